@@ -30,6 +30,7 @@ def check_report(report: dict[str, Any]) -> None:
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
         "judging_workload:JUDGING",
+        "knowing_workload:KNOWING",
     ],
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
@@ -42,10 +43,17 @@ def test_random_kills(tmp_path: Path, workload: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "stride"),
-    [("SHELVES", "127"), ("FOLDING", "127"), ("IMPORT", "127"), ("TRANSFER", "127"), ("CUTS", "197")],
+    [
+        ("workloads:SHELVES", "127"),
+        ("workloads:FOLDING", "127"),
+        ("workloads:IMPORT", "127"),
+        ("workloads:TRANSFER", "127"),
+        ("workloads:CUTS", "197"),
+        ("knowing_workload:KNOWING", "197"),
+    ],
 )
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
-    check_report(strike(f"workloads:{workload}", tmp_path, "--every", stride, env=HERE))
+    check_report(strike(workload, tmp_path, "--every", stride, env=HERE))
 
 
 @needs_compiler
@@ -98,6 +106,7 @@ def test_an_unfinished_transfer_would_be_detected(tmp_path: Path) -> None:
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
         "judging_workload:JUDGING",
+        "knowing_workload:KNOWING",
     ],
 )
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:

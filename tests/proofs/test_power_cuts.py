@@ -22,7 +22,7 @@ def cut(workload: str, folder: Path, cuts: int) -> dict[str, Any]:
             sys.executable,
             "-m",
             "armarium_testing.power",
-            f"workloads:{workload}",
+            workload,
             str(folder / "cuts"),
             f"--cuts={cuts}",
         ],
@@ -38,7 +38,7 @@ def cut(workload: str, folder: Path, cuts: int) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["SHELVES", "FOLDING"])
+@pytest.mark.parametrize("workload", ["workloads:SHELVES", "workloads:FOLDING", "knowing_workload:KNOWING"])
 def test_a_power_cut_loses_no_acknowledged_write(tmp_path: Path, workload: str) -> None:
     report = cut(workload, tmp_path, 6)
     assert (report["kills"], report["faults"]) == (6, [])
@@ -46,12 +46,12 @@ def test_a_power_cut_loses_no_acknowledged_write(tmp_path: Path, workload: str) 
 
 @pytest.mark.slow
 def test_a_database_that_does_not_wait_for_the_disk_is_found_out(tmp_path: Path) -> None:
-    assert any("is lost" in fault for fault in cut("CARELESS", tmp_path, 8)["faults"])
+    assert any("is lost" in fault for fault in cut("workloads:CARELESS", tmp_path, 8)["faults"])
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["SHELVES", "FOLDING"])
+@pytest.mark.parametrize("workload", ["workloads:SHELVES", "workloads:FOLDING", "knowing_workload:KNOWING"])
 def test_two_hundred_power_cuts(tmp_path: Path, workload: str) -> None:
     report = cut(workload, tmp_path, 200)
     assert (report["kills"], report["faults"]) == (200, [])

@@ -87,6 +87,7 @@ from armarium.store.database import Database, raw_of
 from armarium.store.durable import flush, flush_path
 from armarium.store.objects import ObjectStore
 from armarium.store.rows import HIDDEN, Rows, answer_of, is_among, listed, paged
+from armarium.store.swapping import exchange, put_where_nothing_is
 from armarium.store.tables import (
     Json,
     Tree,
@@ -198,6 +199,7 @@ __all__ = [
     "check_archive",
     "derived",
     "derived_index",
+    "exchange",
     "find_withheld",
     "flush",
     "flush_path",
@@ -225,6 +227,7 @@ __all__ = [
     "project_setting",
     "provenance_columns",
     "purging",
+    "put_where_nothing_is",
     "query",
     "raw_of",
     "read_member",

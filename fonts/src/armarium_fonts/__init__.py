@@ -1,1 +1,3 @@
-"""Fonts for every script, in the order in which they are tried, and text shaped with them; no part of the engine."""
+"""Fonts for every script, in the order in which they are tried, and text shaping with them; independent of
+the engine.
+"""

@@ -1,6 +1,6 @@
-"""The order in which letters stand on a line: Unicode's bidirectional algorithm (UAX 9) without its invisible controls.
+"""The visual order of letters on a line: Unicode's bidirectional algorithm (UAX 9) without its invisible controls.
 
-A letter here is a character with the marks that belong to it, so that no mark is ever parted from its letter.
+A letter here is a character with its marks, so that no mark is ever separated from its letter.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _STRONG = {"L": "L", "R": "R", "AL": "R"}
 
 
 def levels(letters: Sequence[str]) -> list[int]:
-    """The embedding level of each letter: odd levels run from right to left."""
+    """Return the embedding level of each letter: odd levels run from right to left."""
     kinds = [unicodedata.bidirectional(letter[0]) or "L" for letter in letters]
     base = next((int(_STRONG[kind] == "R") for kind in kinds if kind in _STRONG), 0)
     if base == 0 and not any(kind in ("R", "AL", "AN") for kind in kinds):
@@ -21,7 +21,7 @@ def levels(letters: Sequence[str]) -> list[int]:
     resolved = _weak(kinds, edge)
     _neutral(resolved, edge)
     found = [_level(kind, base) for kind in resolved]
-    # L1: blanks at the end of the line stand where the line ends.
+    # L1: blanks at the end of the line get the line's own level.
     for place in reversed(range(len(kinds))):
         if kinds[place] not in ("WS", "S", "B"):
             break
@@ -30,7 +30,7 @@ def levels(letters: Sequence[str]) -> list[int]:
 
 
 def visual_order(run_levels: Sequence[int]) -> list[int]:
-    """The runs from left to right (L2), each run of one level."""
+    """Return the runs from left to right (L2), each of one level."""
     order = list(range(len(run_levels)))
     for level in range(max(run_levels, default=0), 0, -1):
         place = 0
@@ -44,7 +44,7 @@ def visual_order(run_levels: Sequence[int]) -> list[int]:
 
 
 def _level(kind: str, base: int) -> int:
-    """I1 and I2."""
+    """Apply I1 and I2."""
     if kind == "R":
         return base + (1 - base % 2)
     if kind in ("EN", "AN"):
@@ -53,7 +53,7 @@ def _level(kind: str, base: int) -> int:
 
 
 def _weak(kinds: Sequence[str], edge: str) -> list[str]:
-    """W2 to W7: what numbers and the signs around them are taken for."""
+    """Apply W2 to W7: the types of numbers and the characters around them."""
     found = list(kinds)
     strong = edge
     for place, kind in enumerate(kinds):
@@ -81,7 +81,7 @@ def _weak(kinds: Sequence[str], edge: str) -> list[str]:
 
 
 def _terminators(found: list[str]) -> None:
-    """W5: signs such as % and £ beside a European number belong to it."""
+    """Apply W5: characters such as % and £ next to a European number belong to it."""
     place = 0
     while place < len(found):
         end = place
@@ -95,7 +95,9 @@ def _terminators(found: list[str]) -> None:
 
 
 def _neutral(found: list[str], edge: str) -> None:
-    """N1 and N2: what has no direction stands as its neighbours do where they agree, else as the line does."""
+    """Apply N1 and N2: neutral characters take the direction of their neighbours if these agree, else that of
+    the line.
+    """
     strong = {"L": "L", "R": "R", "EN": "R", "AN": "R"}
     place = 0
     while place < len(found):

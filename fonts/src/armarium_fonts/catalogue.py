@@ -1,7 +1,8 @@
-"""Which fonts are here, with their licences, and in which order they are tried.
+"""Which fonts are installed, with their licences, and in which order they are tried.
 
-Some come in packages that are installed with this one, those of `catalogue.tsv` from the font folders of the machine, where
-somebody installed them (Debian's fonts-noto-core and fonts-junicode, say). A font that is not here is left out.
+Some come in packages installed with this one; those of `catalogue.tsv` come from the font folders of the
+machine, if they are installed there (Debian's fonts-noto-core and fonts-junicode, for instance). A font that
+is not installed is left out.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class FontPackage:
-    """A package of others that carries a font and its licence."""
+    """A third-party package that contains a font and its licence."""
 
     module: str
     scripts: tuple[str, ...]
-    """ISO 15924 codes of the scripts that it is taken for."""
+    """ISO 15924 codes of the scripts for which it is used."""
     file: str = ""
-    """The font in it; "" of a package `fontpkg-*`, which says so itself in `metadata.json`."""
+    """The font file in it; "" for a package `fontpkg-*`, which states it in `metadata.json`."""
     family: str = ""
 
 
 FIRST = (
-    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points. Of Gothic and most runes it has no picture.
+    # Medieval Latin with the letters of MUFI, Greek with its accents, Hebrew with points. It has no glyphs
+    # for Gothic and most runes.
     FontPackage("fontpkg_cardo", ("Latn", "Grek", "Hebr", "Ital")),
 )
 NEXT = (
@@ -48,7 +50,7 @@ NEXT = (
     FontPackage("fontpkg_noto_sans_khmer", ("Khmr",)),
 )
 PEN = FontPackage("fontpkg_dancing_script", ("Latn",))
-"""As a pen writes; never taken by itself."""
+"""Looks like pen writing; never chosen automatically."""
 CJK = FontPackage(
     "noto_cjk_sans_jp_regular",
     ("Hani", "Hira", "Kana", "Hang", "Bopo"),
@@ -59,7 +61,7 @@ CJK = FontPackage(
 
 @dataclass(frozen=True)
 class BundledFont:
-    """One font file and its licence."""
+    """A font file and its licence."""
 
     name: str
     family: str
@@ -83,14 +85,15 @@ FOLDERS = tuple(
         "/Library/Fonts",
     )
 )
-"""Where people and systems put fonts; the first that has a file is taken."""
+"""Where people and systems put fonts; the first folder that has a file is used."""
 
 
 @cache
 def bundled_fonts() -> tuple[BundledFont, ...]:
-    """The fonts that are installed, in the order in which they are tried, numbered from 1.
+    """Return the installed fonts, in the order in which they are tried, numbered from 1.
 
-    Latin, Greek and Cyrillic come first, then a font for each script, then Chinese, Japanese and Korean, then symbols.
+    Latin, Greek and Cyrillic come first, then a font for each script, then Chinese, Japanese and Korean, then
+    symbols.
     """
     ours = list(installed_fonts(FOLDERS))
     latin = [font for font in ours if "Latn" in font.scripts]
@@ -102,7 +105,7 @@ def bundled_fonts() -> tuple[BundledFont, ...]:
 
 
 def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
-    """For each of *letters* the first font that has it; letters that none has are passed over."""
+    """Return for each of *letters* the first font that has it; letters that no font has are skipped."""
     fonts = bundled_fonts()
     first = (next((font for font in fonts if has_letters(str(font.path), one)), None) for one in set(letters))
     found = {font.order: font for font in first if font is not None}
@@ -110,17 +113,17 @@ def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
 
 
 def pen_font() -> BundledFont | None:
-    """The font whose letters are joined as those of a hand; None where its package is not installed."""
+    """Return the font whose letters are joined as in handwriting; None if its package is not installed."""
     return next(packaged_fonts([PEN]), None)
 
 
 def number_fonts(fonts: Iterable[BundledFont]) -> tuple[BundledFont, ...]:
-    """The fonts with their places in the order, from 1."""
+    """Number the fonts by their place in the order, from 1."""
     return tuple(replace(font, order=order) for order, font in enumerate(fonts, 1))
 
 
 def packaged_fonts(packages: Iterable[FontPackage]) -> Iterator[BundledFont]:
-    """The upright font of each of these packages that is installed and carries its licence."""
+    """Return the upright font of each of these packages that is installed and contains its licence."""
     for package in packages:
         spec = find_spec(package.module)
         if spec is None or spec.origin is None:
@@ -132,7 +135,7 @@ def packaged_fonts(packages: Iterable[FontPackage]) -> Iterator[BundledFont]:
 
 
 def installed_fonts(folders: Iterable[Path]) -> Iterator[BundledFont]:
-    """The fonts of `catalogue.tsv` (file, family, scripts) in *folders*, where they say themselves that they are free."""
+    """Return the fonts of `catalogue.tsv` (file, family, scripts) in *folders* that state a free licence."""
     lines = (_HERE / "catalogue.tsv").read_text(encoding="utf-8").splitlines()
     here = _files(folders, {line.partition("\t")[0] for line in lines})
     for line in lines:
@@ -151,7 +154,7 @@ def _files(folders: Iterable[Path], wanted: set[str]) -> dict[str, Path]:
 
 
 def _font_at(package: FontPackage, root: Path) -> BundledFont | None:
-    """A font at a known place; its licence is among what the package says of itself."""
+    """Return a font at a known path; its licence is part of the package's metadata."""
     folders = root.parent.glob(f"{package.module}-*.dist-info")
     licence = next((path for folder in folders for path in folder.rglob("LICENSE*")), None)
     path = root / package.file
@@ -174,6 +177,6 @@ def _font_by_metadata(package: FontPackage, root: Path) -> BundledFont | None:
 
 def _font(family: str, scripts: tuple[str, ...], path: Path, licence: str, licence_text: str) -> BundledFont:
     name = "-".join(family.lower().split())
-    # A variable font names its axes in brackets, which no address likes.
+    # A variable font names its axes in brackets, which are awkward in URLs.
     file = f"{path.stem.split('[')[0]}{path.suffix}"
     return BundledFont(name, family, scripts, file, licence, f"{name}-licence.txt", 0, path, licence_text)

@@ -1,4 +1,4 @@
-"""Letters of one font as glyphs with their places, shaped by HarfBuzz; and these as ink."""
+"""Shapes letters of one font into positioned glyphs with HarfBuzz, and draws these."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 Way = Literal["ltr", "rtl", "ttb"]
 Outline = tuple[tuple[float, ...], ...]
 _PARTS = 64
-"""Places are counted in parts of a pixel."""
+"""Positions are in fractions of a pixel."""
 _PLACEHOLDER = 5
-"""So many different letters of one picture: it is the picture of none of them."""
+"""If more different letters than this share one picture, it is the picture of none of them."""
 _IGNORABLE = frozenset(
     map(chr, (0x00AD, 0x034F, 0x061C, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F, *range(0x200B, 0x2010), 0x2060, *range(0xFE00, 0xFE10)))
 )  # fmt: skip
-"""What changes how other letters look and needs no picture of its own."""
+"""Characters that change how other letters look and need no glyph of their own."""
 
 
 def is_ignorable(char: str) -> bool:
-    """Whether a character may be absent from a font that draws what stands around it."""
+    """Return whether a font may lack a character and still draw the text around it."""
     return char in _IGNORABLE
 
 
 def has_letters(path: str, letters: str) -> bool:
-    """Whether a font has every character of *letters*; OSError where the file cannot be opened."""
+    """Return whether a font has every character of *letters*; OSError if the file cannot be opened."""
     covered = _covered_letters(path)
     return all(ord(char) in covered for char in letters if char not in _IGNORABLE)
 
 
 _COPYRIGHT, _LICENCE, _ADDRESS = 0, 13, 14
-"""Entries of a font's table of names."""
+"""Entries of a font's name table."""
 
 
 def licence_in(path: str) -> str | None:
-    """The copyright and licence that a font states of itself, where that is the SIL Open Font License; None otherwise."""
+    """Return the copyright and licence that a font states, if that is the SIL Open Font License; None otherwise."""
     face = _face(path)
     stated = [face.get_name(entry) or "" for entry in (_COPYRIGHT, _LICENCE, _ADDRESS)]
     return "\n\n".join(stated) + "\n" if "SIL Open Font License" in stated[1] else None
@@ -47,16 +47,16 @@ def licence_in(path: str) -> str | None:
 
 @dataclass(frozen=True)
 class ShapedText:
-    """Letters as glyphs: number, x and y of each in parts of a pixel from the pen's start, y upward."""
+    """Letters as glyphs: number, x and y of each in fractions of a pixel from the pen's start, y upward."""
 
     path: str
     size: float
     glyphs: tuple[tuple[int, int, int], ...]
     length: float
-    """Pixels that the pen moves: to the right, or downward where the letters stand below one another."""
+    """How far the pen moves, in pixels: to the right, or downward for vertical text."""
 
     def draw(self, picture: Image.Image, x: float, y: float) -> None:
-        """Add the letters to an ink mask, the pen starting at (x, y)."""
+        """Draw the letters into an ink mask, with the pen starting at (x, y)."""
         import uharfbuzz
         from PIL import Image, ImageChops
 
@@ -77,7 +77,9 @@ class ShapedText:
 
 
 def shape(path: str, size: float, text: str, way: Way) -> ShapedText:
-    """*text* in the font at *path*, *size* pixels high; letters join, stack and turn as their script asks."""
+    """Shape *text* in the font at *path*, *size* pixels high; letters join, stack and turn as their script
+    requires.
+    """
     import uharfbuzz
 
     buffer = uharfbuzz.Buffer()
@@ -95,7 +97,7 @@ def shape(path: str, size: float, text: str, way: Way) -> ShapedText:
 
 
 def lacking(path: str, text: str) -> int:
-    """How many glyphs of *text* are the font's picture of a letter it lacks."""
+    """Return how many glyphs of *text* are the font's picture of a missing letter."""
     return sum(1 for number, _, _ in shape(path, 32, text, "ltr").glyphs if number == 0)
 
 
@@ -108,16 +110,18 @@ def _face(path: str) -> uharfbuzz.Face:
 
 @lru_cache(maxsize=256)
 def _covered_letters(path: str) -> frozenset[int]:
-    """The characters that a font has a picture of: one that stands for many letters alike is none, and says only that some
-    letter was here (Cardo draws most runes and all of Gothic so)."""
+    """Return the characters for which a font has its own picture: one shared by many letters is a placeholder
+    (Cardo draws most runes and all of Gothic so).
+    """
     known = frozenset(_face(path).unicodes)
-    # Within 256 characters, so of one script: an I looks alike in several, and is an I in each.
+    # Within 256 characters, that is, within one script: an I looks the same in several scripts and is an I in
+    # each.
     pictures: dict[tuple[int, Outline], list[int]] = {}
     for code in known:
         if unicodedata.category(chr(code))[0] in "LS" and unicodedata.east_asian_width(chr(code)) != "W":
             pictures.setdefault((code >> 8, _outline(path, code)), []).append(code)
     alike = (codes for (_, outline), codes in pictures.items() if outline and len(codes) >= _PLACEHOLDER)
-    # One picture may well stand for letters that are compatible, as the forms of an Arabic one are.
+    # One picture may stand for compatible letters, such as the forms of an Arabic one.
     placeholders = (
         codes
         for codes in alike
@@ -137,7 +141,7 @@ def _outline(path: str, code: int) -> Outline:
 
 @lru_cache(maxsize=1)
 def _noting() -> uharfbuzz.DrawFuncs:
-    """Draws nothing, and writes down what it is asked to draw into the list that it is given."""
+    """Draw nothing; record the drawing calls in the given list."""
     import uharfbuzz
 
     pen = uharfbuzz.DrawFuncs()

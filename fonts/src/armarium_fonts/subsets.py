@@ -1,4 +1,4 @@
-"""Parts of fonts with the letters that a text needs, for pages that carry their letters with them."""
+"""Subsets of fonts with the letters that a text needs, for pages that embed their fonts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from armarium_fonts.catalogue import BundledFont, fonts_for
 from armarium_fonts.shaping import has_letters
 
 _KEPT_NAMES = frozenset((0, 13, 14))
-"""Entries of the table of names that a part keeps: the copyright and the licence. Not the font's name, which may be reserved."""
+"""Entries of the name table that a subset keeps: copyright and licence. Not the font's name, which may be
+reserved.
+"""
 _USUAL = 0xFF
-"""The last character that every machine has a font for."""
+"""The last character for which every machine has a font."""
 
 
 def part_of(font: BundledFont, letters: Iterable[str]) -> bytes:
-    """A font file with *letters* of a font and all the forms they take beside one another, under no name of its own."""
+    """Return a font file with *letters* of a font and all their contextual forms, without a name of its own."""
     import uharfbuzz
 
     face = uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(font.path)))
@@ -29,9 +31,10 @@ def part_of(font: BundledFont, letters: Iterable[str]) -> bytes:
 
 
 def font_faces(text: str, family: str) -> tuple[str, list[BundledFont]]:
-    """CSS that gives *family* the letters of *text* that a reader's machine may lack, as data; and the fonts they are of.
+    """Return CSS that embeds the letters of *text* which a reader's machine may lack in *family*; and the
+    fonts used.
 
-    Letters that no font here has are left to the machine.
+    Letters that no installed font has are left to the machine.
     """
     left = {
         letter for letter in text if ord(letter) > _USUAL and letter.isprintable() and not letter.isspace()

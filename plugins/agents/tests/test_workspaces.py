@@ -206,7 +206,7 @@ def test_what_is_no_member_is_refused(client: Any, do: Run, monkeypatch: pytest.
         with pytest.raises(NotFound, match=NOWHERE):
             add(kind, NOWHERE)
     for kind, target_id, said in (
-        ("source", question, "is a note"), ("note", letter, "is no note"), ("source", made, "a workspace itself"),
+        ("source", question, "is a note"), ("note", letter, "is not a note"), ("source", made, "a workspace itself"),
     ):  # fmt: skip
         with pytest.raises(Invalid, match=said) as refusal:
             add(kind, target_id)

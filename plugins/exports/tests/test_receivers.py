@@ -75,9 +75,9 @@ def test_breaches_of_the_rules_are_seen(desk: Desk) -> None:
     layout = folder / "OCR-D-OCR" / "1.xml"
     sound = layout.read_text()
     for was, now, words in (
-        ('imageWidth="1200"', 'imageWidth="600"', "counts in 600"),
-        ("OCR-D-IMG/1.png", "OCR-D-IMG/2.png", "is not there"),
-        ('points="', 'points="99999,3 ', "lies beyond"),
+        ('imageWidth="1200"', 'imageWidth="600"', "coordinates are for 600"),
+        ("OCR-D-IMG/1.png", "OCR-D-IMG/2.png", "does not exist"),
+        ('points="', 'points="99999,3 ', "is outside"),
         ("</PcGts>", "", "1.xml"),
     ):
         layout.write_text(sound.replace(was, now))

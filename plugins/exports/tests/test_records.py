@@ -75,6 +75,29 @@ def test_places_that_cannot_be_written_are_refused(desk: Desk) -> None:
     assert jsonl(desk, 422, output_path=str(desk.folder / "x.jsonl"), kind="all")["detail"]
 
 
+def test_a_folder_above_the_project_is_no_bundle_and_the_project_stays(desk: Desk) -> None:
+    desk.page(desk.box(), "1.png", ["Dear Sir"])
+    above = desk.library.path.parent
+    marker = (desk.library.path / "library.json").read_bytes()
+    for route in ("/api/export/parquet", "/api/export/eleventy-site", "/api/export/jsonl"):
+        answer = desk.post(route, 409, output_path=str(above), overwrite=True)
+        assert answer["code"] == "not_ours", route
+    assert (desk.library.path / "library.json").read_bytes() == marker
+    assert jsonl(desk, 409, output_path=str(above))["code"] == "destination_exists"
+
+
+def test_an_export_onto_a_file_that_is_open_leaves_its_reader_what_it_read(desk: Desk) -> None:
+    jsonl(desk)
+    with (desk.folder / "records.jsonl").open("rb") as reader:
+        start = reader.read(10)
+        desk.page(desk.box("More"), "1.png", ["Dear Sir"])
+        jsonl(desk, overwrite=True)
+        rest = reader.read()
+    assert all(orjson.loads(line) for line in (start + rest).splitlines())
+    assert b"Dear Sir" not in rest
+    assert b"Dear Sir" in (desk.folder / "records.jsonl").read_bytes()
+
+
 def test_a_full_disk_leaves_what_was_there(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     jsonl(desk)
     before = (desk.folder / "records.jsonl").read_bytes()

@@ -76,6 +76,34 @@ def test_a_build_takes_the_place_of_an_earlier_one_or_leaves_it(
     assert sorted(one.name for one in desk.folder.iterdir() if one.name.startswith(".")) == []
 
 
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_whole_build_is_there_when_the_engine_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+) -> None:
+    """Killed after the first change of a name: the earlier build is there, or the new one; at worst both lie beside it."""
+    fresh, place = tmp_path / "fresh", tmp_path / "site"
+    for folder, words in ((fresh, "new"), (place, "earlier")):
+        (folder / "_site").mkdir(parents=True)
+        (folder / "_site" / "index.html").write_text(words)
+    if not exchanges:
+        monkeypatch.setattr("armarium.store.swapping._renamer", lambda: None)
+
+    def killed(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            building.shutil if exchanges else building.os, "rmtree" if exchanges else "rename", killed
+        )
+        with pytest.raises(KeyboardInterrupt):
+            building.bring_built(fresh, place)
+    assert (place / "_site" / "index.html").read_text() == ("new" if exchanges else "earlier")
+    if not exchanges:
+        building.bring_built(fresh, place)
+        assert (place / "_site" / "index.html").read_text() == "new"
+        assert not (fresh / "_site").exists()
+
+
 def test_a_link_in_place_of_the_build_is_replaced_and_not_followed(
     desk: Desk, build_by_copy: list[bool]
 ) -> None:

@@ -142,7 +142,7 @@ def test_an_example_says_what_the_run_had_said(desk: Desk) -> None:
     assert joined["at"]
     assert joined["run_reasons"][0] == "judgment heading on line 1 (+3.0)"
     (verso,) = desk.post(found["id"], "split", document_index=0, page_id=pages[2]).json()["examples"]
-    assert (verso["run_probability"], verso["run_reasons"]) == (None, ["It was taken for the same leaf."])
+    assert (verso["run_probability"], verso["run_reasons"]) == (None, ["It was considered the same leaf."])
 
 
 def test_a_page_moved_back_to_the_document_before(desk: Desk) -> None:
@@ -417,7 +417,7 @@ def test_what_is_sent_to_be_kept_is_looked_over(desk: Desk) -> None:
     good = kept_params(folder, pages)
     sent = json.loads(good["proposal"])
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({**sent, "page_ids": sent["page_ids"][:-1]}, "in their order"),
+        ({**sent, "page_ids": sent["page_ids"][:-1]}, "in order"),
         ({**sent, "page_ids": [*pages[:-1], NOWHERE]}, "loose"),
         ({**sent, "groups": [[0, 0]]}, "groups"),
         ({**sent, "said": {**sent["said"], NOWHERE: {"fingerprint": ""}}}, "other pages"),
@@ -426,7 +426,7 @@ def test_what_is_sent_to_be_kept_is_looked_over(desk: Desk) -> None:
     for value, words in wrong:
         with pytest.raises(Invalid, match=words):
             desk.do("finddocs.propose", {"folder_id": folder, "proposal": json.dumps(value)})
-    with pytest.raises(Invalid, match="no folder"):
+    with pytest.raises(Invalid, match="not a folder"):
         desk.do("finddocs.propose", {**good, "folder_id": pages[0]})
     with pytest.raises(Invalid, match="does not fit"):
         desk.do("finddocs.propose", {**good, "proposal": "{"})
@@ -440,6 +440,16 @@ def test_folders_of_one_page_of_blank_pages_and_of_pages_without_text(desk: Desk
         assert len(found["documents"]) == count
         assert found["documents"][0]["page_ids"] == pages
         assert desk.post(found["id"], "accept").status_code == 200
+
+
+@pytest.mark.slow
+def test_five_thousand_pages_without_text_are_one_document_that_can_be_adjusted(desk: Desk) -> None:
+    folder, pages = desk.box([None] * 5_000)
+    found = desk.find(folder)
+    assert [one["page_ids"] for one in found["documents"]] == [pages]
+    split = desk.post(found["id"], "split", document_index=0, page_id=pages[2_500])
+    assert split.status_code == 200, split.text
+    assert desk.post(found["id"], "accept").status_code == 200
 
 
 def test_a_proposal_larger_than_one_free_field_is_kept_adjusted_and_put_back(desk: Desk) -> None:

@@ -165,7 +165,7 @@ def test_tables_become_cells_in_their_places() -> None:
         ("cell", {"row": 2, "column": 0, "row_span": 1, "column_span": 1}),
     ]
     assert [one.text for one in page.lines()] == ["a", "b"]
-    assert "A cell states the rowSpan 'nine'; 1 was taken." in page.notes
+    assert "A cell states the rowSpan 'nine'; 1 was used instead." in page.notes
 
 
 def test_pictures_and_separators_are_regions() -> None:
@@ -184,7 +184,7 @@ def test_pictures_and_separators_are_regions() -> None:
     assert rule.points == [(100, 498), (900, 498), (900, 502), (100, 502)]
     assert [one.points[0] for one in box.children] == [(100, 498), (98, 500)]
     assert (code.extras or {})["abbyy"]["elements"] == ['<barcodeInfo type="x"/>']
-    assert page.notes == ["A Barcode block has no box."]
+    assert page.notes == ["A Barcode block has no bounding box."]
 
 
 def test_a_block_of_several_rectangles_has_their_outline() -> None:
@@ -213,8 +213,8 @@ def test_the_baseline_of_a_turned_or_odd_line_is_kept_as_stated() -> None:
     assert [one.baseline for one in page.lines()] == [[], []]
     assert (page.lines()[0].extras or {})["abbyy"]["attributes"] == {"baseline": "135"}
     assert page.notes == [
-        "The baseline of a turned line is kept as it is stated.",
-        "A line's baseline lies outside it and is kept as stated.",
+        "The baseline of a rotated line is kept as stated.",
+        "A line's baseline is outside the line and is kept as stated.",
     ]
 
 

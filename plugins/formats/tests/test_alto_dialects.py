@@ -118,7 +118,7 @@ def test_a_unit_in_other_letters_is_the_unit(unit: str, known: str) -> None:
         [one.points for one in meant.walk()],
     )
     assert found.notes == [
-        f"The file's MeasurementUnit is spelled {unit!r}; it was taken for {known}.",
+        f"The file's MeasurementUnit is spelled {unit!r}; it was read as {known}.",
         *meant.notes,
     ]
 
@@ -135,14 +135,14 @@ def test_units_that_alto_does_not_have_are_measures_all_the_same(
     )
     page = read(text.replace("WIDTH='1000' HEIGHT='1000'", f"WIDTH='{size[0]}' HEIGHT='{size[1]}'"))
     assert (page.width, page.height) == found
-    assert "300 pixels an inch" in page.notes[1]
-    assert f"The file's MeasurementUnit {unit!r} is none of ALTO's" in page.notes[0]
+    assert "300 pixels per inch" in page.notes[1]
+    assert f"The file's MeasurementUnit {unit!r} is not one of ALTO's" in page.notes[0]
 
 
 def test_a_page_of_forty_metres_counts_in_pixels() -> None:
     page = read(alto(block(line(word("a", "s1"))), unit="inch"))
     assert (page.width, page.segments[0].points[0]) == (1000, (10, 10))
-    assert page.notes[1] == "No page is 1000 x 1000 inch large; its measures are taken for pixels."
+    assert page.notes[1] == "No page is 1000 x 1000 inch large; its measures are read as pixels."
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_the_resolution_that_a_step_states_is_taken(settings: str) -> None:
     )
     page = read(alto(block(line(word("a", "s1"))), unit="inch1200").replace("</Description>", step))
     assert (page.width, page.height) == (333, 333)
-    assert "400 pixels an inch were taken, as it states itself" in page.notes[0]
+    assert "400 pixels per inch were assumed, as the file states" in page.notes[0]
 
 
 def test_transkribus_states_mm10_and_counts_in_pixels() -> None:
@@ -171,7 +171,7 @@ def test_transkribus_states_mm10_and_counts_in_pixels() -> None:
     )
     page = read(alto(block(line(word("a", "s1"))), unit="mm10").replace("</Description>", step))
     assert (page.width, page.segments[0].points[2]) == (1000, (510, 30))
-    assert page.notes == ["Transkribus states mm10 and counts in pixels; its measures are taken for pixels."]
+    assert page.notes == ["Transkribus states mm10 but writes pixels; its measures are read as pixels."]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_hyphen_said_twice_is_read_once(strings: str, text: str, said: bool) -
     page = read(alto(block(line(strings))))
     assert [one.text for one in page.lines()] == [text]
     assert (
-        "The hyphen of a line stands in its last String and as HYP; it was read once." in page.notes
+        "The hyphen of a line is in its last String and in a HYP; it was read once." in page.notes
     ) == said
     assert [one.text for one in read(rewrite(page)).lines()] == [text]
 
@@ -200,7 +200,7 @@ def test_a_string_without_content_says_what_its_glyphs_say() -> None:
     glyphs = "".join(f'<Glyph ID="g{one}" CONTENT="{one}" {BOX}/>' for one in "Hi")
     page = read(alto(block(line(f'<String ID="s" {BOX}>{glyphs}</String><SP/>{word("you", "t")}'))))
     assert [one.text for one in page.walk()] == ["", "Hi you", "Hi", "you"]
-    assert page.notes == ["A String has no CONTENT; that of its Glyphs was taken."]
+    assert page.notes == ["A String has no CONTENT; that of its Glyphs was used."]
 
 
 def test_strings_outside_of_lines_are_a_line() -> None:
@@ -208,7 +208,7 @@ def test_strings_outside_of_lines_are_a_line() -> None:
     page = read(alto(block(loose + line(word("third", "s3"))) + loose.replace('"s', '"r')))
     assert sorted(one.text for one in page.lines()) == ["third", "two words", "two words"]
     assert page.notes == [
-        "Strings stand in a TextBlock itself; one TextLine was put around them.",
-        "Strings stand in a PrintSpace itself; one TextLine was put around them.",
+        "Strings are directly in a TextBlock; one TextLine was put around them.",
+        "Strings are directly in a PrintSpace; one TextLine was put around them.",
     ]
     rewrite(replace(page, segments=page.segments[:1]))

@@ -74,5 +74,5 @@ def test_its_pages_find_their_pictures(engine: Engine, library: Library) -> None
     ((unpaired),) = answer["unpaired"]
     assert unpaired == {
         "file": "alto/book.xml, page 3",
-        "why": "Page 2 of the file is of 2.png, which it names for this one too.",
+        "why": "Page 2 of the file belongs to 2.png, which it also names for this one.",
     }

@@ -11,7 +11,7 @@ from armarium_formats.heights import LIKELY, MOST, line_height
 from armarium_formats.placing import PlacedSegments, place
 
 SIZE = (1000, 2000)
-NOTE = "lines have a baseline and no outline; boxes as high as the page's lines stand around them."
+NOTE = "lines have a baseline and no outline; they got boxes as high as the page's lines."
 
 
 def line(name: str, baseline: list[Point], points: list[Point] | None = None) -> PageSegment:

@@ -120,12 +120,16 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
             "Several pictures have its name: a.png and a.jpg",
         ),
         # A foreign picture.
-        ({"a.png": 1, "z.xml": page("other.jpg", 500, 40)}, "z.xml", "It is of other.jpg, and no picture"),
-        ({"a.png": 1, "z.xml": page("", 500, 40)}, "z.xml", "No picture of its name came with it"),
+        (
+            {"a.png": 1, "z.xml": page("other.jpg", 500, 40)},
+            "z.xml",
+            "It belongs to other.jpg, and no picture",
+        ),
+        ({"a.png": 1, "z.xml": page("", 500, 40)}, "z.xml", "No picture of its name was included"),
         (
             {"a.png": 1, "a.xml": page("../../../etc/passwd", 500, 40)},
             "a.xml",
-            "It is called like a.png, but says it is of passwd with 500 x 40 pixels",
+            "It has the name of a.png, but states that it belongs to passwd with 500 x 40 pixels",
         ),
         # Two pictures of one size.
         (

@@ -156,7 +156,7 @@ def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
         },
     )
     said = whys(answer, "refused")
-    assert "lie wholly beyond" in said["page/1.xml"]
+    assert "are entirely outside" in said["page/1.xml"]
     assert "is already the pass" in said["1.alto"]
     assert "control character" in said["\x07.png"]
     assert "name of its folder" in said["x\x07/2.png"]
@@ -253,8 +253,8 @@ FILE = 'Content-Disposition: form-data; name="files"; filename="1.png"\r\n\r\nx'
     [
         (b"{}", "text/plain", "content type"),
         (b"", "multipart/form-data", "not multipart"),
-        (body(FILE, end=""), f"multipart/form-data; boundary={BOUND}", "breaks off"),
-        (b"nonsense", f"multipart/form-data; boundary={BOUND}", "not sound multipart"),
+        (body(FILE, end=""), f"multipart/form-data; boundary={BOUND}", "ends"),
+        (b"nonsense", f"multipart/form-data; boundary={BOUND}", "not valid multipart"),
         (body(), f"multipart/form-data; boundary={BOUND}", "No file was sent"),
         (body("X: y\r\n\r\nx"), f"multipart/form-data; boundary={BOUND}", "has no name"),
         (

@@ -1,4 +1,4 @@
-"""Shapes that reach beyond their page: clipped with their own points kept, taken in without a place, or refused."""
+"""Shapes that extend beyond their page: clipped with their own points kept, taken in without a place, or refused."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_an_outline_partly_beyond_is_clipped_and_its_own_points_go_out_again(
     assert ("polygon" in there) == (parts == 1)
     assert there["metadata"]["raw_polygon_px"] == [list(point) for point in points]
     assert there["metadata"]["raw_pixel_frame"] == list(SIZE)
-    assert f"reaches {far} pixels beyond the page" in there["metadata"]["geometry_problem"]
+    assert f"extends {far} pixels beyond the page" in there["metadata"]["geometry_problem"]
     found, losses = export_and_read(engine, library, page_document)
     assert found.points == points
     assert losses == []
@@ -141,7 +141,7 @@ def test_a_baseline_partly_beyond_is_clipped_or_kept_apart(
         assert there["baseline"] == [pytest.approx([0.9, 150 / 1400]), pytest.approx([1, 151 / 1400])]
     else:
         assert there["baseline"] is None
-        assert "in 2 parts" in there["metadata"]["geometry_problem"]
+        assert "in 2 pieces" in there["metadata"]["geometry_problem"]
     assert there["metadata"]["raw_baseline_px"] == [list(point) for point in points]
     found, losses = export_and_read(engine, library, page_document)
     assert (found.points, found.baseline, losses) == (INSIDE, points, [])
@@ -159,7 +159,7 @@ def test_what_lies_wholly_beyond_refuses_the_file_or_comes_in_without_a_place(
     engine: Engine, library: Library, page_document: str, points: Any, baseline: Any
 ) -> None:
     made = page(line(points, baseline))
-    with pytest.raises(Invalid, match=r"lie wholly beyond it: l\..*beyond=keep") as refusal:
+    with pytest.raises(Invalid, match=r"are entirely outside it: l\..*beyond=keep") as refusal:
         import_page(engine, library, page_document, made)
     assert refusal.value.fields == {"segments": ["l"], "count": 1}
     notes = import_page(engine, library, page_document, made, beyond="keep")["notes"]
@@ -172,14 +172,14 @@ def test_what_lies_wholly_beyond_refuses_the_file_or_comes_in_without_a_place(
     else:
         assert there["rect"] == pytest.approx(read_held(library, "r")["rect"])
         assert "polygon" not in there
-    assert "nothing of it lies on the page" in there["metadata"]["geometry_problem"]
+    assert "no part of it is on the page" in there["metadata"]["geometry_problem"]
     found, _ = export_and_read(engine, library, page_document)
     if len(points) > 2:  # TEI has no outline of two points, and says so
         assert (found.points, found.baseline) == (points, list(baseline))
 
 
 def test_refuse_refuses_what_would_be_clipped(engine: Engine, library: Library, page_document: str) -> None:
-    with pytest.raises(Invalid, match="reach beyond it: l") as refusal:
+    with pytest.raises(Invalid, match="extend beyond it: l") as refusal:
         import_page(
             engine,
             library,
@@ -199,7 +199,7 @@ def test_a_hundred_strays_are_counted_and_the_farthest_is_told() -> None:
         one.id = f"l{number}"
     placed = place(page(*lines), SIZE, "a.xml", "tei")
     assert placed.notes == [
-        "100 shapes reach beyond the page, the farthest by 102 pixels; what lies on the page is drawn, and the file's own "
+        "100 shapes reach beyond the page, the farthest by 102 pixels; the part on the page is drawn, and the file's own "
         "points are kept."
     ]
     assert placed.counts["line"] == 100
@@ -242,13 +242,13 @@ def test_the_routes_take_it(client: TestClient, page_document: str) -> None:
 
     files = [("files", ("1.png", picture(), "image/png")), ("files", ("1.xml", STRAY, "application/xml"))]
     refused = client.post("/api/documents/import-batch", files=files)
-    assert "wholly beyond" in refused.json()["refused"][0]["why"]
+    assert "are entirely outside" in refused.json()["refused"][0]["why"]
     files[0] = ("files", ("1.png", picture(grey=3), "image/png"))
     kept = client.post("/api/documents/import-batch", files=files, data={"beyond": "keep"})
     assert len(kept.json()["passes"]) == 1, kept.text
     odd = client.post("/api/documents/import-batch", files=files, data={"beyond": "stretch"})
     assert (odd.status_code, odd.json()["detail"]) == (
-        422, "beyond is 'stretch'; it is one of clip, keep, refuse."
+        422, "beyond is 'stretch'; it must be one of clip, keep, refuse."
     )  # fmt: skip
 
 

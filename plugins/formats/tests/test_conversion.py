@@ -63,7 +63,7 @@ def test_older_results_become_passes(engine: Engine, library: Library, client: T
     run_id = start(engine, library)
     waiting = client.get("/api/conversion/status").json()
     assert (waiting["state"], waiting["run_id"], waiting["left"]) == ("waiting", run_id, 3)
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="already running"):
         start(engine, library)
     assert client.post(f"/api/conversion/{run_id}/seen").status_code == 409
     engine.jobs.run_until_idle(library)

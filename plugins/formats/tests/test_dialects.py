@@ -122,11 +122,11 @@ def test_points_without_commas_are_points() -> None:
     (page,) = read("page-loose.xml")
     region = next(one for one in page.walk() if one.id == "r1")
     assert region.points == [(10, 10), (400, 10), (400, 400), (10, 400)]
-    assert "The points of a Coords stand without commas; they were read as pairs." in page.notes
+    assert "The points of a Coords have no commas; they were read as pairs." in page.notes
     text = FILES["tei-escriptorium.xml"].replace("10,10 700,10 700,500 10,500", "10 10 700 10 700 500 10 500")
     first = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))[0]
     assert first.segments[0].points == [(10, 10), (700, 10), (700, 500), (10, 500)]
-    assert any("stand without commas" in note for note in first.notes)
+    assert any("have no commas" in note for note in first.notes)
 
 
 def test_an_empty_text_before_others_is_told_by_tei() -> None:

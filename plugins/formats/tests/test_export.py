@@ -305,7 +305,7 @@ def test_an_order_that_is_withdrawn_or_of_another_pass_is_refused(
     pass_id = import_file(engine, library, page_document, ORDERED)
     other = import_file(engine, library, page_document, SAMPLE_PAGE)
     order = named_order(engine, library, page_document, pass_id, segment_ids(library)[:1])
-    with pytest.raises(Invalid, match="ask with pass_id") as refusal:
+    with pytest.raises(Invalid, match="send pass_id") as refusal:
         export_page(engine, library, page_document, "pagexml", pass_id=other, order_id=order["id"])
     assert refusal.value.code == "order_other_pass"
     act(engine, library, "reading_order.withdraw", {"order_id": order["id"]})
@@ -317,7 +317,7 @@ def test_a_page_without_any_size_cannot_be_drawn(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     act(engine, library, "segment.pass_create", {"document_id": page_document, "name": "by hand"})
-    with pytest.raises(Invalid, match="no size") as refusal:
+    with pytest.raises(Invalid, match="not declare the size") as refusal:
         export_page(engine, library, page_document, "pagexml")
     assert refusal.value.code == "no_page_size"
 
@@ -384,7 +384,7 @@ def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Libr
     small = small.replace("900", "390").replace("880", "380").replace("400", "290")
     params = {"document_id": document, "file": small, "filename": "a.xml"}
     notes = act(engine, library, "format.import", params)["notes"]
-    assert any("declares no size" in note for note in notes)
+    assert any("does not declare the size" in note for note in notes)
     assert read(export_page(engine, library, document, "pagexml")["content"]).lines()[0].points[0] == (
         120,
         120,
@@ -425,7 +425,7 @@ def test_a_pass_of_another_page_is_not_exported_as_this_ones(
 ) -> None:
     pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
     other = act(engine, library, "document.create", {"name": "Second", "doc_type": "page"})["id"]
-    with pytest.raises(NotFound, match="is of another page; name one of Second"):
+    with pytest.raises(NotFound, match="belongs to another page; name one of Second"):
         export_page(engine, library, other, "pagexml", pass_id=pass_id)
 
 
@@ -448,7 +448,7 @@ def test_a_format_that_is_only_read_is_a_conflict(
 ) -> None:
     engine.drivers.give("armarium.formats", "only-reads", OnlyReads)
     import_file(engine, library, page_document, SAMPLE_PAGE)
-    with pytest.raises(Conflict, match=r"Written: .*pagexml, plain-text"):
+    with pytest.raises(Conflict, match=r"Formats that can be written: .*pagexml, plain-text"):
         export_page(engine, library, page_document, "only-reads")
 
 

@@ -132,7 +132,7 @@ def test_the_internet_archive_keeps_a_book_in_a_file() -> None:
     assert one.lines()[0].baseline == [(10, 100), (500, 100)]
     assert one.segments[0].children[0].language == "la"
     assert one.of_kind("word")[0].texts[0].confidence == 0.91
-    assert any("parted by one each" in note for note in one.notes)
+    assert any("one was put between each" in note for note in one.notes)
 
 
 def test_a_baseline_far_outside_its_line_is_kept_as_stated() -> None:
@@ -183,7 +183,7 @@ def test_the_baseline_of_a_turned_line_is_kept_as_stated() -> None:
     one = found.lines()[0]
     assert one.baseline == []
     assert (one.extras or {})["hocr"]["title"] == {"textangle": "90", "baseline": "0 -3"}
-    assert found.notes == ["The baseline of a turned line is kept as it is stated."]
+    assert found.notes == ["The baseline of a rotated line is kept as stated."]
 
 
 def test_titles_are_taken_apart() -> None:
@@ -209,7 +209,7 @@ def test_a_polygon_goes_before_its_box() -> None:
 def test_a_box_that_is_none_is_noted_and_kept() -> None:
     found = page("<span class='ocr_line' title='bbox 1 2 3'>x</span>")
     assert found.lines()[0].points == []
-    assert found.notes == ["The bbox of an ocr_line is no four numbers."]
+    assert found.notes == ["The bbox of an ocr_line is not four numbers."]
 
 
 def test_characters_make_words_whatever_white_space_stands_between_them() -> None:
@@ -256,7 +256,7 @@ def test_confidences_from_0_to_1_are_told_from_hundredths() -> None:
     assert [word.texts[0].confidence for word in page(words.format("1", "1")).of_kind("word")] == [0.01, 0.01]
     outside = page(words.format("-1", "300"))
     assert [word.texts[0].confidence for word in outside.of_kind("word")] == [None, None]
-    assert outside.notes == ["2 confidences of the file lie outside 0 to 100."]
+    assert outside.notes == ["2 confidences of the file are outside 0 to 100."]
 
 
 def test_several_pages_each_have_their_own() -> None:
@@ -267,14 +267,14 @@ def test_several_pages_each_have_their_own() -> None:
     )
     assert (one.image, one.width, [line.text for line in one.lines()], one.notes) == ("a.png", 10, ["x"], [])
     assert (two.image, two.height, [line.text for line in two.lines()]) == ("b.png", 40, ["y", "z"])
-    assert two.notes == ["The id l stands twice."]
+    assert two.notes == ["The id l occurs twice."]
 
 
 def test_lines_beside_the_page_are_on_it_and_text_without_a_line_is_not_lost() -> None:
     after = read("<body><span class='ocr_page'></span><span class='ocr_line'>x</span></body>")[0]
     assert [one.text for one in after.lines()] == ["x"]
     alone = read("<body><span class='ocr_line' title='bbox 1 2 3 4'>x</span></body>")[0]
-    assert alone.notes == ["Lines stand outside of any ocr_page; they are on a page of their own."]
+    assert alone.notes == ["Lines are outside of any ocr_page; they were put on a page of their own."]
     text = read("<body><div class='ocr_page'>Page 1</div></body>")[0]
     assert [(one.kind, one.text) for one in text.segments] == [("region", "Page 1")]
     beside = page("before <span class='ocr_line'>x</span> after")
@@ -340,7 +340,7 @@ def test_a_page_opened_inside_a_region_takes_what_follows() -> None:
         ("é".encode("latin-1"), "é", "not in UTF-8"),
         (b"<meta charset=iso-8859-2>\xb3", "ł", None),
         ("<meta charset=koi8-r>ж".encode(), "ж", "is in UTF-8"),
-        (b"<meta charset=utf-8>\xe9", "é", "not in utf-8 as it says"),
+        (b"<meta charset=utf-8>\xe9", "é", "not in utf-8 as it states"),
         (b"<meta charset=klingon>\xe9", "é", "not in klingon"),
         (b"<meta charset=rot13>\xe9", "é", "not in rot13"),
     ],
@@ -364,7 +364,7 @@ def test_wide_encodings_are_known_with_and_without_a_mark(encoding: str) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("<html><body>Dear Sir</body></html>", "no hOCR"),
+        ("<html><body>Dear Sir</body></html>", "not hOCR"),
         ("", "is empty"),
         (
             '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/hostname">]><div class="ocr_page">&x;</div>',
@@ -412,7 +412,7 @@ def test_hocr_in_a_template_is_read_from_there() -> None:
         f"<html><body><template></template><template>{TESSERACT.partition('?>')[2]}</template></body></html>"
     )
     assert [one.text for one in found[0].lines()] == ["Dear Sir &c"]
-    assert found[0].notes[0] == "The hOCR stands in a template of the HTML; it was read from there."
+    assert found[0].notes[0] == "The hOCR is in a template of the HTML; it was read from there."
 
 
 @pytest.mark.slow

@@ -137,7 +137,7 @@ def nothing_written(library: Library) -> bool:
             "shapes_outside",
         ),
         (PAGE.replace("120,170 880,172", "-50,170 -8,172"), "l1", "shapes_outside"),
-        (PAGE.replace('imageWidth="1000"', 'imageWidth="0"'), "no size", "no_page_size"),
+        (PAGE.replace('imageWidth="1000"', 'imageWidth="0"'), "not declare the size", "no_page_size"),
         (
             '<!DOCTYPE PcGts [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + PAGE.partition("?>")[2],
             "DOCTYPE",
@@ -161,7 +161,7 @@ def test_a_bad_file_is_refused_in_words_and_nothing_is_written(
 
 def test_shapes_outside_are_all_named(engine: Engine, library: Library, page_document: str) -> None:
     outside = PAGE.replace("880,120", "1880,120").replace("900,100", "900,-100")
-    with pytest.raises(Invalid, match=r"reach beyond it: r1, l1\..*beyond=clip") as refusal:
+    with pytest.raises(Invalid, match=r"extend beyond it: r1, l1\..*beyond=clip") as refusal:
         run(engine, library, page_document, outside, beyond="refuse")
     assert refusal.value.fields == {"segments": ["r1", "l1"], "count": 2}
 
@@ -263,7 +263,7 @@ def test_a_driver_that_breaks_is_a_refusal(engine: Engine, library: Library, pag
     engine.drivers.give("armarium.formats", "booklet", Booklet)
     with pytest.raises(Invalid, match="the driver failed"):
         run(engine, library, page_document, "BOOKLET\ncrash")
-    with pytest.raises(Invalid, match="holds no page"):
+    with pytest.raises(Invalid, match="contains no page"):
         run(engine, library, page_document, "BOOKLET")
     assert nothing_written(library)
 

@@ -42,17 +42,17 @@ def test_boxes_and_polygons_are_placed_by_the_size_of_the_page() -> None:
     assert page.segments[0].points == [(100, 100), (900, 100), (900, 1900), (100, 1900)]
     assert page.segments[3].points == [(100, 200), (200, 200), (200, 400), (100, 400)]
     assert page.unknown_classes == ["dragon"]
-    assert page.notes == ["Labels state no reading order; they stand as in the file."]
+    assert page.notes == ["Labels state no reading order; that of the file was kept."]
 
 
 def test_classes_without_a_name_are_reported() -> None:
     page = labels("9 0.5 0.5 0.1 0.1\n0 0.5 0.5 0.1 0.1\n12 0.5 0.5 0.1 0.1\n", CLASSES)
     assert page.unknown_classes == ["9", "12"]
     assert [one.kind_raw for one in page.segments] == ["class 9", "MainZone", "class 12"]
-    assert page.notes[1] == "The classes 9, 12 have no name in the file beside the labels."
+    assert page.notes[1] == "The classes 9, 12 have no name in the file next to the labels."
     nameless = labels("0 0.5 0.5 0.1 0.1")
     assert nameless.unknown_classes == ["0"]
-    assert "No file beside the labels" in nameless.notes[1]
+    assert "No file next to the labels" in nameless.notes[1]
 
 
 @pytest.mark.parametrize("columns", [5, 6, 7, 8, 9, 10, 11, 12, 201])
@@ -66,20 +66,20 @@ def test_columns_tell_boxes_polygons_and_confidences_apart(columns: int) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0 0.5 0.5 0.1", "Line 1 of a.txt holds 4 numbers"),
-        ("0 0.5 0.5 0.1 0.1\n\n0 0.5", "Line 3 of a.txt holds 2 numbers"),
-        ("-1 0.5 0.5 0.1 0.1", "'-1', which is no class number"),
-        ("1.5 0.5 0.5 0.1 0.1", "no class number"),
-        ("9999999 0.5 0.5 0.1 0.1", "no class number"),
-        ("0 nan 0.5 0.1 0.1", "'nan', which is no number"),
-        ("0 0.5 -inf 0.1 0.1", "'-inf', which is no number"),
-        ("0 0.5 0.5 0.1 zero", "'zero', which is no number"),
-        ("0 320 240 64 32.5", "counts beyond the image"),
-        ("0 -0.9 0.5 0.1 0.1", "counts beyond the image"),
+        ("0 0.5 0.5 0.1", "Line 1 of a.txt contains 4 numbers"),
+        ("0 0.5 0.5 0.1 0.1\n\n0 0.5", "Line 3 of a.txt contains 2 numbers"),
+        ("-1 0.5 0.5 0.1 0.1", "'-1', which is not a class number"),
+        ("1.5 0.5 0.5 0.1 0.1", "not a class number"),
+        ("9999999 0.5 0.5 0.1 0.1", "not a class number"),
+        ("0 nan 0.5 0.1 0.1", "'nan', which is not a number"),
+        ("0 0.5 -inf 0.1 0.1", "'-inf', which is not a number"),
+        ("0 0.5 0.5 0.1 zero", "'zero', which is not a number"),
+        ("0 320 240 64 32.5", "is outside the image"),
+        ("0 -0.9 0.5 0.1 0.1", "is outside the image"),
         ("0 0.5 0.5 -0.1 0.1", "width or height below 0"),
         ("0 0.5 0.5 0.1 0.1 7", "ends in 7, a confidence"),
-        ("0 1e999 0.5 0.1 0.1", "counts beyond the image"),
-        ("\n \n", "holds no label"),
+        ("0 1e999 0.5 0.1 0.1", "is outside the image"),
+        ("\n \n", "contains no label"),
         ("0 0.5 0.5 0.1 0.1\n" * (MAX_SHAPES + 1), "more than 100,000 shapes"),
         ("0" + " 0.5" * 2_000_000, "a shape of more than 100,000 points"),
     ],
@@ -105,7 +105,7 @@ def test_numbers_parted_by_commas_and_classes_with_decimals_are_read() -> None:
     page = labels("0,0.5,0.5,0.2,0.1\n1, 0.5, 0.5, 0.2, 0.1\n")
     assert [one.kind_raw for one in page.segments] == ["class 0", "class 1"]
     assert page.segments[0].points == page.segments[1].points
-    assert "The numbers of the labels are parted by commas, not by blanks." in page.notes
+    assert "The numbers of the labels are separated by commas, not by blanks." in page.notes
     page = labels("0.0 0.5 0.5 0.2 0.1\n12.00 0.5 0.5 0.2 0.1\n")
     assert [one.kind_raw for one in page.segments] == ["class 0", "class 12"]
 
@@ -121,7 +121,7 @@ def test_numbers_parted_by_commas_and_classes_with_decimals_are_read() -> None:
         ),
         (
             "textline 0.5 0.5 0.2 0.1\nMainZone:column 0.5 0.5 0.2 0.1 0.93\n",
-            "names in place of class numbers",
+            "names instead of class numbers",
         ),
     ],
 )
@@ -135,7 +135,7 @@ def test_labels_of_other_collections_are_refused_by_name_and_no_text_of_numbers(
 
 def test_the_size_of_the_page_is_asked_for() -> None:
     for driver, data in ((Yolo(), LABELS), (TesseractBox(), b"a 1 2 3 4 0\n")):
-        with pytest.raises(Invalid, match="no size of its page"):
+        with pytest.raises(Invalid, match="does not declare the size of its page"):
             driver.read(data, ReadContext("a.txt"))
 
 
@@ -269,7 +269,7 @@ def test_each_page_of_a_box_file_is_a_page() -> None:
         (b"a 1 2 nan 4 0\n", "Line 1 of a.box"),
         (b"a 1.5 2 3 4 0\n", "Line 1 of a.box"),
         (b"a 1 2 3 99999999999 0\n", "Line 1 of a.box"),
-        (b"\n\n", "holds no box"),
+        (b"\n\n", "contains no box"),
         (b"a 1 2 3 4 0\n" * 300_001, "more than 300,000 boxes"),
     ],
 )
@@ -324,8 +324,8 @@ def test_points_of_older_programs_are_read() -> None:
     assert [(one["x"], one["y"]) for one in page.extras["qgis-points"]["points"]] == [(3, 4), (2000, 5)]
     assert page.extras["qgis-points"]["crs"] is None
     assert page.notes == [
-        "The points count their rows downwards from 0, not upwards as QGIS does.",
-        "1 of 2 control points lie outside the page's image.",
+        "The points count rows downwards from 0, not upwards as QGIS does.",
+        "1 of 2 control points are outside the page's image.",
         "The file names no coordinate reference system for its map coordinates.",
     ]
     assert points(b"mapX,mapY,sourceX,sourceY\n", None).extras["qgis-points"]["points"] == []

@@ -171,7 +171,7 @@ def test_labels_are_read_whole(path: Path) -> None:
                 (float(values[-2]) * 1000, float(values[-1]) * 1400), abs=0.01
             )
     assert page.unknown_classes == (sorted({names[int(row[0])] for row in rows}) if names else ["0"])
-    with pytest.raises(Invalid, match="no size of its page"):
+    with pytest.raises(Invalid, match="does not declare the size of its page"):
         Yolo().read(path.read_bytes(), ReadContext(path.name))
 
 

@@ -149,13 +149,13 @@ def test_mets_2_and_answers_of_oai_are_read() -> None:
     assert pages(two) == [("a.png", (), "", 1)]
     wrapped = b"<OAI-PMH><GetRecord>" + two + b"</GetRecord></OAI-PMH>"
     assert sniff_mets(wrapped)
-    assert read_mets(wrapped).notes == ["The METS stands inside a OAI-PMH element."]
+    assert read_mets(wrapped).notes == ["The METS is inside a OAI-PMH element."]
 
 
 def test_pointers_to_nothing_and_ids_given_twice_are_noted() -> None:
     notes = read_mets(mets(group("IMG", file("I", "1.jpg"), file("I", "2.jpg")), page("", "I", "gone"))).notes
-    assert any("stands more than once" in note for note in notes)
-    assert any("gone, which is not there" in note for note in notes)
+    assert any("occurs more than once" in note for note in notes)
+    assert any("gone, which does not exist" in note for note in notes)
 
 
 def test_parts_elsewhere_are_noted() -> None:
@@ -167,7 +167,7 @@ def test_parts_elsewhere_are_noted() -> None:
     )
     notes = read_mets(mets(group("IMG", file("I", "1.jpg"), embedded), struct)).notes
     assert any("another METS file" in note for note in notes)
-    assert any("inside the METS file itself" in note for note in notes)
+    assert any("embedded in the METS file itself" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_a_volume_keeps_what_it_says_of_the_work(
     (used,) = answer["mets"]
     told = " ".join(used["notes"])
     assert "1 of its 3 pages have no picture here: 3." in told
-    assert "1 files that it names did not come with it: fulltext/1.xml." in told
+    assert "1 files that it names were not included: fulltext/1.xml." in told
     why = whys(answer, "refused")
     for href, words in ODD.items():
         assert words in next(reason for place, reason in why.items() if place.endswith(f"volume.xml: {href}"))
@@ -247,7 +247,7 @@ def test_mets_alone_is_named_for_what_it_is(
     )
     for answer in (sent, named, in_zip):
         assert (answer.status_code, answer.json()["code"]) == (422, "nothing_came_in")
-        assert "METS file of 3 pages, and none of their pictures came with it" in answer.json()["detail"]
+        assert "METS file of 3 pages, and none of their pictures was included" in answer.json()["detail"]
     _, found = bring_in(engine, library, folder=str(tmp_path / "alone"))
     assert [one["file"] for one in found["unpaired"]] == [name]
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
@@ -265,7 +265,11 @@ def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
     before = table_digests(library.db, engine.library_schema)
     for pages, code, words in (
         ([(1, inside), (3, elsewhere)], "no_such_page", "mets.xml has 2 pages, so there is no page 3."),
-        ([(1, inside), (2, elsewhere)], "no_folder", "No folder holds all of these pages; put them into one"),
+        (
+            [(1, inside), (2, elsewhere)],
+            "no_folder",
+            "No folder contains all of these pages; put them into one",
+        ),
     ):
         params = {
             "file": bare()["mets.xml"],
@@ -289,7 +293,7 @@ def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engin
     # What is beside it comes in, and the METS file changes nothing there.
     answer = send(engine, library, {**files, "3.png": picture()})
     for told in (whys({"refused": refused.value.fields["refused"]}, "refused"), whys(answer, "refused")):
-        assert told["x\x07/mets.xml"] == "None of the pictures of mets.xml came in."
+        assert told["x\x07/mets.xml"] == "None of the pictures of mets.xml was imported."
         assert "name of its folder" in told["x\x07/scans/1.png"]
     assert [one["name"] for one in answer["documents"]] == ["3.png"]
     assert answer["mets"] == []

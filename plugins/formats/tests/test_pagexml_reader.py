@@ -106,7 +106,7 @@ def test_points_as_programs_write_them(stated: str, found: list[tuple[float, flo
 def test_points_that_are_none_are_noted(stated: str) -> None:
     page = read(f'<TextRegion id="r"><Coords points="{stated}"/></TextRegion>')
     assert page.segments[0].points == []
-    assert any("no x,y pairs" in note for note in page.notes)
+    assert any("not x,y pairs" in note for note in page.notes)
 
 
 def test_the_text_with_the_lowest_index_counts() -> None:
@@ -165,8 +165,8 @@ def test_places_that_only_some_lines_state_are_passed_over_and_noted() -> None:
         )
 
     assert notes_of_places(region(lines(1, None, 0)) + region(lines(2, 1, None), identity="r2")) == [
-        "2 times some parts state their place in the reading order and others beside them do not; "
-        "those stand as they do in the file."
+        "2 times some parts state their place in the reading order and their siblings do not; "
+        "those keep their place in the file."
     ]
     for places in ((1, 0), (None, None), (0, None, 1), (None, 7)):
         assert notes_of_places(region(lines(*places))) == []
@@ -233,7 +233,7 @@ def test_ids_that_repeat_or_lack_are_made_unique() -> None:
     ids = [one.id for one in page.of_kind("line")]
     assert len(set(ids)) == 3
     assert ids[0] == "l1"
-    assert any("stands twice" in note for note in page.notes)
+    assert any("occurs twice" in note for note in page.notes)
     assert any("no id" in note for note in page.notes)
 
 
@@ -271,7 +271,7 @@ def test_a_confidence_out_of_range_is_kept_apart() -> None:
     ],
     ids=[
         "html",
-        "no page",
+        "not a page",
         "two pages",
         "2008",
         "truncated",
@@ -327,7 +327,7 @@ def test_the_first_dialect_is_read_like_the_later_ones() -> None:
 def test_an_endless_coordinate_is_no_coordinate() -> None:
     page = read('<TextRegion id="r"><Coords points="1e999,2 3,4 5,6"/></TextRegion>')
     assert page.segments[0].points == []
-    assert "The points of a Coords are no x,y pairs." in page.notes
+    assert "The points of a Coords are not x,y pairs." in page.notes
 
 
 def test_regions_nested_deep_are_read() -> None:

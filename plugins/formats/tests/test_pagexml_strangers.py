@@ -31,7 +31,7 @@ def texts(found: PageModel) -> list[str]:
 def test_a_text_without_unicode_is_read_from_its_textequiv() -> None:
     found = read(region(line("<TextEquiv> bare text\n</TextEquiv>")))
     assert texts(found) == ["bare text"]
-    assert found.notes == ["A text stands in the TextEquiv itself, not in its Unicode."]
+    assert found.notes == ["A text is in the TextEquiv itself, not in its Unicode."]
 
 
 @pytest.mark.parametrize("name", ["Textline", "textline", "TEXTLINE"])
@@ -39,7 +39,7 @@ def test_a_name_in_other_letters_is_read_as_page_s_own(name: str) -> None:
     found = read(region(line("<textEquiv><unicode>words</unicode></textEquiv>", name)))
     assert texts(found) == ["words"]
     assert found.segments[0].children[0].points == [(20, 20), (300, 20), (300, 60), (20, 60)]
-    assert found.notes == [f"The element {name} is none that PAGE has as it stands; it is read as TextLine."]
+    assert found.notes == [f"The element {name} is not spelled as in PAGE; it is read as TextLine."]
 
 
 def test_a_region_in_the_namespace_of_another_version_is_read() -> None:
@@ -54,7 +54,7 @@ def test_what_stands_in_an_element_page_does_not_have_is_read_in_its_place() -> 
     found = read(f"<Column>{region(inside)}</Column>{region('').replace('r', 'q', 0)}")
     assert [one.id for one in found.walk()] == ["r", "l", "r-2"]
     assert texts(found) == ["deep"]
-    assert sum("as if they stood in its place" in note for note in found.notes) == 3
+    assert sum("as if they were in its place" in note for note in found.notes) == 3
 
 
 def test_what_holds_no_segments_is_kept_as_it_is() -> None:

@@ -109,8 +109,8 @@ def test_another_encoding_is_noted() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b" \n ", "holds no text"),
-        (bytes(range(256)), "holds no text"),
+        (b" \n ", "contains no text"),
+        (bytes(range(256)), "contains no text"),
         (b"a\n" * 100_001, "more than 100,000 lines"),
         (b"\n" * 1_000_001 + b"a", "more than 100,000 lines"),
         (b"\f" * 1_000_001 + b"a", "more than 100,000 lines"),
@@ -122,7 +122,7 @@ def test_what_is_no_page_of_text_is_refused(data: bytes, words: str) -> None:
 
 
 def test_a_format_that_says_nothing_reads_and_writes_nothing() -> None:
-    with pytest.raises(Invalid, match="written here, not read"):
+    with pytest.raises(Invalid, match="can be written here, but not read"):
         Format().read(b"Dear Sir", ReadContext())
-    with pytest.raises(Conflict, match="read here, not written"):
+    with pytest.raises(Conflict, match="can be read here, but not written"):
         Format().write(PageModel(1, 1), WriteContext())

@@ -82,7 +82,7 @@ def test_an_outline_too_flat_for_fractions_stays_as_pixels(
     data = f'{data[:first]}points="{stated}{data[data.index(chr(34), first + 8) :]}'
     params = {"document_id": page_document, "file": data, "filename": "1.xml"}
     made = engine.run(library, "format.import", params, LOCAL_OWNER).result or {}
-    assert "Region: its outline is too flat to be held." in made["notes"]
+    assert "Region: its outline is too flat to be stored." in made["notes"]
     ((kept,),) = rows(
         library, "SELECT json_extract(metadata, '$.raw_polygon_px') FROM segment WHERE kind = 'region'"
     )

@@ -100,7 +100,7 @@ def test_a_corrected_text_keeps_every_shape(
         (said.replace("Miller", "Muller").replace("memory", "mynde"), number)
         for number, said in enumerate(LINES)
     ]
-    assert "5 of 5 lines took the shapes of the lines of the pass 'drawn' that they match." in made["notes"]
+    assert "5 of 5 lines took over the shapes of the matching lines of the pass 'drawn'." in made["notes"]
     # The shapes are real ones: they go out again, of the regions too, at the very same pixels.
     before, after = (
         export(engine, library, page_document, "pagexml", pass_id=one)["content"]
@@ -120,10 +120,10 @@ def test_a_line_added_has_no_shape_and_is_named(
     assert tops(library, made["pass_id"]) == [
         (LINES[0], 0), ("a line that nobody drew", None), (LINES[1], 1), (LINES[2], 2), (LINES[4], 4),
     ]  # fmt: skip
-    (note,) = [one for one in made["notes"] if "took the shapes" in one]
+    (note,) = [one for one in made["notes"] if "took over the shapes" in one]
     assert note == (
-        "4 of 5 lines took the shapes of the lines of the pass 'drawn' that they match; no single line there matches line 2; "
-        "1 drawn there is matched by none."
+        "4 of 5 lines took over the shapes of the matching lines of the pass 'drawn'; no single line there matches line 2; "
+        "1 drawn there has no match."
     )
     written = export(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
     assert any("outline" in loss["what"] or "shape" in loss["what"] for loss in written["losses"])

@@ -26,7 +26,7 @@ FILES: list[tuple[bytes, str]] = [
     ("<a:mods xmlns:a='x'/>".encode("utf-16"), "XML whose root is mods"),
     (b"<html><body>words</body></html>", "HTML without any class of hOCR"),
     (b" \n\t\n", "empty but for white space"),
-    (b"\x00\x01\x02\x03" * 9, "made of bytes that are no text"),
+    (b"\x00\x01\x02\x03" * 9, "made of bytes that are not text"),
 ]
 
 
@@ -34,7 +34,9 @@ FILES: list[tuple[bytes, str]] = [
     ("data", "words"), FILES, ids=[f"{words} {at}" for at, (_, words) in enumerate(FILES)]
 )
 def test_the_refusal_names_what_the_file_seems_to_be(data: bytes, words: str) -> None:
-    with pytest.raises(Invalid, match=f"no format that can be read here: it seems to be {words}") as refusal:
+    with pytest.raises(
+        Invalid, match=f"not in a format that can be read here: it seems to be {words}"
+    ) as refusal:
         open_layout(Engine(), data, "a.xml")
     assert refusal.value.detail.endswith("Name the format if it is one of them.")
 
@@ -46,20 +48,24 @@ LFS = (
 PLACEHOLDERS: list[tuple[str, bytes, str]] = [
     ("0001.xml", LFS, "a placeholder of Git LFS"),
     ("0001.gt.txt", LFS, "a placeholder of Git LFS"),
-    ("0001.xml", b"../page/0001.xml", "what Git leaves in place of a link"),
-    ("0001.txt", b"../../gt/0001.gt.txt\n", "what Git leaves in place of a link"),
-    ("0001.xml", b"0002.xml", "a placeholder or a file cut short: it ends in .xml and holds no markup"),
-    ("0001.hocr", b"Dear Sir", "a placeholder or a file cut short: it ends in .hocr"),
-    ("0001.HTML", b"Dear Sir,\nI write", "a placeholder or a file cut short"),
-    ("0001.alto", b"Dear Sir", "a placeholder or a file cut short"),
+    ("0001.xml", b"../page/0001.xml", "what Git stores for a link"),
+    ("0001.txt", b"../../gt/0001.gt.txt\n", "what Git stores for a link"),
+    ("0001.xml", b"0002.xml", "a placeholder or a truncated file: it ends in .xml and contains no markup"),
+    ("0001.hocr", b"Dear Sir", "a placeholder or a truncated file: it ends in .hocr"),
+    ("0001.HTML", b"Dear Sir,\nI write", "a placeholder or a truncated file"),
+    ("0001.alto", b"Dear Sir", "a placeholder or a truncated file"),
     ("a.rtf", b"{\\rtf1\\ansi\\deff0 Dear Sir\\par I write}", "RTF; save it as plain text"),
     ("a.txt", b"\n%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n", "a PDF"),
     ("a.txt", b'file,line,text\n0001.jpg,1,Dear Sir\n0001.jpg,2,"I write, to you"\n', "a table"),
     ("a.txt", b"a;b;c\n1;2;3\n", "a table"),
     ("a.txt", b"a\tb\tc\n1\t2\t3\n", "a table"),
     ("a.csv", b"words\nDear Sir\n", "a table"),
-    ("a.txt", random.Random(7).randbytes(2000), "made of bytes that are no text"),
-    ("a.txt", bytes(range(0xA1, 0x100)) * 20, "made of bytes that are no text, or a text in an encoding"),
+    ("a.txt", random.Random(7).randbytes(2000), "made of bytes that are not text"),
+    (
+        "a.txt",
+        bytes(range(0xA1, 0x100)) * 20,
+        "made of bytes that are not text, or a text in an unknown encoding",
+    ),
 ]
 
 

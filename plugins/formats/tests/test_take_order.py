@@ -108,7 +108,7 @@ def test_a_second_one_is_refused_while_the_first_stands(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     made = act(engine, library, "format.take_order", pass_id=pass_id)
-    with pytest.raises(Conflict, match="has an order as written already") as refusal:
+    with pytest.raises(Conflict, match="already has an order as written") as refusal:
         act(engine, library, "format.take_order", pass_id=pass_id)
     assert refusal.value.code == "order_exists"
     act(engine, library, "reading_order.withdraw", order_id=made["order_id"])

@@ -21,7 +21,7 @@ def test_each_picture_of_a_facsimile_is_a_page_that_pb_points_at() -> None:
         ("2.jpg", 0, 0),
     ]
     assert [texts(page) for page in (one, other)] == [["one"], ["two"]]
-    assert not any("not there" in note for page in (one, other) for note in page.notes)
+    assert not any("does not exist" in note for page in (one, other) for note in page.notes)
 
 
 def test_breaks_that_point_nowhere_follow_the_pictures() -> None:
@@ -51,7 +51,7 @@ def test_a_surface_may_be_the_root() -> None:
     (one,) = DRIVER.read(data, ReadContext("f1r.xml"))
     assert (one.width, one.height, one.image, texts(one)) == (500, 600, "1r.jp2", ["a c", "d"])
     unplaced, rootless = one.notes
-    assert "make no editorial facts" in unplaced
+    assert "do not become editorial facts" in unplaced
     assert rootless == "The root is surface; the file has no header."
 
 

@@ -150,7 +150,7 @@ def test_pages_of_a_text_and_where_they_come_from() -> None:
     assert [texts(one) for one in found] == [["front", "a", "b"], ["c"], ["d"]]
     assert [one.image for one in found] == ["", "http://a.example/2.jpg", ""]
     assert "This is 2, page 2 of 3. The file has 3 pages: 1, 2, page 3." in found[1].notes
-    assert any("#gone, which is not there" in note for note in found[2].notes)
+    assert any("#gone, which does not exist" in note for note in found[2].notes)
 
 
 def test_breaks_that_point_nowhere_follow_the_surfaces() -> None:
@@ -365,7 +365,7 @@ def test_a_hostile_file_is_refused_in_a_sentence(what: str) -> None:
         (
             '<ab><lb facs="#z"/><seg type="reading" subtype="song" cert="7">a</seg></ab>',
             "",
-            "no kind of reading",
+            "not a kind of reading",
         ),
         ('<ab><lb facs="#z"/><seg type="reading" cert="7">a</seg></ab>', "", "outside 0 to 1"),
         ('<ab><lb facs="#z"/>a<lb facs="#z"/>b</ab>', "", "more than one line"),

@@ -57,7 +57,7 @@ def test_too_many_points_are_refused(kind: str) -> None:
         driver.read(made(count, points // each).encode(), ReadContext("a.file", page_size=(9, 9)))
 
     with pytest.raises(
-        Invalid, match=r"^a\.file holds a shape of more than 100,000 points \(line \d+\); at most 100,000 "
+        Invalid, match=r"^a\.file contains a shape of more than 100,000 points \(line \d+\); at most 100,000 "
     ) as refusal:
         read(1, 100_004)
     assert refusal.value.code == "too_many_points"

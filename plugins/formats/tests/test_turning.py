@@ -75,8 +75,8 @@ def test_shapes_are_turned_with_their_picture(
     send(engine, library, {"1.png": picture, "1.xml": layout})
     rect, notes = line_of(library)
     assert rect == pytest.approx(dark(picture), abs=0.01)
-    assert "the shapes were turned with it" in " ".join(notes)
-    assert "look whether the shapes fit" not in " ".join(notes)
+    assert "the shapes were rotated with it" in " ".join(notes)
+    assert "check whether the shapes fit" not in " ".join(notes)
 
 
 @pytest.mark.parametrize("orientation", [6, 8])
@@ -103,7 +103,7 @@ def test_a_turn_that_no_size_tells_is_noted(
         library,
         {"1.png": make_turned_picture(orientation, WIDTH, height), "1.xml": around_the_patch(WIDTH, height)},
     )
-    assert "the same before and after; look whether the shapes fit" in " ".join(line_of(library)[1])
+    assert "the same before and after; check whether the shapes fit" in " ".join(line_of(library)[1])
 
 
 def test_a_folder_of_many_turns_what_was_read_ahead_too(
@@ -128,4 +128,4 @@ def test_a_folder_of_many_turns_what_was_read_ahead_too(
     _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
     rect, _ = line_of(library)
     assert rect == pytest.approx(dark(make_turned_picture(6)), abs=0.01)
-    assert any("turned with it" in one["note"] for one in found["notes"])
+    assert any("rotated with it" in one["note"] for one in found["notes"])

@@ -217,7 +217,7 @@ def test_lines_are_rendered_beside_their_transcription(
 
 def test_what_cannot_be_asked_is_refused_before_it_is_queued(desk: Desk) -> None:
     job = desk.engine.recipe_jobs["correct"]
-    with pytest.raises(Invalid, match="name the provider"):
+    with pytest.raises(Invalid, match="name its provider"):
         job.find_placement(desk.engine, desk.library, job.parse({}))
     far = {"name": "Far", "provider_type": "openai-compatible", "api_base": "https://203.0.113.7/v1"}
     desk.engine.run(None, "provider.create", far, desk.example.principal)

@@ -73,10 +73,10 @@ def test_what_other_programs_write_is_taken_as_far_as_it_goes(desk: Desk) -> Non
         ("added", 0, 2, None, None, None),
     ]
     said = str(answer)
-    assert "The tag supplied names characters that its text does not have" in said
-    assert "The tag unclear names characters that its text does not have" in said
-    assert "A tag add goes on over lines" in said
-    assert "What a tag add says of hand has no place in an editorial fact" in said
+    assert "The tag supplied refers to characters that its text does not have" in said
+    assert "The tag unclear refers to characters that its text does not have" in said
+    assert "A tag add extends over several lines" in said
+    assert "A tag add states hand, for which an editorial fact has no place" in said
     out = customs(export(desk, again, "pagexml")[0])
     assert "abbrev {offset:0; length:2; expansion:Item;}" in out[0]
     assert out[0].count("unclear") == 1

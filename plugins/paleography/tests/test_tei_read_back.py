@@ -121,7 +121,7 @@ def test_tei_of_others_gives_facts_and_says_what_has_no_place(desk: Desk) -> Non
     (sign,) = desk.get("/signs")["items"]
     assert (sign["name"], sign["code_point"]) == ("TIRONIAN ET", "U+204A")
     notes = " ".join(answer["notes"])
-    assert "make no editorial facts" in notes
+    assert "do not become editorial facts" in notes
     assert "A hand changes within a line" in notes
     content, losses = export(desk, Page(page.id, of, []), "tei")
     assert losses["marks of characters"] == 0

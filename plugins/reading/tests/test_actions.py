@@ -41,7 +41,7 @@ def test_an_unknown_reader_is_told_the_installed_ones(desk: Desk) -> None:
 
 def test_a_driver_that_is_no_reader(desk: Desk) -> None:
     error = refusal(desk, "reading.find_lines", scope_ids=[desk.page()], reader="broken")
-    assert "is no Reader" in error.detail
+    assert "is not a Reader" in error.detail
 
 
 def test_a_reader_that_cannot(desk: Desk) -> None:
@@ -59,7 +59,7 @@ def test_a_language_that_is_no_tag(desk: Desk) -> None:
     for tag in ("../es", "", "e", "es\n", "no tag at all"):
         error = refusal(desk, "reading.read_pages", scope_ids=[desk.page()], language=tag)
         assert error.code == "invalid_request"
-        assert f"{tag!r} is no language tag; write one such as es, la or de-Latf" in error.detail
+        assert f"{tag!r} is not a language tag; write one such as es, la or de-Latf" in error.detail
 
 
 def test_pages_without_lines(desk: Desk) -> None:

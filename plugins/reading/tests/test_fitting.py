@@ -44,7 +44,7 @@ def test_each_page_is_read_by_the_reader_that_expects_most_of_it(two: Desk) -> N
 
 def test_the_closing_words_say_who_read_and_why() -> None:
     rows = {"hand": {"model": "hand", "pages": 2, "expected": {"hand": 0.81, "rapidocr": 0.4}}}
-    said = "2 pages by hand: of a sample of lines it expected 81% of the letters right, rapidocr 40%"
+    said = "2 pages by hand: on a sample of lines it expected to read 81% of the letters right, rapidocr 40%"
     assert _why_each(rows) == [said]
 
 

@@ -51,18 +51,24 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         (Answer(body=WHOLE[:60], headers={"content-length": str(len(WHOLE))}), "gave no whole answer"),
         (Answer(body=b'{"error": {"message": "out of credit", "code": 402}}'), "something went wrong"),
         (Answer(body=b'{"error": "model not loaded"}'), "something went wrong"),
-        (Answer(body=b"[]"), "another form"),
-        (Answer(body=b"null"), "another form"),
-        (Answer(body=b"{}"), "another form"),
-        (Answer(body=b'{"choices": []}'), "another form"),
-        (Answer(body=b'{"choices": [{"message": {"content": 7}}]}'), "another form"),
-        (Answer(body=b'{"choices": [{"message": {"content": {"a": 1}}}]}'), "another form"),
+        (Answer(body=b"[]"), "in a form that its provider type does not use"),
+        (Answer(body=b"null"), "in a form that its provider type does not use"),
+        (Answer(body=b"{}"), "in a form that its provider type does not use"),
+        (Answer(body=b'{"choices": []}'), "in a form that its provider type does not use"),
+        (
+            Answer(body=b'{"choices": [{"message": {"content": 7}}]}'),
+            "in a form that its provider type does not use",
+        ),
+        (
+            Answer(body=b'{"choices": [{"message": {"content": {"a": 1}}}]}'),
+            "in a form that its provider type does not use",
+        ),
         (Answer(body=b'{"choices": [{"message": {"content": "\\ud800"}}]}'), "not with JSON"),
         (Answer(body=b"\xff\xfe\x00"), "not with JSON"),
-        (Answer(status=401, body=b"{}"), "refuses the key"),
-        (Answer(status=404, body=b"{}"), "knows no such model"),
+        (Answer(status=401, body=b"{}"), "refused the key"),
+        (Answer(status=404, body=b"{}"), "has no such model"),
         (Answer(status=413, body=b"{}"), "too large"),
-        (Answer(status=400, body=b'{"error": {"message": "bad"}}'), "refuses the question (400)"),
+        (Answer(status=400, body=b'{"error": {"message": "bad"}}'), "refused the question (400)"),
         (Answer(body=b"x", headers={"content-encoding": "gzip"}), "answers only compressed"),
     ],
 )
@@ -94,8 +100,8 @@ def test_a_stream_that_tells_of_an_error_or_breaks_off(
         (overloaded, "something went wrong"),
         (b"", "broke off"),
         (b"data: [DONE]\n\n", "broke off"),
-        (b"data: {half\n\n", "another form"),
-        (b"data: 7\n\n", "another form"),
+        (b"data: {half\n\n", "in a form that its provider type does not use"),
+        (b"data: 7\n\n", "in a form that its provider type does not use"),
     ):
         provider.answers = [Answer(body=first + rest, headers=stream)]
         pieces: list[str] = []
@@ -137,7 +143,7 @@ def test_a_redirect_is_not_followed(desk: Desk, provider: LoopbackProvider) -> N
             for status in (301, 302, 307, 308):
                 provider.answers = [Answer(status=status, body=b"", headers={"location": place})]
                 error, _ = expect_failure(desk)
-                assert "sent the request elsewhere" in error.detail
+                assert "redirected the request" in error.detail
         assert inner.asked == []
 
 
@@ -151,10 +157,10 @@ def test_a_provider_of_another_machine_cannot_lead_here(
     monkeypatch.setattr(sender._egress, "_resolve", lambda _host, _port: next(answers))
     provider.add_to(desk.engine, "Two faces", host=f"http://two-faces.example:{port}")
     error, _ = expect_failure(desk, provider="Two faces", pages_may_leave=True)
-    assert (error.code, "leads where no provider is asked" in error.detail) == ("out_of_reach", True)
+    assert (error.code, "is one to which no request is sent" in error.detail) == ("out_of_reach", True)
     # And the other way round: what was taken for this machine is asked there or not at all.
     error, _ = expect_failure(desk, provider="Two faces")
-    assert (error.code, "leads where no provider is asked" in error.detail) == ("out_of_reach", True)
+    assert (error.code, "is one to which no request is sent" in error.detail) == ("out_of_reach", True)
     assert provider.asked == []
 
 
@@ -278,7 +284,7 @@ def test_no_provider_is_asked_at_an_inner_address_of_a_cloud(
         never.add_to(desk.engine, "Inner", host=f"http://{host}")
     error, _ = expect_failure(desk, provider="Inner", pages_may_leave=True)
     assert (error.status, error.code) == (403, "out_of_reach")
-    assert "The address of Inner leads where no provider is asked" in error.detail
+    assert "The address of Inner is one to which no request is sent" in error.detail
     # Nor is it asked where no page was allowed to leave: it is not this machine.
     with pytest.raises(ServiceError) as refused:
         ask_of(desk, provider="Inner")

@@ -253,14 +253,14 @@ class Strange(Params):
 
 def test_a_driver_that_is_no_provider_type(engine: Engine, tmp_path: Path) -> None:
     engine.drivers.give(GROUP, "strange", Strange)
-    with pytest.raises(ServiceError, match="is no provider type"):
+    with pytest.raises(ServiceError, match="is not a provider type"):
         provider_type(engine, "strange")
     with pytest.raises(NotFound, match="Installed: anthropic, google"):
         provider_type(engine, "nobody")
     assert isinstance(provider_type(engine, "openai"), ProviderType)
     check = next(plugin for plugin in engine.plugins.loaded if plugin.name == "reading").check_driver
     assert check is not None
-    assert "no class derived from ProviderType" in str(check(GROUP, "strange", Strange))
+    assert "not a class derived from ProviderType" in str(check(GROUP, "strange", Strange))
     assert "calls itself openai-compatible" in str(
         check(GROUP, "x", provider_type(engine, "openai").__class__.__base__)
     )

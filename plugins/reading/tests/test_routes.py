@@ -128,7 +128,7 @@ def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: Double
 
 def test_a_file_that_broke_on_its_way_is_not_kept(engine: Engine, network: Double) -> None:
     network.checksum = "0" * 32
-    with pytest.raises(Exception, match="broke on its way"):
+    with pytest.raises(Exception, match="damaged on the way"):
         local_models.download(engine, "fakes", "10.1/known", lambda *_: None)
     assert list(models_folder(engine, "fakes").iterdir()) == []
 
@@ -199,7 +199,7 @@ def test_models_that_are_not_ours_stay(client: Any, engine: Engine) -> None:
 def test_a_model_at_work_stays(engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     path = keep(engine)
     monkeypatch.setattr(engine.workers, "in_use", lambda **_: True)
-    with pytest.raises(Conflict, match="is at work"):
+    with pytest.raises(Conflict, match="is in use"):
         local_models.removal(engine, "fakes", "hand")
     assert path.exists()
 
@@ -239,6 +239,6 @@ def test_a_source_that_names_another_kind_of_file_is_refused(
     for name in ("notes.pdf", "../../known.fake"):
         remote = RemoteFile("https://models.example/file", name, None)
         monkeypatch.setattr(fake_readers.FakeReader, "remote", lambda *_, file=remote: file)
-        with pytest.raises(Conflict, match="names a file this reader does not take"):
+        with pytest.raises(Conflict, match="names a file this reader cannot use"):
             local_models.download(engine, "fakes", "10.1/known")
     assert network.asked == []

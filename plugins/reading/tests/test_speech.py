@@ -115,7 +115,7 @@ def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, 
     ((talk,),) = desk.rows("SELECT id FROM document WHERE file_type = 'audio'")
     for given, error, words in (
         ({"transcriber": "nobody"}, NotFound, "called nobody"),
-        ({"transcriber": "broken"}, Invalid, "is no Transcriber"),
+        ({"transcriber": "broken"}, Invalid, "is not a Transcriber"),
         ({"transcriber": "ear", "language": "he"}, Invalid, "does not read the language 'he'"),
         ({"transcriber": "ear", "model": "small"}, Invalid, "takes no model files"),
     ):

@@ -39,7 +39,7 @@ def test_a_model_writes_query_and_filters_and_only_the_sentence_is_sent(
     old = desk.page("la peste en la villa", date_iso="1762")
     new = desk.page("otra peste", date_iso="1832")
     assert compile_query(desk)[0:2] == ([], None)
-    assert "No model that may be asked" in str(compile_query(desk)[2])
+    assert "No model may be used" in str(compile_query(desk)[2])
     provider.add_to(desk.engine, "Loopback")
     provider.answers = [json.dumps({"query": "peste", "date_to": "1799"})]
     assert compile_query(desk) == ([old.id], "peste", None)
@@ -70,7 +70,7 @@ def test_what_a_model_does_wrong_leaves_the_words_as_they_were_written(
         provider.answers = [answer]
         found, query, error = compile_query(desk, "peste")
         assert (found, query) == ([page.id], None), answer
-        assert str(error).endswith("The words were searched as they were written."), answer
+        assert str(error).endswith("The words were searched as written."), answer
     found, query, error = compile_query(desk, "peste", provider="Nobody")
     assert (found, query) == ([page.id], None)
     assert "Nobody" in str(error)
@@ -82,7 +82,7 @@ def test_a_viewer_has_no_model_asked_and_nothing_leaves_unasked(
     page = desk.page("la peste")
     provider.answers = [json.dumps({"query": "peste"})]
     provider.add_to(desk.engine, "Far", host="http://203.0.113.9")
-    assert "No model that may be asked" in str(compile_query(desk)[2])
+    assert "No model may be used" in str(compile_query(desk)[2])
     assert "Far" in str(compile_query(desk, provider="Far")[2])
     provider.add_to(desk.engine, "Loopback")
     viewer = replace(LOCAL_OWNER, role="viewer", name="a guest", token_id="guest")

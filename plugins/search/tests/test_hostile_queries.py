@@ -23,7 +23,7 @@ def test_signs_without_a_letter_find_nothing_and_say_so(desk: SearchDesk) -> Non
     for query in SIGNS:
         answer = desk.ask(query)
         assert (answer["count"], answer["total_results"]) == (0, 0), query
-        assert "nothing to look for" in answer["notice"]
+        assert "nothing to search for" in answer["notice"]
 
 
 def test_common_words_alone_are_searched_as_any(desk: SearchDesk) -> None:
@@ -63,7 +63,7 @@ def test_unknown_words_are_refused_with_those_there_are(desk: SearchDesk) -> Non
     desk.expect_refusal(422, unknown=1)
     desk.expect_refusal(422, filters={"unknown": 1})
     desk.expect_refusal(404, filters={"parent_id": "nowhere"})
-    assert "no date" in desk.expect_refusal(422, "dates:yesterday")
+    assert "not a date" in desk.expect_refusal(422, "dates:yesterday")
 
 
 def test_a_very_long_word_and_a_very_long_line(desk: SearchDesk) -> None:

@@ -21,7 +21,11 @@ def test_the_doctor_verifies_and_rebuilds(desk: SearchDesk) -> None:
         raw_of(conn).execute("UPDATE search_name SET name = 'delta'")
         raw_of(conn).execute("INSERT INTO search_text (rowid, words, halves) VALUES (99, 'ghost', '')")
     found = " ".join(examine_index(desk))
-    for words in ("stored text of 1 pages", "words by which 2 documents", "index search_text does not agree"):
+    for words in (
+        "stored text of 1 pages",
+        "search entries of 2 documents",
+        "index search_text does not agree",
+    ):
         assert words in found
     assert desk.ids("alpha") == []
     assert examine_index(desk, rebuild=True) == []

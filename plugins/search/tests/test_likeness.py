@@ -39,7 +39,7 @@ def test_without_vectors_a_hybrid_search_answers_words_and_says_so(desk: SearchD
     answer = desk.ask("alpha", search_type="hybrid")
     assert [one["document_id"] for one in answer["results"]] == [page.id]
     assert answer["search_type"] == "fulltext"
-    assert "likeness was not searched" in answer["semantic"]["notice"]
+    assert "similarity was not searched" in answer["semantic"]["notice"]
     assert desk.ask("alpha", search_type="semantic")["count"] == 0
 
 

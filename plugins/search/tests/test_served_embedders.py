@@ -110,7 +110,7 @@ def test_words_leave_this_machine_only_where_somebody_says_so(
     desk: SearchDesk, provider: VectorProvider
 ) -> None:
     desk.page("abierto")
-    with pytest.raises(Invalid, match="name one in `provider`"):
+    with pytest.raises(Invalid, match="name the provider in `provider`"):
         desk.do("search.embed", {"embedder": "ollama"})
     provider.add_to(desk.engine, "Loopback", host="https://203.0.113.7")
     with pytest.raises(Forbidden):
@@ -133,7 +133,7 @@ def test_a_search_goes_on_by_words_where_the_provider_gives_no_vector(
     answer = desk.ask("plata", search_type="hybrid")
     assert [one["document_id"] for one in answer["results"]] == [page.id]
     assert answer["search_type"] == "fulltext"
-    assert "Likeness was not searched" in answer["semantic"]["notice"]
+    assert "Similarity was not searched" in answer["semantic"]["notice"]
 
 
 def test_an_answer_that_lacks_a_vector_fails_the_job_and_leaves_what_there_was(

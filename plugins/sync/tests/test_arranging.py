@@ -197,7 +197,7 @@ def test_what_cannot_be_arranged_is_refused_with_the_reason(kept: tuple[SyncDesk
     assert plan["moves"] == []
     whys = {one["path"]: one["why"] for one in plan["refused"]}
     assert "outside the project folder" in whys["letters/0001.png"]
-    assert "not there any more" in whys["letters/0002.png"]
+    assert "no longer exists" in whys["letters/0002.png"]
 
 
 def test_refusals_of_arranging(kept: tuple[SyncDesk, str], tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_file_that_comes_to_lie_there_is_not_overwritten(
 ) -> None:
     disk = Disk(str(tmp_path), "x")
     monkeypatch.setattr(disk_module, "flush", lambda descriptor: (tmp_path / "a.xml").write_bytes(b"mine"))
-    with pytest.raises(Unusable, match="came to lie there"):
+    with pytest.raises(Unusable, match="was put there"):
         disk.write("a.xml", b"two", ours())
     assert (tmp_path / "a.xml").read_bytes() == b"mine"
 
@@ -175,13 +175,13 @@ def test_a_read_only_file_and_ways_through_links_are_left_alone(tmp_path: Path) 
 def test_without_help_of_the_kernel_nothing_is_replaced_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("armarium_sync.swapping._renamer", lambda: None)
+    monkeypatch.setattr("armarium.store.swapping._renamer", lambda: None)
     disk = Disk(str(tmp_path), "x")
     disk.write("a.xml", b"one", ours())
     disk.write("a.xml", b"two", ours(disk.digest("a.xml") or ""))
     assert (tmp_path / "a.xml").read_bytes() == b"two"
     (tmp_path / "b.xml").write_bytes(b"mine")
-    with pytest.raises(Unusable, match="Another file lies where"):
+    with pytest.raises(Unusable, match="another file where it would go"):
         disk.move("a.xml", "b.xml")
     disk.move("a.xml", "sub/a.xml")
     assert (tmp_path / "sub" / "a.xml").read_bytes() == b"two"

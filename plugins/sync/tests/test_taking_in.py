@@ -230,8 +230,8 @@ def test_copies_and_files_of_other_projects_are_left_alone(tied: tuple[SyncDesk,
     assert "a copy" in whys["copy.xml"]
     assert "does not keep here" in whys[stranger.name]
     assert "neither a picture" in whys["notes.txt"]
-    assert "ordinary file" in whys["pipe.xml"]
-    assert "ordinary file" in whys["circle"]
+    assert "regular file" in whys["pipe.xml"]
+    assert "regular file" in whys["circle"]
     assert "control character" in whys["bad\ufffdname.xml"]
     assert desk.passes(page) == [WRITTEN]
     # Two files with one id, and the one of ours gone: neither is taken for it.
@@ -297,7 +297,7 @@ def test_a_folder_that_vanished_is_neither_written_nor_made_anew(tied: tuple[Syn
     desk.folder.mkdir()  # what a mount point looks like when nothing is mounted
     desk.correct(page, "Dear Doctor")
     assert not desk.look(folder_id).there
-    with pytest.raises(Conflict, match="not there now"):
+    with pytest.raises(Conflict, match="is missing, or"):
         desk.write(folder_id)
     assert list(desk.folder.iterdir()) == []
     entry = desk.entry(folder_id)

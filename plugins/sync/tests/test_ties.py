@@ -129,12 +129,12 @@ def test_files_that_are_not_to_be_taken_in_are_refused(desk: SyncDesk) -> None:
     desk.look(folder_id)
     ids = dict(desk.rows("SELECT path, id FROM sync_file"))
     own = f"pagexml/{desk.file(page).name}"
-    for path, words in (("notes.txt", "no file that"), (own, "knows this version")):
+    for path, words in (("notes.txt", "does not keep this file"), (own, "already has this version")):
         refused = desk.expect_refusal("sync.take_in", {"file_id": ids[path]})
         assert refused.code == "not_read_back"
         assert words in refused.detail
     desk.file(page).unlink()
-    assert "not there any more" in desk.expect_refusal("sync.take_in", {"file_id": ids[own]}).detail
+    assert "no longer exists" in desk.expect_refusal("sync.take_in", {"file_id": ids[own]}).detail
     assert desk.expect_refusal("sync.follow", {"file_id": ids["notes.txt"]}).code == "not_moved"
     (desk.folder / "notes.txt").unlink()
     (desk.folder / "notes.txt").mkdir()

@@ -64,9 +64,9 @@ def look(desk: Desk, answer: Any) -> dict[str, Any]:
         ("dask:local:4", None),
         ("dask:tls://cluster.example.org:8786", None),
         ("dask:tcp://127.0.0.1:8786", None),
-        ("dask:local:0", "no number of workers"),
-        ("dask:local:many", "no number of workers"),
-        ("dask:tcp://cluster.example.org:8786", "only encrypted"),
+        ("dask:local:0", "not a number of workers"),
+        ("dask:local:many", "not a number of workers"),
+        ("dask:tcp://cluster.example.org:8786", "only over an encrypted"),
         ("dask:http://cluster.example.org", "names no cluster"),
         ("dask:somewhere", "names no cluster"),
     ],
@@ -180,7 +180,7 @@ def test_a_shard_that_takes_too_long_or_fails_says_so(tmp_path: Path) -> None:
     place.mkdir()
     (place / "__init__.py").touch()
     for text, seconds, why in (
-        ("import time\ndef main_in_folder(*_): time.sleep(60)", 0.5, "longer than it may"),
+        ("import time\ndef main_in_folder(*_): time.sleep(60)", 0.5, "exceeded its time limit"),
         ("def main_in_folder(*_):\n    print('no paper')\n    return 1", 60.0, "no paper"),
         ("def main_in_folder(*_): return 3", 60.0, "status 3"),
     ):

@@ -232,7 +232,7 @@ def test_without_a_key_or_encryption_nothing_is_sent(desk: Desk, hub: LoopbackMo
     job_id = read(desk, [desk.picture(2)])
     (provider,) = desk.client.get("/api/providers").json()["items"][:1]
     desk.engine.run(None, "provider.update", {"provider_id": provider["id"], "enabled": False}, LOCAL_OWNER)
-    assert "no token of the model hub" in looked_at(desk, job_id)["reason"]
+    assert "no token for the model hub" in looked_at(desk, job_id)["reason"]
     stated = {"name": "Open", "provider_type": "model-hub", "api_base": "http://93.184.216.34"}
     made = desk.engine.run(None, "provider.create", stated, LOCAL_OWNER).result or {}
     desk.engine.run(None, "provider.set_key", {"provider_id": made["id"], "key": TOKEN}, LOCAL_OWNER)

@@ -238,6 +238,6 @@ def test_a_name_that_leads_inside_once_it_was_checked_is_sent_nothing(
         return real(next(places, "127.0.0.1") if host == "pictures.example" else host, *given, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    with pytest.raises(published.NoPicture, match=r"127\.0\.0\.1 is no public address"):
+    with pytest.raises(published.NoPicture, match=r"127\.0\.0\.1 is not a public address"):
         published.fetch_picture([f"http://pictures.example:{port}/1.jpg"], tmp_path / "picture")
     assert not (tmp_path / "picture").exists()

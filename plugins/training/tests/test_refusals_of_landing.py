@@ -72,7 +72,7 @@ def test_what_changes_between_the_start_and_the_turn_of_a_training(
     job_id = desk.start([page])
     desk.verdict(lines[0], "reject")
     desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.training(job_id)["reason"].startswith("No line of these pages can be taught")
+    assert desk.training(job_id)["reason"].startswith("No line of these pages can be used for training")
     other, _ = desk.page(["two"])
     with monkeypatch.context() as patched:
         patched.setattr(laying_out, "lines_of", lambda *_: ([], []))
@@ -112,9 +112,9 @@ def test_a_driver_that_is_no_trainer_or_place_is_turned_away(desk: Desk) -> None
     assert check_trainer("hand", HandTrainer) is None
     assert check_compute("local", LocalCompute) is None
     for check in (check_trainer, check_compute):
-        assert "no class derived" in (check("x", object) or "")
-    assert "otherwise" in (check_trainer("x", HandTrainer) or "")
-    assert "otherwise" in (check_compute("x", LocalCompute) or "")
+        assert "not a class derived" in (check("x", object) or "")
+    assert "differs from the name" in (check_trainer("x", HandTrainer) or "")
+    assert "differs from the name" in (check_compute("x", LocalCompute) or "")
     with pytest.raises(Conflict, match="hand-trainer"):
         trainer_of(desk.engine, "linereader")
 

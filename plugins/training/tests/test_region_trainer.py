@@ -188,7 +188,7 @@ def test_a_tiny_detector_goes_on_after_a_kill_and_finds_regions(
             assert 0 <= y < y + h <= 1.0001
         with pytest.raises(WorkerRefused, match="more pixels"):
             finder.call("find_regions", {**asked, "max_pixels": 10})
-        with pytest.raises(WorkerRefused, match="not there any more"):
+        with pytest.raises(WorkerRefused, match="no longer exists"):
             finder.call("find_regions", {**asked, "model": str(tmp_path / "config.json")})
     finally:
         finder.kill()

@@ -133,7 +133,7 @@ def test_a_reader_of_lines_reads_those_that_are_there(desk: Desk) -> None:
     [
         ("died", "memory"),
         ("other shard", "99"),
-        ("nonsense", "no result"),
+        ("nonsense", "not a result"),
         ("silent", "without a reason"),
         ("full", "no room"),
     ],

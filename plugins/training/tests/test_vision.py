@@ -331,5 +331,5 @@ def test_prices_that_are_not_known_are_not_stated() -> None:
 
 def test_converters_are_classes_of_their_name() -> None:
     assert check_converter("4-bit", FourBitConverter) is None
-    assert "otherwise" in str(check_converter("8-bit", FourBitConverter))
+    assert "differs from the name" in str(check_converter("8-bit", FourBitConverter))
     assert "Converter" in str(check_converter("4-bit", object()))

@@ -327,7 +327,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     BrokenPlugin(
         "no-reader",
         "class Reader:\n    name = 'no-reader'\n",
-        "no class derived from Reader",
+        "not a class derived from Reader",
         entries={"armarium.readers": "no-reader = broken_no_reader:Reader"},
     ),
     BrokenPlugin(

@@ -1,5 +1,5 @@
-"""The framed protocol that the engine and its worker processes speak, and the contracts of readers and
-transcribers; no dependencies.
+"""The framed protocol that the engine and its worker processes speak, and the contracts of readers, transcribers
+and embedders; no dependencies.
 
 This distribution runs on both sides: in the engine (`WorkerProcess`) and inside a runtime's own interpreter
 (`serve`), where nothing else of Armarium is installed. So it imports the standard library only.
@@ -18,6 +18,7 @@ from .errors import (
     WorkerTimeout,
 )
 from .frames import MAX_BINARY, MAX_JSON, Frame, read_frame, write_frame
+from .passages import PassageEmbedder
 from .reading import ModelFile, Reader, RemoteFile, Runtime
 from .server import Call, Handler, WorkerContext, serve
 from .shapes import FoundLine, LineReading, LineShape, Page, Point, ReadLine
@@ -35,6 +36,7 @@ __all__ = [
     "LineShape",
     "ModelFile",
     "Page",
+    "PassageEmbedder",
     "Point",
     "ProtocolError",
     "ReadLine",

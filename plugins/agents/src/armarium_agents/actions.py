@@ -1,4 +1,4 @@
-"""The only writes of workspaces: make, change and remove one, and say what it refers to."""
+"""The writes of workspaces: create, change and delete one, and say what it refers to."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "workspace.create",
     params=WorkspaceCreate,
     result=Workspace,
-    summary="Make a workspace: what people and agents work on together.",
+    summary="Create a workspace: what people and agents work on together.",
     route=Route("POST", "/api/chat/workspaces"),
-    words="Made the workspace {|}",
+    words="Created the workspace {|}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: WorkspaceCreate) -> dict[str, Any]:
-    """Raises NotFound for an unknown folder or document, Conflict for one in the Trash."""
+    """Create it. Raises NotFound for an unknown folder or document, Conflict for one in the Trash."""
     node = {"name": p.title, "node_kind": NODE_KIND, "parent_id": p.parent_id}
     workspace_id = str(ctx.run("document.create", node)["id"])
     ctx.conn.execute(
@@ -69,7 +69,7 @@ def create(ctx: ActionContext, p: WorkspaceCreate) -> dict[str, Any]:
 
 
 def _fields(ctx: ActionContext, p: WorkspaceFields) -> dict[str, Any]:
-    """What was sent of a workspace's own fields, as it is stored."""
+    """Return the workspace's own fields from the request, as they are stored."""
     values: dict[str, Any] = {
         name: getattr(p, name)
         for name in ("provider", "model", "message_history_ref")
@@ -106,7 +106,9 @@ def _workspace(ex: Example) -> str:
     example=lambda ex: {"workspace_id": _workspace(ex), "title": "Letters of 1650", "model": "qwen"},
 )
 def update(ctx: ActionContext, p: WorkspaceUpdate) -> dict[str, Any]:
-    """Raises NotFound, Conflict in the Trash; NotFound and Conflict for a document that it is to be about."""
+    """Change it. Raises NotFound, Conflict for one in the Trash; NotFound and Conflict for a document it is
+    to be about.
+    """
     require_workspace(ctx.conn, p.workspace_id)
     if p.title is not None:
         ctx.run("document.update", {"document_id": p.workspace_id, "name": p.title})
@@ -139,7 +141,7 @@ def _write(ctx: ActionContext, workspace_id: str, values: dict[str, Any]) -> Non
     example=lambda ex: {"workspace_id": _workspace(ex)},
 )
 def delete(ctx: ActionContext, p: WorkspaceId) -> dict[str, Any]:
-    """Raises NotFound, Conflict when it is in the Trash already."""
+    """Send it to the Trash. Raises NotFound, Conflict if it is already there."""
     require_workspace(ctx.conn, p.workspace_id)
     ctx.run("document.delete", {"ids": [p.workspace_id]})
     ctx.target(p.workspace_id)
@@ -160,14 +162,15 @@ def _members_example(ex: Example) -> dict[str, Any]:
     "workspace.members",
     params=MembersPatch,
     result=Workspace,
-    summary="Add sources, entities, claims and notes to a workspace, and take members out.",
+    summary="Add sources, entities, claims and notes to a workspace, and remove members.",
     route=Route("PATCH", "/api/chat/workspaces/{workspace_id}/members"),
     words="Changed what the workspace {workspace_id|} refers to",
     example=_members_example,
 )
 def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
-    """Raises NotFound for an unknown workspace, target or member, Conflict for what is in the Trash, Invalid for a
-    target of another kind and for more members than a workspace has."""
+    """Change its members. Raises NotFound for an unknown workspace, target or member, Conflict for what is in
+    the Trash, Invalid for a target of another kind and for too many members.
+    """
     require_workspace(ctx.conn, p.workspace_id)
     for member_id in p.remove_ids:
         if MEMBERS.require(ctx.conn, member_id)["workspace_id"] != p.workspace_id:

@@ -1,4 +1,4 @@
-"""What workspaces lose when documents move to another project: their slots in workspaces that stay."""
+"""What workspaces lose when documents move to another project: their members in workspaces that stay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_documents.api import Carrier, documents
 
 
 def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
-    """(member, the document's name, the workspace's title) for each slot of a workspace that stays."""
+    """Return (member, the document's name, the workspace's title) for each member of a workspace that stays."""
     workspace = documents.alias("workspace")
     found = (
         select(members.c.id, documents.c.name, workspace.c.name)
@@ -31,7 +31,7 @@ def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
 
 
 def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
-    """The slots that a move of the documents *moved* cuts."""
+    """Return the memberships that a move of the documents *moved* ends."""
     return [
         {
             "kind": "workspace_slot",
@@ -44,10 +44,10 @@ def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def cut(ctx: ActionContext, moved: Sequence[str]) -> None:
-    """Take those slots out; undo of the move puts them back."""
+    """Remove those members; undoing the move restores them."""
     gone = [row[0] for row in _slots(ctx.conn, moved)]
     ctx.conn.execute(members.delete().where(is_among(members.c.id, gone)))
 
 
 carrier = Carrier(kinds={members.name: "workspace_members"}, cuts=cuts, cut=cut)
-"""How workspaces take part in a transfer: one that goes takes its members along by their own columns."""
+"""How workspaces take part in a transfer: one that moves takes its members along through their own columns."""

@@ -1,4 +1,4 @@
-"""The refusals of workspaces, each a sentence a person can act on."""
+"""The refusals of workspaces, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def unknown_target(kind: str, target_id: str) -> NotFound:
 
 def other_kind(target_id: str, name: str, is_note: bool) -> Invalid:
     """422: a note was named as a source, or a source as a note."""
-    is_kind, named = ("a note", "a source") if is_note else ("no note", "a note")
+    is_kind, named = ("a note", "a source") if is_note else ("not a note", "a note")
     return Invalid(
-        f"“{name}” ({target_id}) is {is_kind} and cannot be a member as {named}; name its own kind.",
+        f"“{name}” ({target_id}) is {is_kind} and cannot be added as {named}; state its own kind.",
         code="other_kind",
     )
 
 
 def is_workspace(name: str) -> Invalid:
     """422: a workspace refers to sources, not to workspaces."""
-    return Invalid(f"“{name}” is a workspace itself; refer to the sources it holds.", code="other_kind")
+    return Invalid(f"“{name}” is a workspace itself; add the sources it contains.", code="other_kind")
 
 
 def too_many(most: int) -> Invalid:
-    """422: a workspace is bounded."""
+    """422: the number of members is limited."""
     return Invalid(f"A workspace has at most {most:,} members. Remove some first.", code="workspace_full")

@@ -12,7 +12,7 @@ metadata = MetaData()
 workspaces = Table(
     "agents_workspace",
     metadata,
-    # The node it is in the tree, whose name is its title; the Trash, locks and transfers treat it as any node.
+    # Its node in the tree, whose name is its title; the Trash, locks and transfers treat it as any node.
     reference("id", documents.c.id, index=False, primary_key=True),
     Column("provider", Text),
     Column("model", Text),
@@ -30,7 +30,7 @@ members = Table(
     Column("id", Text, primary_key=True),
     reference("workspace_id", documents.c.id, index=False),
     Column("kind", Text, nullable=False),
-    # A document, note, entity or claim; no foreign key, for it may be any of them.
+    # A document, note, entity or claim; no foreign key, since it may be any of them.
     Column("target_id", Text, nullable=False, index=True),
     Column("label", Text),
     Column("note", Text),

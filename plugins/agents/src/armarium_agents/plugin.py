@@ -1,4 +1,4 @@
-"""What agents brings to the engine: the only file with a hook."""
+"""What agents contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 

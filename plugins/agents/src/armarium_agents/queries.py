@@ -17,7 +17,7 @@ from armarium_documents.api import documents, find_node, require_live
 
 NODE_KIND = "workspace"
 IN_TREE = ("source", "note")
-"""The kinds of members that are nodes of the tree; the others belong to families that may not be there."""
+"""The kinds of members that are nodes of the tree; the others belong to families that may not be installed."""
 
 MEMBERS = Rows(members, missing=unknown_member)
 
@@ -35,7 +35,7 @@ _COLUMNS = (
     workspaces.c.updated_at,
 )
 _WITH_NODE = documents.outerjoin(workspaces, workspaces.c.id == documents.c.id)
-"""A node made through the tree alone is a workspace as well; it has nothing of its own yet."""
+"""A node created through the tree alone is a workspace as well; it has no fields of its own yet."""
 
 
 @query("/api/chat/workspaces", summary="The workspaces of a project", answer=Workspaces, refusals=())
@@ -45,7 +45,7 @@ def list_workspaces(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
-    """Those changed last first; none that lies in the Trash."""
+    """Return the most recently changed first, without those in the Trash."""
     live = (documents.c.node_kind == NODE_KIND, documents.c.deleted_at.is_(None))
     total = conn.execute(select(func.count()).select_from(documents).where(*live)).scalar_one()
     newest = func.max(documents.c.updated_at, func.coalesce(workspaces.c.updated_at, "")).desc()
@@ -72,14 +72,14 @@ def list_workspaces(
     refusals=(404, 409),
 )
 def read_workspace(conn: Connection, engine: Engine, workspace_id: str) -> dict[str, Any]:
-    """NotFound; Conflict for one in the Trash."""
+    """Return it. NotFound; Conflict for one in the Trash."""
     require_workspace(conn, workspace_id)
     row = conn.execute(select(*_COLUMNS).select_from(_WITH_NODE).where(documents.c.id == workspace_id))
     return _answers(conn, engine, row.mappings().all())[0]
 
 
 def require_workspace(conn: Connection, workspace_id: str) -> None:
-    """NotFound for what is no workspace, Conflict for one in the Trash."""
+    """Raise NotFound for what is not a workspace, Conflict for one in the Trash."""
     node = find_node(conn, workspace_id)
     if node is None or node.node_kind != NODE_KIND:
         raise unknown_workspace(workspace_id)
@@ -111,7 +111,7 @@ def _answers(conn: Connection, engine: Engine, rows: Sequence[RowMapping]) -> li
 def _members(
     conn: Connection, engine: Engine, workspace_ids: Sequence[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The members of each workspace that stand, in the order they were added."""
+    """Return the existing members of each workspace, in the order they were added."""
     rows = MEMBERS.all(
         conn, is_among(members.c.workspace_id, workspace_ids), order=(members.c.added_at, members.c.id)
     )
@@ -133,7 +133,9 @@ def _live_nodes(conn: Connection, ids: Iterable[str]) -> set[str]:
 
 
 def check_elsewhere(conn: Connection, engine: Engine, kind: str, target_id: str) -> None:
-    """That an entity or claim is there, as the family that keeps it says; NotFound, Conflict for a merged one."""
+    """Check that an entity or claim exists, by asking the family that owns it; NotFound, Conflict for a
+    merged one.
+    """
     for _, end in engine.plugins.contributions("link_ends"):
         if end.kind == kind:
             end.check(conn, target_id)
@@ -142,7 +144,7 @@ def check_elsewhere(conn: Connection, engine: Engine, kind: str, target_id: str)
 
 
 def stands_elsewhere(conn: Connection, engine: Engine, kind: str, target_id: str) -> bool:
-    """Whether an entity or claim is there; one that was merged still is, under another name."""
+    """Return whether an entity or claim exists; a merged one still does, under another name."""
     with suppress(NotFound):
         with suppress(Conflict):
             check_elsewhere(conn, engine, kind, target_id)

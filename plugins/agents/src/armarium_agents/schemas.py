@@ -29,7 +29,7 @@ class Said(Sent):
 
 
 class WorkspaceFields(Params):
-    """What a workspace has beside its title."""
+    """What a workspace has besides its title."""
 
     provider: Name | None = None
     model: Name | None = None
@@ -46,7 +46,7 @@ class WorkspaceCreate(WorkspaceFields):
 
 
 class WorkspaceUpdate(WorkspaceFields):
-    """What to change: a field left out stays, null clears it; the title cannot be cleared."""
+    """What to change: a field left out does not change, null clears it; the title cannot be cleared."""
 
     workspace_id: Id
     title: Title | None = None
@@ -66,7 +66,7 @@ class NewMember(Sent):
 
 
 class MembersPatch(Params):
-    """Members to add and to take out; who is a member already stays as it is."""
+    """Members to add and to remove; existing members are not added twice."""
 
     workspace_id: Id
     add: Annotated[list[NewMember], Field(max_length=1000)] = Field(default_factory=list)
@@ -89,7 +89,7 @@ class Member(Message):
 
 
 class Workspace(Message):
-    """A workspace with what it refers to; members in the Trash are left out until they are brought back."""
+    """A workspace with what it refers to; members in the Trash are left out until they are restored."""
 
     id: str
     title: str
@@ -105,7 +105,7 @@ class Workspace(Message):
 
 
 class Workspaces(Message):
-    """The workspaces of a project, those changed last first."""
+    """The workspaces of a project, the most recently changed first."""
 
     items: list[Workspace]
     count: int

@@ -1,1 +1,1 @@
-"""The demonstration: the main job from end to end, as one command."""
+"""The demonstration: the main job from beginning to end, as one command."""

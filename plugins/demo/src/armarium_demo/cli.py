@@ -1,4 +1,4 @@
-"""`armarium demo`: the main job from end to end, on sample pages or a folder of the caller's, with pictures."""
+"""`armarium demo`: the main job from beginning to end, on sample pages or a folder of your own, with pictures."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from armarium_documents.commandline import pages_of, write_exports
 
 MARKER = ".armarium-demo"
 PICTURES = 13
-"""How many pages are drawn; a picture takes longer than all the rest of a page's work but reading."""
+"""How many pages are drawn; drawing takes longer than all other work on a page except reading."""
 LOG = 5000
-"""Lines of a job's log that are asked for."""
+"""How many lines of a job's log are requested."""
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(
         rich_help_panel=Topic.projects, epilog="Example: armarium demo --folder pages --language es"
@@ -55,25 +55,25 @@ class Demo:
     session: Session
     seconds: dict[str, float] = field(default_factory=dict)
     truth: dict[str, list[str]] = field(default_factory=dict)
-    """Page name to the lines it really says, for the sample pages."""
+    """Page name to the lines it really contains, for the sample pages."""
 
     def note_time(self, what: str, began: float) -> None:
-        """Note how long a part took."""
+        """Record how long a part took."""
         self.seconds[what] = round(time.monotonic() - began, 2)
 
 
 def demo(
     folder: Annotated[
-        str | None, typer.Option(help="A folder of pages; left out: sample pages are drawn.")
+        str | None, typer.Option(help="A folder of pages; default: sample pages are drawn.")
     ] = None,
     language: Annotated[str | None, typer.Option(help="Language of the pages (BCP 47).")] = None,
     line_finder: Annotated[str, typer.Option(help="Reader that finds the lines.")] = "rapidocr",
     reader: Annotated[
-        str | None, typer.Option(help="Reader that reads them; left out, of each page the one that fits.")
+        str | None, typer.Option(help="Reader that reads them; default: the one that fits each page best.")
     ] = None,
-    out: Annotated[str, typer.Option(help="Where the project and what it makes go.")] = "demo",
+    out: Annotated[str, typer.Option(help="The folder for the project and its results.")] = "demo",
 ) -> None:
-    """Import pages, find lines, read, correct a line, export, draw, undo and redo: in one go."""
+    """Import pages, find lines, read, correct a line, export, draw, undo and redo, in one go."""
     given = _folder_of_pages(folder)
     place = _make_empty_folder(Path(out).absolute(), given)
     roots = [place, *([given] if given else [])]
@@ -93,14 +93,14 @@ def demo(
 
 
 def _make_empty_folder(place: Path, pages: Path | None) -> Path:
-    """An empty folder for the demonstration; one that an earlier run made is cleared, another is left alone."""
+    """Create an empty folder for the demonstration; one from an earlier run is cleared, any other is refused."""
     if pages is not None and place.resolve() in (pages, *pages.parents):
         raise Refused(
-            f"{pages} lies inside {place}, which the demonstration clears; copy the pages elsewhere first."
+            f"{pages} is inside {place}, which the demonstration clears; copy the pages elsewhere first."
         )
     if place.exists() and any(place.iterdir()):
         if not (place / MARKER).is_file():
-            raise Refused(f"{place} is there and is not a demonstration's; name another with --out.")
+            raise Refused(f"{place} exists and is not from a demonstration; name another folder with --out.")
         shutil.rmtree(place)
     place.mkdir(parents=True, exist_ok=True)
     (place / MARKER).touch()
@@ -117,7 +117,9 @@ def _folder_of_pages(folder: str | None) -> Path | None:
 
 
 def _share_runtimes(state: Path) -> None:
-    """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to make."""
+    """Let the demonstration's engine use the runtimes of this machine: each takes a gigabyte and minutes to
+    install.
+    """
     shared = settings_of_this_user().state_dir / "runtimes"
     for folder in (shared, state):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -128,7 +130,8 @@ def _sample_pages(run: Demo) -> Path:
     began = time.monotonic()
     place = run.folder / "pages"
     typer.echo(
-        "Drawing sample pages: letters and deeds this project made up, and one written by a hand.", err=True
+        "Drawing sample pages: letters and deeds invented for this project, and one written by hand.",
+        err=True,
     )
     manuscript = manuscript_page()
     write_sample_pages(place, manuscript=manuscript)
@@ -138,14 +141,14 @@ def _sample_pages(run: Demo) -> Path:
 
 
 def _install_if_needed(session: Session, line_finder: str) -> None:
-    """The runtime of a line finder that has one of its own, installed when it is not here yet."""
+    """Install the runtime of a line finder that has one of its own, unless it is installed."""
     from armarium.api import Engine
 
     engine = Engine(settings_of_this_user())
     needs = getattr(engine.drivers.load("armarium.readers", line_finder), "runtime", None)
     if needs is None:
         return
-    typer.echo(f"Setting up the runtime of {line_finder} where it is not set up yet.", err=True)
+    typer.echo(f"Setting up the runtime of {line_finder}, unless it is installed.", err=True)
     began = session.act("runtime.install", {"name": needs.name})["result"]
     if began.get("job_id"):
         follow_job(session, began["job_id"], f"Install {needs.name}")
@@ -162,13 +165,13 @@ def _main_job(
     run.note_time("import", began)
     pages = pages_of(session, [])
     if not pages:
-        raise Refused(f"There is no page among the files of {source}.")
+        raise Refused(f"None of the files in {source} is a page.")
     ids = [page["id"] for page in pages]
 
     began = time.monotonic()
     found = session.act("reading.find_lines", {"scope_ids": ids, "reader": line_finder})["result"]
     follow_job(session, found["job_id"], "Find lines")
-    # Of this run: a page may have lines that a layout file beside it brought.
+    # Of this run: a page may also have lines from a layout file beside it.
     lines = result_of(session, found["job_id"])["lines"]
     run.note_time("find lines", began)
 
@@ -195,7 +198,7 @@ def _main_job(
     session.post("/api/actions/audit/undo", {"audit_ids": undone["audit_ids"]})
     after = _line(session, corrected["document_id"], corrected["segment_id"])
     if (before, after) != (corrected["was"], corrected["now"]):
-        raise Refused("The undo and redo of the correction did not give back what was there.")
+        raise Refused("Undoing and redoing the correction did not restore the text.")
     worked = run.seconds["find lines"] + run.seconds["read"]
     return {
         "pages": len(pages),
@@ -214,7 +217,7 @@ def _main_job(
 
 
 def _who_read(session: Session, job_id: str, names: dict[str, str]) -> list[dict[str, Any]]:
-    """Of each page that several readers tried which one read it, and what each expected of it."""
+    """Return for each page tried by several readers which one read it, and what each expected."""
     lines = session.get(f"/api/activity/jobs/{job_id}/log", limit=LOG)["lines"]
     return [
         {"page": names[data["document_id"]], "reader": data["reader"], "expected": data["expected"]}
@@ -224,7 +227,7 @@ def _who_read(session: Session, job_id: str, names: dict[str, str]) -> list[dict
 
 
 def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
-    """Correct, as a person, the line that was read worst of those whose truth is known, else the longest."""
+    """Correct, as a person, the line that was read worst among those whose true text is known, else the longest."""
     session = run.session
     best: tuple[float, dict[str, Any]] | None = None
     for page in pages:
@@ -251,7 +254,7 @@ def _correct_one(run: Demo, pages: list[dict[str, Any]]) -> dict[str, Any]:
                 )
     if best is None:
         raise Refused(
-            "No line was read on any page, so there is none to correct; look at the pictures' pages."
+            "No line was read on any page, so there is none to correct; look at the pictures of the pages."
         )
     chosen = best[1]
     body = {"text": chosen["now"], "expected_counting_id": chosen["representation_id"]}
@@ -286,12 +289,12 @@ def _show(report: dict[str, Any]) -> None:
     rows: list[tuple[object, object]] = [
         ("pages", report["pages"]),
         ("lines", report["lines"]),
-        ("seconds a page (lines and reading)", report["seconds_a_page"]),
+        ("seconds per page (lines and reading)", report["seconds_a_page"]),
         (
             "corrected",
             f"{report['corrected']['page']}: {report['corrected']['was']} → {report['corrected']['now']}",
         ),
-        ("undone and done again", f"step {report['corrected']['audit_id']}"),
+        ("undone and redone", f"step {report['corrected']['audit_id']}"),
         ("project", os.path.relpath(report["library"])),
         (
             "PAGE XML and text",
@@ -318,7 +321,7 @@ def _show(report: dict[str, Any]) -> None:
 
 
 def _reasons(report: dict[str, Any]) -> list[tuple[object, ...]]:
-    """A row for each page: its reader, and what it and the others expected of a sample of its lines."""
+    """Return a row for each page: its reader, and what it and the others expected on a sample of its lines."""
     return [
         (
             one["page"],

@@ -1,4 +1,4 @@
-"""The only writes of exports: one-time exports are recorded, kept ones begun, ended and written."""
+"""The writes of exports: one-time exports are recorded; kept ones are started, stopped and written."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Write = Callable[[Engine, Library, Principal, Any], dict[str, Any]]
 
 
 def _write_ahead(write: Write) -> Callable[[Any, Any], Outcome]:
-    """Writes the files before the step that records them, so that no writer of the project waits for a disk."""
+    """Write the files before the step that records them, so that no writer of the project waits for a disk."""
 
     def conduct(conductor: Any, p: Any) -> Outcome:
         assert conductor.library is not None
@@ -64,7 +64,7 @@ def _write_ahead(write: Write) -> Callable[[Any, Any], Outcome]:
 
 
 def _record_export(ctx: ActionContext, p: Any, write: Write) -> dict[str, Any]:
-    """What was written; here and now where the export is a part of another step."""
+    """Record what was written, immediately if the export is part of another step."""
     written = p._written
     if written is None:
         written = write(ctx.engine, ctx.project, ctx.principal, p)
@@ -100,7 +100,7 @@ def _jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsPar
     "export.jsonl",
     params=RecordsParams,
     result=RecordsWritten,
-    summary="Write records as JSON Lines to a file of this machine.",
+    summary="Write records as JSON Lines to a file on this machine.",
     route=Route("POST", "/api/export/jsonl", name="export_jsonl", refusals=(403, 404, 409, 503)),
     words="Exported records of {target_id|the project}",
     undoable=False,
@@ -108,7 +108,7 @@ def _jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsPar
     conduct=_write_ahead(_jsonl),
 )
 def jsonl(ctx: ActionContext, p: RecordsParams) -> dict[str, Any]:
-    """The manifest, then a line for each record. What rights withhold is left out and listed."""
+    """Write the manifest, then a line for each record. What rights withhold is left out and listed."""
     return _record_export(ctx, p, _jsonl)
 
 
@@ -120,7 +120,7 @@ def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetP
     "export.parquet",
     params=ParquetParams,
     result=ParquetWritten,
-    summary="Write records as Parquet, a file for each record type, to a folder of this machine.",
+    summary="Write records as Parquet, a file for each record type, to a folder on this machine.",
     route=Route("POST", "/api/export/parquet", name="export_parquet", refusals=(403, 404, 409, 503)),
     words="Exported records of {target_id|the project}",
     undoable=False,
@@ -128,7 +128,7 @@ def _parquet(engine: Engine, library: Library, principal: Principal, p: ParquetP
     conduct=_write_ahead(_parquet),
 )
 def parquet(ctx: ActionContext, p: ParquetParams) -> dict[str, Any]:
-    """A folder with a typed file for each record type and a manifest; objects are JSON text."""
+    """Write a folder with a typed file for each record type and a manifest; objects are JSON text."""
     return _record_export(ctx, p, _parquet)
 
 
@@ -148,7 +148,7 @@ def _training(_: Engine, library: Library, principal: Principal, p: TrainingPara
     conduct=_write_ahead(_training),
 )
 def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
-    """A chat for each recorded call that was answered; gold where a correction by a person stands now."""
+    """Write a chat for each recorded call that was answered; gold if a person's correction of it is in force."""
     return _record_export(ctx, p, _training)
 
 
@@ -164,7 +164,9 @@ def training(ctx: ActionContext, p: TrainingParams) -> dict[str, Any]:
     conduct=_write_ahead(write_site),
 )
 def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
-    """A plain Eleventy 3 project that any web host can serve once it is built. What rights withhold is left out and listed."""
+    """Write an Eleventy 3 project; once built, any web host can serve it. What rights withhold is left out
+    and listed.
+    """
     return _record_export(ctx, p, write_site)
 
 
@@ -172,7 +174,7 @@ def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
     "export.receiver",
     params=ReceiverParams,
     result=ReceiverWritten,
-    summary="Write pages as a certain program opens them.",
+    summary="Write pages in the form that a certain program opens.",
     route=Route("POST", "/api/export/receivers", name="export_for_receiver", refusals=(403, 404, 409, 503)),
     words="Wrote {scope_ids|pages} for another program",
     undoable=False,
@@ -184,7 +186,9 @@ def eleventy(ctx: ActionContext, p: SiteParams) -> dict[str, Any]:
     conduct=_write_ahead(write_for),
 )
 def receiver(ctx: ActionContext, p: ReceiverParams) -> dict[str, Any]:
-    """Pictures, layout files and, where the program needs one, a METS file; checked by our validator before it is there."""
+    """Write pictures, layout files and, if the program needs one, a METS file; validated before they are put
+    in place.
+    """
     return _record_export(ctx, p, write_for)
 
 
@@ -220,13 +224,13 @@ def _publish_example(ex: Example) -> dict[str, Any]:
     "export.publish",
     params=PublishParams,
     result=PublishedSite,
-    summary="Publish pages as a site in a folder, over an earlier site there.",
+    summary="Publish pages as a site in a folder, replacing an earlier site there.",
     words="Published a site of {page_ids|pages}",
     example=_publish_example,
     conduct=_write_ahead(write_publication),
 )
 def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
-    """Only what was reviewed. Taking it back forgets that it was published; the files stay."""
+    """Publish only what was reviewed. An undo removes the record of the publication; the files stay."""
     written = _record_export(ctx, p, write_publication)
     row = {
         "id": new_id(),
@@ -250,14 +254,16 @@ def _keep_example(ex: Example) -> dict[str, Any]:
     "export.keep",
     params=KeepParams,
     result=Kept,
-    summary="Keep an export in a folder, written again as the work changes.",
+    summary="Keep an export in a folder, which is updated as the work changes.",
     route=Route("POST", "/api/export/kept", name="keep_export", refusals=(403, 409)),
-    words="Began to keep an export",
+    words="Started to keep an export",
     example=_keep_example,
     after_undo=cancel_with_undo,
 )
 def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
-    """One-way: the folder is written and never read back; nothing in it is deleted, and no file of others is touched."""
+    """Keep it one-way: the folder is written and never read back; nothing in it is deleted, and no other file
+    is touched.
+    """
     if p.per == "document" and p.format in ("alto", "pagexml"):
         from armarium_exports.errors import pages_only
         from armarium_exports.rendering.units import LABELS
@@ -277,13 +283,13 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     "export.unkeep",
     params=KeptParams,
     result=Unkept,
-    summary="Stop keeping an export; what it wrote stays.",
+    summary="Stop keeping an export; its files stay.",
     route=Route("DELETE", "/api/export/kept/{export_id}", name="unkeep_export"),
     words="Stopped keeping an export",
     example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
 )
 def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
-    """The files stay where they are."""
+    """Stop it; the files stay where they are."""
     kept_export(ctx.conn, p.export_id)
     ctx.conn.execute(delete(kept_exports).where(kept_exports.c.id == p.export_id))
     ctx.target(p.export_id)
@@ -294,14 +300,14 @@ def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
     "export.write_kept",
     params=KeptParams,
     result=WriteBegun,
-    summary="Write a kept export now, all of it.",
+    summary="Write all of a kept export now.",
     route=Route("POST", "/api/export/kept/{export_id}/write", name="write_kept_export"),
-    words="Began to write a kept export",
+    words="Started to write a kept export",
     undoable=False,
     example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
 )
 def write_kept(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
-    """One background job, seen among the jobs."""
+    """Enqueue one background job, listed with the others."""
     kept_export(ctx.conn, p.export_id)
     return {"id": p.export_id, "job_id": _begin(ctx, p.export_id)}
 

@@ -1,9 +1,9 @@
-"""What other families may use of exports: where a plugin contributes record types of its own.
+"""What other families may use of exports: how a plugin contributes record types of its own.
 
-A family that exports knows nothing of contributes without this module: `extras={"export_records": {"entity": rows}}`,
-where `rows(conn, document_ids, withheld)` yields records as mappings of plain values, each with its `id`; *document_ids*
-are those of the documents that are exported, None for the whole project, *withheld* those that rights leave out of it. A
-table in place of `rows` stands for its shown columns.
+A family contributes records without importing this module: `extras={"export_records": {"entity": rows}}`,
+where `rows(conn, document_ids, withheld)` yields records as mappings of plain values, each with its `id`;
+*document_ids* are those of the documents that are exported, None for the whole project, *withheld* those that
+rights exclude from it. A table in place of `rows` stands for its visible columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bundles of records: JSON Lines in one file, Parquet in a folder with a file for each record type."""
+"""Bundles of records: JSON Lines in one file, or Parquet in a folder with a file for each record type."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 COPIED_AT_ONCE = 1_000_000
 ROWS = 10_000
-"""Records of a batch, and of a row group of a Parquet file five times as many."""
+"""Records per batch; a row group of a Parquet file has five times as many."""
 
 
 def head(engine: Engine, library: Library, selection: Selection, target_id: str | None) -> dict[str, Any]:
-    """The manifest: what the bundle is of, and which record types it has."""
+    """Return the manifest: what the bundle contains, and which record types it has."""
     return {
         "record_type": "manifest",
         "schema_version": SCHEMA_VERSION,
@@ -49,7 +49,7 @@ def head(engine: Engine, library: Library, selection: Selection, target_id: str 
 
 
 def write_jsonl(engine: Engine, library: Library, principal: Principal, p: RecordsParams) -> dict[str, Any]:
-    """The manifest, then every record, one a line."""
+    """Write the manifest, then every record, one per line."""
     place = p.output_path.real
     file_place(place, overwrite=p.overwrite)
     kinds = record_types(engine)
@@ -95,7 +95,7 @@ def _answer(place: Path, selection: Selection, counts: Mapping[str, int], size: 
 
 
 def _lines(kind: RecordType, conn: Connection, selection: Selection) -> Iterator[tuple[bytes, int]]:
-    """Records as lines, many at a time, with how many they are."""
+    """Yield records as lines, many at a time, with their number."""
     if kind.lines is not None:
         for rows in kind.lines(conn, selection):
             yield ("\n".join([row[0] for row in rows]) + "\n").encode(), len(rows)
@@ -112,7 +112,7 @@ def _lines(kind: RecordType, conn: Connection, selection: Selection) -> Iterator
 
 
 def write_parquet(engine: Engine, library: Library, principal: Principal, p: ParquetParams) -> dict[str, Any]:
-    """A folder with a Parquet file for each record type and a manifest."""
+    """Write a folder with a Parquet file for each record type and a manifest."""
     from armarium_exports.line_pictures import write_line_pictures
 
     place = p.output_path.real
@@ -149,7 +149,7 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
 
 
 def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
-    """Write the records of *kind*, in batches; how many they are."""
+    """Write the records of *kind* in batches; return how many there are."""
     import polars
 
     if kind.columns is None or kind.batches is None:
@@ -173,7 +173,7 @@ def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: 
 
 
 def _series(name: str, sort: Any, column: Sequence[Any]) -> polars.Series:
-    """A column as the database keeps it, as *sort*."""
+    """Return a column, as the database stores it, as *sort*."""
     import polars
 
     kept = polars.Int64 if sort == polars.Boolean else sort
@@ -182,7 +182,9 @@ def _series(name: str, sort: Any, column: Sequence[Any]) -> polars.Series:
 
 
 def _write_untyped(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
-    """Records whose columns only they tell: kept in a file, then written with columns that hold them all."""
+    """Write records whose columns are known only from the records: first to a temporary file, then with the
+    columns of all of them.
+    """
     import polars
 
     spool = path.with_suffix(".spool")
@@ -243,7 +245,7 @@ def _cell(value: Any, sort: str) -> Any:
 
 
 def sink(path: Path, schema: Mapping[str, Any], frames: Any, metadata: dict[str, str] | None = None) -> None:
-    """Write what *frames* yields as one Parquet file, a batch in memory at a time."""
+    """Write what *frames* yields as one Parquet file, with one batch in memory at a time."""
     from polars.io.plugins import register_io_source
 
     def source(

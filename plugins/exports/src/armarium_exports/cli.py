@@ -1,4 +1,4 @@
-"""Commands of exports: records, a site, files for other programs, and exports that are kept."""
+"""Commands of exports: records, a site, files for other programs, and kept exports."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from armarium.commandline import (
 from armarium_documents.commandline import Scope, document_id, document_names, scope_of
 
 BAR = 20
-"""Characters of a bar that is full."""
+"""The length of a full bar, in characters."""
 NAMED = 10
 """How many withheld sources and losses are named."""
 
-Overwrite = Annotated[bool, typer.Option(help="Write over what an export wrote there.")]
+Overwrite = Annotated[bool, typer.Option(help="Overwrite what an export wrote there.")]
 Of = Annotated[
     str | None,
     typer.Option(
-        "--of", help="A document, with what lies beneath it; left out: all.", autocompletion=document_names
+        "--of", help="A document, with everything below it; default: all.", autocompletion=document_names
     ),
 ]
 FORMATS = ("word", "markdown", "plain-text", "alto", "pagexml", "tei")
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     put = program.command
     put(
@@ -69,11 +69,12 @@ def records(
     out: Annotated[str, typer.Argument(help="A file ending in .jsonl, or a folder for Parquet.")],
     of: Of = None,
     pictures: Annotated[
-        bool, typer.Option("--line-pictures", help="Of Parquet: a file more, of lines with their pictures.")
+        bool,
+        typer.Option("--line-pictures", help="With Parquet: one more file, with lines and their pictures."),
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write every record as JSON Lines or, into a folder, as Parquet files."""
+    """Write every record as JSON Lines or, to a folder, as Parquet files."""
     as_lines = out.endswith(".jsonl")
     if pictures and as_lines:
         raise Refused("Line pictures are written with Parquet; name a folder in place of a .jsonl file.")
@@ -100,12 +101,12 @@ def _say_withheld(written: dict[str, Any]) -> None:
     for one in withheld[:NAMED]:
         typer.echo(f"  left out: {one['document_id']}. {one['why']}", err=True)
     if len(withheld) > NAMED:
-        typer.echo(f"  left out: {len(withheld) - NAMED} more, for their rights.", err=True)
+        typer.echo(f"  left out: {len(withheld) - NAMED} more, because of their rights.", err=True)
 
 
 def samples(
     out: Annotated[str, typer.Argument(help="A file ending in .jsonl.")],
-    use_case: Annotated[str | None, typer.Option("--use-case", help="Only calls of this step.")] = None,
+    use_case: Annotated[str | None, typer.Option("--use-case", help="Only the calls of this step.")] = None,
     gold: Annotated[bool, typer.Option("--gold", help="Only pairs that a person corrected.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -130,17 +131,17 @@ def site(
     out: Annotated[str, typer.Argument(help="A folder for the Eleventy project.")],
     of: Of = None,
     title: Annotated[
-        str | None, typer.Option("--title", help="Left out: the name of what is published.")
+        str | None, typer.Option("--title", help="Default: the name of what is published.")
     ] = None,
     unreviewed: Annotated[
-        bool, typer.Option("--unreviewed", help="Statements that nobody has reviewed as well.")
+        bool, typer.Option("--unreviewed", help="Include statements that nobody has reviewed.")
     ] = False,
     build: Annotated[
-        bool, typer.Option("--build", help="Build it as well; needs the runtime site-builder.")
+        bool, typer.Option("--build", help="Also build it; needs the runtime site-builder.")
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a site of the project that any web host can show, as a project for Eleventy."""
+    """Write a site of the project that any web host can serve, as an Eleventy project."""
     body: dict[str, Any] = {
         "output_path": full_path(out),
         "overwrite": overwrite,
@@ -159,11 +160,11 @@ def site(
             f"Wrote a site of {plural(written['document_count'], 'page')} to {written['output_path']}."
         )
         if build:
-            typer.echo(f"Built it into {written['built']}, which any web host can show.")
+            typer.echo(f"Built it into {written['built']}, which any web host can serve.")
         else:
             typer.echo("Build it there with: npm install, then npm run build. The site is then in _site.")
         if written["earlier_build"]:
-            typer.echo(f"  built before this export, and as it was: {written['earlier_build']}", err=True)
+            typer.echo(f"  built before this export, and unchanged: {written['earlier_build']}", err=True)
         for one in written["left_behind"]:
             typer.echo(f"  could not be removed: {one}", err=True)
         _say_withheld(written)
@@ -175,10 +176,10 @@ def export_for(
     receiver: Annotated[str, typer.Argument(help="escriptorium, transkribus, ocr-d, kraken or mets-viewer.")],
     ids: Scope = None,
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.")] = "export",
-    report: Annotated[bool, typer.Option("--report", help="Only draw what would be lost.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Only show what would be lost.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write pages with their pictures as another program opens them."""
+    """Write pages with their pictures in the form that another program opens."""
     with project_session() as session:
         scope = {"receiver": receiver, "scope_ids": scope_of(session, ids)}
         if report:
@@ -203,7 +204,9 @@ def export_for(
 
 
 def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
-    """A line for each loss, the widest spread first: a bar of the share of pages that have it, how often, and why."""
+    """Print a line for each loss, the most widespread first: a bar for the share of affected pages, how
+    often, and why.
+    """
     there: Counter[tuple[str, str]] = Counter()
     in_all: Counter[tuple[str, str]] = Counter()
     for page in pages:
@@ -211,9 +214,9 @@ def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
         for loss in page["losses"]:
             in_all[loss["what"], loss["why"]] += loss["count"]
     if not there:
-        return ["  everything is carried."] if count else []
+        return ["  nothing would be lost."] if count else []
     width = min(max(len(what) for what, _ in there), 40)
-    drawn = ["  not carried:"]
+    drawn = ["  lost:"]
     for (what, why), number in sorted(there.items(), key=lambda one: (-one[1], one[0])):
         filled = max(1, round(BAR * number / count))
         bar = "█" * filled + "░" * (BAR - filled)
@@ -224,25 +227,30 @@ def _draw_losses(pages: list[dict[str, Any]], count: int) -> list[str]:
 
 def keep_export(
     format_name: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(FORMATS))],
-    folder: Annotated[Path, typer.Argument(help="A folder that is there, outside the project.")],
+    folder: Annotated[Path, typer.Argument(help="An existing folder outside the project.")],
     per_document: Annotated[
-        bool, typer.Option("--per-document", help="A file for each document, not for each page.")
+        bool, typer.Option("--per-document", help="Write one file per document instead of per page.")
     ] = False,
 ) -> None:
-    """Keep an export in a folder: it is written now, and again as the work changes. The folder is never read back."""
+    """Keep an export in a folder: it is written now and updated as the work changes. The folder is never read
+    back.
+    """
     per = "document" if per_document else "page"
     body = {"folder": full_path(str(folder)), "format": format_name, "per": per}
     with project_session() as session:
         begun = session.post("/api/export/kept", body)
         follow_job(session, begun["job_id"], "Write")
-    answer(begun, f"Kept in {begun['folder']} from now on. What it wrote: armarium kept-exports")
+    answer(
+        begun,
+        f"Kept up to date in {begun['folder']} from now on. To see what it wrote: armarium kept-exports",
+    )
 
 
 def kept_exports(
     write: Annotated[bool, typer.Option("--write", help="Write all of them now.")] = False,
     end: Annotated[str | None, typer.Option("--end", metavar="ID", help="Stop keeping this one.")] = None,
 ) -> None:
-    """The exports that are kept, and what each wrote."""
+    """List the kept exports and what each wrote."""
     with project_session() as session:
         if end is not None:
             session.delete(f"/api/export/kept/{end}")
@@ -254,13 +262,13 @@ def kept_exports(
 
     def words() -> None:
         if not found["exports"]:
-            typer.echo("No export is kept; begin with armarium keep-export FORMAT FOLDER.")
+            typer.echo("There is no kept export; create one with armarium keep-export FORMAT FOLDER.")
         for one in found["exports"]:
             typer.echo(f"{one['id']}: {one['format']} per {one['per']} in {one['folder']}")
             typer.echo(f"  {plural(len(one['files']), 'file')}, {one['pending']} to be written again")
             for other in one["in_the_way"][:NAMED]:
                 typer.echo(f"  not touched: {other['path']}. {other['why']}", err=True)
             for other in one["left_behind"][:NAMED]:
-                typer.echo(f"  left behind: {other['path']}; remove it by hand.", err=True)
+                typer.echo(f"  no longer updated: {other['path']}; remove it by hand.", err=True)
 
     answer(found, words)

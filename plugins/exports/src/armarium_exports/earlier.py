@@ -1,4 +1,4 @@
-"""Folders that an export wrote before: which of their files are its own."""
+"""Folders that an export wrote before: which of their files belong to it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ LARGEST = 64 * 1024 * 1024
 
 
 def listed_before(place: Path, manifest: str, *, overwrite: bool) -> frozenset[str]:
-    """The files that the manifest at *place* names as an export's own; none where nothing lies there.
+    """Return the files that the manifest at *place* names as an export's own; none if nothing is there.
 
-    Refused where something lies there and *overwrite* is not said, or it is not a folder that such an export wrote.
+    Refused if something is there without *overwrite*, or if it is not a folder that such an export wrote.
     """
     if not os.path.lexists(place):
         return frozenset()
     if not overwrite:
         raise already_there(str(place))
     if not place.is_dir():
-        raise not_ours(str(place), "it is no folder")
+        raise not_ours(str(place), "it is not a folder")
     if not any(place.iterdir()):
         return frozenset()
     try:
@@ -33,11 +33,11 @@ def listed_before(place: Path, manifest: str, *, overwrite: bool) -> frozenset[s
         stated = orjson.loads(file.read_bytes())["files"]
         return frozenset(one for one in stated if isinstance(one, str))
     except (OSError, ValueError, KeyError, TypeError):
-        raise not_ours(str(place), f"it holds no {manifest} of such an export") from None
+        raise not_ours(str(place), f"it contains no {manifest} of such an export") from None
 
 
 def clash_refused(fresh: Path, place: Path, before: frozenset[str]) -> None:
-    """Refuse to write over a file at *place* that no export wrote."""
+    """Refuse to overwrite a file at *place* that no export wrote."""
     found = clashes(fresh, place, before)
     if found is not None:
-        raise not_ours(found, "no export wrote it, and overwrite is only for files that one wrote")
+        raise not_ours(found, "no export wrote it, and overwrite applies only to files of exports")

@@ -1,4 +1,4 @@
-"""The refusals of exports, each a sentence a person can act on."""
+"""The refusals of exports, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from armarium.api import Conflict, Invalid, NotFound, Unavailable
 
 
 def already_there(path: str) -> Conflict:
-    """409: something lies at the destination, and overwrite was not said."""
+    """409: the destination exists, and overwrite was not requested."""
     return Conflict(
-        f"{path} is there already. Name another place, or send overwrite true to write over what an export wrote.",
+        f"{path} already exists. Name another place, or set overwrite to true to replace what an export "
+        "wrote.",
         code="destination_exists",
         path=path,
     )
 
 
 def not_ours(path: str, why: str) -> Conflict:
-    """409: what lies at the destination was not written by such an export, so overwrite does not reach it."""
+    """409: the destination was not written by such an export, so overwrite does not apply to it."""
     return Conflict(f"{path} is left as it is: {why}. Name another place.", code="not_ours", path=path)
 
 
 def no_folder(path: str) -> Invalid:
-    """422: the folder to write into is not there."""
+    """422: the folder to write to does not exist."""
     return Invalid(
-        f"The folder {path} does not exist. Make it first, or name one that is there.",
+        f"The folder {path} does not exist. Create it first, or name one that exists.",
         code="no_folder",
         path=path,
     )
 
 
 def wrong_ending(path: str, ending: str) -> Invalid:
-    """422: a file that must end in a certain way does not."""
-    return Invalid(f"{path} must end in {ending}; name the file so.", code="wrong_ending", path=path)
+    """422: a file name without the required extension."""
+    return Invalid(f"{path} must end in {ending}; rename the file.", code="wrong_ending", path=path)
 
 
 def cannot_write(path: str, why: str) -> Unavailable:
-    """503: the disk refused, and what was there before is there still."""
+    """503: the disk refused, and what was there before is unchanged."""
     return Unavailable(
         f"{path} could not be written: {why}. What was there before is unchanged; free space or choose another place.",
         code="cannot_write",
@@ -45,9 +46,9 @@ def cannot_write(path: str, why: str) -> Unavailable:
 
 
 def pages_only(format_name: str) -> Invalid:
-    """422: a format of single pages is asked for per document."""
+    """422: a format of single pages is requested per document."""
     return Invalid(
-        f"{format_name} holds one page a file. Send per: page, or choose word, markdown, plain-text or tei.",
+        f"{format_name} has one page per file. Send per: page, or choose word, markdown, plain-text or tei.",
         code="pages_only",
     )
 
@@ -62,9 +63,9 @@ def system_folder(path: str) -> Invalid:
 
 
 def inside_project(path: str) -> Invalid:
-    """422: the folder lies inside a project."""
+    """422: the folder is inside a project."""
     return Invalid(
-        f"{path} lies inside a project, which keeps its own files. Choose a folder outside it.",
+        f"{path} is inside a project, which manages its own files. Choose a folder outside it.",
         code="inside_project",
         path=path,
     )
@@ -73,32 +74,33 @@ def inside_project(path: str) -> Invalid:
 def folder_kept(path: str, other: str) -> Conflict:
     """409: another kept export writes files of that format there."""
     return Conflict(
-        f"An export of the format {other} is kept in {path} already. Stop that one, or choose another folder.",
+        f"An export of the format {other} is already kept in {path}. Stop that one, or choose another "
+        "folder.",
         code="folder_kept",
         path=path,
     )
 
 
 def unknown_receiver(name: str, known: Iterable[str]) -> Invalid:
-    """422: no profile of that name."""
+    """422: there is no profile of that name."""
     return Invalid(
-        f"There is no profile for {name!r}. There is: {', '.join(known)}.", code="unknown_receiver"
+        f"There is no profile for {name!r}. There are: {', '.join(known)}.", code="unknown_receiver"
     )
 
 
 def nothing_to_export() -> Invalid:
     """422: nothing in the scope can be written."""
     return Invalid(
-        "None of these pages can be written: they have no pass or no picture yet, or are withheld. "
-        "Find their lines or import layout files first.",
+        "None of these pages can be written: they have no pass or no picture yet, or are withheld. First "
+        "find their lines or import layout files.",
         code="nothing_to_export",
     )
 
 
 def folder_needed(what: str) -> Invalid:
-    """422: a recipe job that writes was given no folder."""
+    """422: a recipe job that writes files was given no folder."""
     return Invalid(
-        f"Say in which folder the {what} is to be: the setting folder, a full path.", code="folder_needed"
+        f"Name the folder for the {what} in the setting folder, as a full path.", code="folder_needed"
     )
 
 
@@ -112,7 +114,7 @@ def unknown_export(export_id: str) -> NotFound:
 
 
 def no_pages(title: str) -> NotFound:
-    """404: none of the pages of a file is there any more."""
+    """404: none of the pages of a file exists any more."""
     return NotFound(
         f"No page of {title} is in the project any more; there is nothing to write.", code="no_pages"
     )

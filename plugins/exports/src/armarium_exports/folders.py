@@ -1,4 +1,4 @@
-"""Folders that an export is kept in: where they may lie."""
+"""Which folders an export may be kept in."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SYSTEM = (
     *("C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData"),
 )
 _OWN_IN_SYSTEM = ("/var/folders", "/var/tmp", "/private/var/folders", "/private/var/tmp", "/usr/local/share")
-"""Folders in those of the system that hold what people make."""
+"""Folders within those of the system that contain users' files."""
 
 
 class KeptFolder(MaterialPath):
-    """A folder to keep an export in. It is refused in words where it lies in a project or belongs to the system."""
+    """A folder to keep an export in. It is refused, with a reason, if it is in a project or belongs to the system."""
 
     def check(self, rules: Any, principal: Principal) -> Path:
-        """As of `MaterialPath`; Invalid (422) for a folder of a project or of the operating system."""
+        """As `MaterialPath`; Invalid (422) for a folder of a project or of the operating system."""
         try:
             real = super().check(rules, principal)
         except PathNotAllowed as refusal:
-            # Whom folders are granted one by one is told nothing of what lies elsewhere.
+            # Someone who is granted single folders learns nothing about other places.
             if principal.role == "owner":
                 self._refuse(Path(os.path.realpath(self)), "inside a project" in refusal.detail)
             raise
@@ -41,7 +41,7 @@ class KeptFolder(MaterialPath):
 
 
 def belongs_to_system(place: PurePath) -> bool:
-    """Whether *place* is the root of a disk, or lies in a folder of the operating system."""
+    """Return whether *place* is the root of a disk, or in a folder of the operating system."""
     if place.parent == place:
         return True
     if any(place.is_relative_to(own) for own in _OWN_IN_SYSTEM):

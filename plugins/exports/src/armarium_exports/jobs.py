@@ -1,4 +1,4 @@
-"""The long work of exports: writing those that are kept, and what recipes write and publish."""
+"""The background work of exports: writing kept exports, and what recipes write and publish."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WRITE_KEPT = JobKind(
 
 
 def keep_export(job: JobContext) -> dict[str, Any]:
-    """Keep an export in the folder, or have the one that is kept there written; once, however often it is run again."""
+    """Keep an export in the folder, or have the existing one written; once, however often this is run again."""
     args: ExportArgs = job.args
     kept = dict(job.checkpoint)
     if "export_id" not in kept:
@@ -48,7 +48,7 @@ def keep_export(job: JobContext) -> dict[str, Any]:
 
 
 def publish_site(job: JobContext) -> dict[str, Any]:
-    """Publish the pages; once, however often it is run again."""
+    """Publish the pages; once, however often this is run again."""
     args: PublishArgs = job.args
     kept = dict(job.checkpoint)
     if "site_id" not in kept:
@@ -66,7 +66,9 @@ def publish_site(job: JobContext) -> dict[str, Any]:
 
 
 def _make_place(what: str, needed: Callable[[Path], Path]) -> Any:
-    """Refuses a step without a folder, and one whose folder (*needed* of it) is not there or not open to who asks."""
+    """Refuse a step without a folder, or one whose folder (with *needed* rights) is missing or not open to
+    the caller.
+    """
 
     def place(engine: Engine, _library: Library, settings: ExportSettings | PublishSettings) -> Placement:
         if settings.folder is None:
@@ -94,7 +96,7 @@ EXPORT = RecipeJob(
         name="export", lane="database", summary="Keep an export in a folder", run=keep_export, args=ExportArgs
     ),
     name="Export",
-    description="Keeps files of the pages in a folder, written again as the work changes.",
+    description="Keeps files of the pages in a folder up to date as the work changes.",
     layer="output",
     takes=("page_reading",),
     gives=("files",),
@@ -108,7 +110,7 @@ EXPORT = RecipeJob(
 PUBLISH = RecipeJob(
     kind=JobKind(name="publish", lane="images", summary="Publish a site", run=publish_site, args=PublishArgs),
     name="Publish",
-    description="Writes a static site of the pages that any web host can show, and builds it where that is asked for.",
+    description="Writes a static site of the pages that any web host can serve, and builds it on request.",
     layer="output",
     takes=("files",),
     gives=("published",),

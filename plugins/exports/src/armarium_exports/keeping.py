@@ -1,4 +1,4 @@
-"""Writing kept exports: only what changed, never over what is somebody else's, nothing is ever deleted."""
+"""Writes kept exports: only what changed, never over other files, and without deleting anything."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ JOB = "export-kept"
 
 
 def note_changes(ctx: ActionContext) -> None:
-    """Note, in the step that changes them, what each kept export has to write again, and see that a job will."""
+    """Record, in the step that changes them, what each kept export has to write again, and make sure that a
+    job will.
+    """
     kept = list(ctx.conn.execute(select(K.id)).scalars())
     if not kept:
         return
@@ -79,7 +81,7 @@ class _Work:
 
 
 def write_kept(job: JobContext) -> dict[str, Any]:
-    """Write each unit that was noted as changed; killed anywhere and run again, it writes those that still are.
+    """Write each unit that was recorded as changed; killed anywhere and run again, it writes the remaining ones.
 
     Counts: files written, unchanged, in the way, without a pass, withheld.
     """
@@ -102,7 +104,7 @@ def write_kept(job: JobContext) -> dict[str, Any]:
         counts[outcome] += 1
         done = {one: noted[one] for one in (unit.id, *unit.page_ids) if one in noted}
         job.save(counts, done=number, total=len(units), along=_keeps(args.export_id, row, done))
-    # Folders, and what is no page any more, are noted too.
+    # Folders, and documents that no longer are pages, are recorded too.
     job.save(counts, along=_keeps(args.export_id, None, noted))
     return counts
 
@@ -123,13 +125,13 @@ def _read_notes(conn: Connection, export_id: str) -> dict[str, int]:
 
 
 def _select_changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
-    """The units that what is *noted* lies in, or that lie in it."""
+    """Return the units that contain what is *noted*, or are contained in it."""
     all_of_them = list_beneath(conn, noted) | set(noted)
     return [one for one in units if one.id in all_of_them or not all_of_them.isdisjoint(one.page_ids)]
 
 
 def _forget(conn: Connection, export_id: str, noted: Mapping[str, int]) -> None:
-    """What was noted is written, unless it was changed again meanwhile."""
+    """Remove the records of what was written, unless it was changed again meanwhile."""
     for document_id, seq in noted.items():
         conn.execute(
             delete(changed_pages).where(C.export_id == export_id, C.document_id == document_id, C.seq <= seq)
@@ -137,7 +139,7 @@ def _forget(conn: Connection, export_id: str, noted: Mapping[str, int]) -> None:
 
 
 def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str, Any] | None]:
-    """What came of a unit, and the row that says so; None where nothing is to be noted."""
+    """Return the outcome for a unit, and the row that records it; None if nothing is to be recorded."""
     barred = find_withheld(job.library, job.principal, [unit.id, *unit.page_ids], "export")
     pages = tuple(one for one in unit.page_ids if one not in barred)
     if unit.id in barred or not pages:
@@ -173,18 +175,20 @@ def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str
 
 
 def _in_the_way(path: Path, there: str | None, ours: str | None) -> str | None:
-    """Why the file at *path* is left alone; None where it may be written."""
+    """Return why the file at *path* is left alone; None if it may be written."""
     if there is None:
         return (
-            "Something that is no ordinary file lies there." if path.is_symlink() or path.exists() else None
+            "There is something there that is not a regular file."
+            if path.is_symlink() or path.exists()
+            else None
         )
     if ours is None:
-        return "A file that this export did not write lies there."
-    return None if there == ours else "The file was changed since this export wrote it."
+        return "There is a file there that this export did not write."
+    return None if there == ours else "The file has been changed since this export wrote it."
 
 
 def _path_for(work: _Work, unit: Unit) -> Path:
-    """A path that no other unit of the export has: the title, and enough of the id to tell it from others."""
+    """Return a path that no other unit of the export has: the title, and as much of the id as makes it unique."""
     folder, ending = Path(work.kept.folder), ENDINGS[work.kept.format]
     name = plain_name(unit.title)
     short = folder / f"{name}--{unit.id[-8:]}{ending}"
@@ -199,7 +203,7 @@ def _save(conn: Connection, row: dict[str, Any] | None) -> None:
 
 
 def note_all(conn: Connection, export_id: str, seq: int) -> None:
-    """Every page or document waits to be written."""
+    """Record that every page or document is to be written."""
     units = units_of(conn, conn.execute(select(kept_exports.c.per).where(K.id == export_id)).scalar_one())
     rows = [{"export_id": export_id, "document_id": one.id, "seq": seq} for one in units]
     for first in range(0, len(rows), 1_000):

@@ -1,4 +1,4 @@
-"""Line pictures with their readings, in one Parquet file: what line readers are trained on elsewhere."""
+"""Pictures of lines with their readings, in one Parquet file, for training line readers elsewhere."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 QUALITY = 92
 AT_A_TIME = 200
-"""Line pictures of a batch."""
+"""How many pictures of lines a batch contains."""
 
 TEXTS = ("text", "document_id", "segment_id", "pass_id", "representation_id", "basis", "language", "script")
 
 
 def write_line_pictures(engine: Engine, library: Library, selection: Selection, path: Path) -> int:
-    """A row for each line that has a counting reading and a place on its page's picture; how many they are.
+    """Write a row for each line that has a counting reading and a place on its page's picture; return how many.
 
-    The column `image` has the shape and the note in the file by which Hugging Face datasets takes it for a picture.
+    The column `image` has the shape and the metadata by which Hugging Face datasets recognises a picture.
     """
     import polars
 
@@ -55,10 +55,10 @@ def write_line_pictures(engine: Engine, library: Library, selection: Selection, 
 
 
 def _leave_types_to_the_file(path: Path) -> None:
-    """Take the Arrow schema of polars out of a Parquet file's footer, by another name of the same length.
+    """Rename the Arrow schema that polars adds to a Parquet file's footer, to another name of the same length.
 
-    It says large_binary and large_string, and hides the file's own notes from whoever reads it by Arrow. Hugging Face datasets
-    then sees no picture: it wants binary and string, which is what the file itself says.
+    It says large_binary and large_string, and hides the file's own metadata from Arrow readers. Hugging Face
+    datasets then recognises no picture: it expects binary and string, which is what the file itself says.
     """
     with path.open("r+b") as file:
         file.seek(-8, io.SEEK_END)

@@ -1,4 +1,4 @@
-"""The tables of exports: those that are kept, and what each wrote."""
+"""The tables of exports: kept exports, and what each wrote."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ kept_exports = Table(
     *provenance_columns(),
     info=tracked(label="kept export"),
 )
-"""An export that is written again as the work changes."""
+"""An export that is updated as the work changes."""
 
 kept_files = Table(
     "export_file",
@@ -26,21 +26,21 @@ kept_files = Table(
     Column("export_id", Text, primary_key=True),
     Column("document_id", Text, primary_key=True),
     Column("path", Text, nullable=False),
-    # sha256 of the bytes as they were written: a file that has others by now is somebody else's, and is left alone.
-    # None: nothing was written, because something else lies there.
+    # SHA-256 of the bytes as written: a file with other bytes belongs to somebody else and is left alone.
+    # None: nothing was written, because something else is there.
     Column("checksum", Text),
     Column("written_at", Text),
     Column("in_the_way", Text),
     info=operational(),
 )
-"""The file of each page or document of a kept export; its rows stay when the keeping is undone and done again."""
+"""The file of each page or document of a kept export; its rows remain when keeping it is undone and redone."""
 
 changed_pages = Table(
     "export_changed",
     metadata,
     Column("export_id", Text, primary_key=True),
     Column("document_id", Text, primary_key=True),
-    # The step that changed it last: what was changed again while it was being written stays noted.
+    # The step that changed it last: what changes again while it is being written remains recorded.
     Column("seq", Integer, nullable=False),
     info=operational(),
 )
@@ -56,4 +56,4 @@ sites = Table(
     *provenance_columns(),
     info=tracked(label="published site"),
 )
-"""A site that was published into a folder; its files stay when that is taken back."""
+"""A site that was published to a folder; an undo does not delete its files."""

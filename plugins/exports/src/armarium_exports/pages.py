@@ -1,4 +1,4 @@
-"""Pages as they are read: headings, paragraphs of lines, tables, and notes on what is unclear or restored."""
+"""Pages as text to be read: headings, paragraphs of lines, tables, and notes on what is unclear or restored."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NOTES = {
     "surplus": "surplus",
     "sic": "sic",
 }
-"""Elements of TEI that a note stands for, and what it says."""
+"""Elements of TEI that become a note, and its words."""
 
 
 @dataclass(slots=True)
 class Line:
-    """A line of a page. *notes* are what is to be said of passages in it."""
+    """A line of a page. *notes* comment on passages in it."""
 
     text: str
     notes: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Block:
 
 @dataclass(slots=True)
 class ReadablePage:
-    """A page as it is written to be read."""
+    """A page in readable form."""
 
     document_id: str
     title: str
@@ -65,13 +65,13 @@ class ReadablePage:
 
     @property
     def lines(self) -> Iterator[Line]:
-        """Every line, those of tables left out."""
+        """Return every line, except those of tables."""
         for block in self.blocks:
             yield from block.lines
 
 
 def readable_page(conn: Connection, document_id: str) -> ReadablePage:
-    """The page with the counting transcriptions of the pass it is read by; without a pass, its own text."""
+    """Return the page with the counting transcriptions of its working pass; without a pass, with its own text."""
     d = documents.c
     name, label, content = conn.execute(
         select(d.name, d.page_label, d.page_content).where(d.id == document_id)
@@ -98,7 +98,7 @@ def readable_page(conn: Connection, document_id: str) -> ReadablePage:
 
 
 def _is_rtl(text: str, stated: str | None) -> bool:
-    """Whether a line runs from right to left: as stated, else as its first strongly directed letter does."""
+    """Return whether a line runs from right to left: as stated, else by its first strongly directional letter."""
     return (stated or first_strong_direction(text)) == "rtl"
 
 
@@ -111,7 +111,7 @@ def _of_text(text: str, stated: str | None) -> list[Block]:
 
 
 def _remarks(conn: Connection, document_id: str) -> dict[str, list[str]]:
-    """What people noted on lines: segment to the words."""
+    """Return people's notes on lines: segment to text."""
     a = annotation_table.c
     asked = select(a.targets, a.text).where(a.document_id == document_id, a.text.is_not(None)).order_by(a.id)
     found: dict[str, list[str]] = {}
@@ -124,7 +124,7 @@ def _remarks(conn: Connection, document_id: str) -> dict[str, list[str]]:
 def _blocks(
     ordered: Sequence[PageSegment], rows: dict[str, str], remarks: dict[str, list[str]]
 ) -> Iterator[Block]:
-    """Regions in reading order become blocks; lines in no region a paragraph of their own."""
+    """Turn regions in reading order into blocks; lines in no region become a paragraph of their own."""
     inside: set[str] = set()
     places = {id(segment): place for place, segment in enumerate(ordered)}
     loose = Block()
@@ -194,7 +194,7 @@ def _line(segment: PageSegment, rows: dict[str, str], remarks: dict[str, list[st
 
 
 def _of_markup(segment: PageSegment) -> list[str]:
-    """Notes for what the markup of a reading says is unclear, restored or lost."""
+    """Return notes for what the markup of a reading marks as unclear, restored or lost."""
     extras: Any = segment.texts[0].extras if segment.texts else None
     xml = ((extras or {}).get("tei") or {}).get("xml")
     if not isinstance(xml, str):
@@ -217,7 +217,7 @@ def _of_markup(segment: PageSegment) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What one file is written of: a page, or a document with its pages."""
+    """The content of one file: a page, or a document with its pages."""
 
     id: str
     title: str
@@ -225,10 +225,10 @@ class Unit:
 
 
 def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None) -> list[Unit]:
-    """Pages in reading order, each alone or gathered by the document that they belong to.
+    """Return pages in reading order, each alone or grouped by document.
 
-    A document is the outermost group or file above a page below the nearest folder; a page that lies in a folder
-    itself is one of its own.
+    A document is the outermost group or file above a page below the nearest folder; a page directly in a
+    folder is a document of its own.
     """
     d = documents.c
     if scope_ids is None:

@@ -1,4 +1,4 @@
-"""Writing to places of this machine: whole files or nothing, never over what is not ours."""
+"""Writes to places on this machine: whole files or nothing, never over files of others."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from armarium_exports.errors import already_there, cannot_write, no_folder, not_
 
 
 def require_parent(place: Path) -> None:
-    """The folder that *place* is to lie in is there."""
+    """Make sure that the folder which is to contain *place* exists."""
     if not place.parent.is_dir():
         raise no_folder(str(place.parent))
 
 
 def file_place(place: Path, *, overwrite: bool) -> None:
-    """*place* may take a file: refusals where something lies there."""
+    """Make sure that *place* may become a file: refused if something is there."""
     require_parent(place)
     if not os.path.lexists(place):
         return
     if not overwrite:
         raise already_there(str(place))
     if not place.is_file():
-        raise not_ours(str(place), "it is no file")
+        raise not_ours(str(place), "it is not a file")
 
 
 @contextmanager
 def whole_file(place: Path) -> Iterator[BinaryIO]:
-    """A file to write that gets the name *place* when the block ends well; otherwise nothing has changed there."""
+    """Yield a file to write that gets the name *place* when the block ends without an error; otherwise
+    nothing has changed there.
+    """
     fresh = free_name_beside(place)
     try:
         with fresh.open("xb") as file:
@@ -48,13 +50,13 @@ def whole_file(place: Path) -> Iterator[BinaryIO]:
 
 
 def free_name_beside(place: Path) -> Path:
-    """A free name in the folder of *place*, for what is not finished."""
+    """Return a free name in the folder of *place* for an unfinished file."""
     return place.with_name(f".{secrets.token_hex(8)}.part")
 
 
 @contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
-    """An empty folder beside *place* to write into; what becomes of it the block decides with `settle`."""
+    """Yield an empty folder next to *place* to write to; the block puts it in place with `settle`."""
     fresh = free_name_beside(place)
     try:
         fresh.mkdir()
@@ -66,9 +68,10 @@ def whole_folder(place: Path) -> Iterator[Path]:
 
 
 def settle(fresh: Path, place: Path, before: frozenset[str]) -> list[str]:
-    """Bring the files of *fresh* to *place*; files named in *before* that are not among them go.
+    """Move the files of *fresh* to *place*; files named in *before* that are not among them are deleted.
 
-    Paths of *before* are relative to *place*; none of them leads out of it. Answers those that could not be removed.
+    Paths of *before* are relative to *place*; none of them leads out of it. Returns those that could not be
+    deleted.
     """
     if not place.exists():
         os.rename(fresh, place)
@@ -100,7 +103,9 @@ def settle(fresh: Path, place: Path, before: frozenset[str]) -> list[str]:
 
 
 def clashes(fresh: Path, place: Path, before: frozenset[str]) -> str | None:
-    """A path at *place* that a file of *fresh* would write over though no export wrote it; None where there is none."""
+    """Return a path at *place* where a file of *fresh* would replace one that no export wrote; None if there
+    is none.
+    """
     if not place.exists():
         return None
     for path in sorted(fresh.rglob("*")):
@@ -121,7 +126,7 @@ def _lies_in(place: Path, name: str) -> bool:
 
 
 def checksum_of(path: Path) -> str | None:
-    """sha256 of the file at *path*; None where there is no ordinary file."""
+    """Return the SHA-256 of the file at *path*; None if it is not a regular file."""
     if path.is_symlink() or not path.is_file():
         return None
     with path.open("rb") as file:
@@ -129,7 +134,9 @@ def checksum_of(path: Path) -> str | None:
 
 
 def plain_name(title: str, longest: int = 80) -> str:
-    """*title* as the first part of a file name on every system, at most *longest* bytes of UTF-8; "page" for none."""
+    """Return *title* as the first part of a file name on any system, at most *longest* bytes of UTF-8; "page"
+    if nothing is left.
+    """
     clean = "".join("_" if one in '/\\:*?"<>|' or ord(one) < 32 else one for one in title).strip(" .")
     cut = clean.encode("utf-8", "replace")[:longest].decode("utf-8", "ignore").strip(" .")
     reserved = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}

@@ -1,4 +1,4 @@
-"""What exports brings to the engine: the only file with a hook."""
+"""What exports contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 

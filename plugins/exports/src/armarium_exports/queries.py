@@ -1,4 +1,4 @@
-"""Reads of exports: those that are kept, with what each wrote."""
+"""Reads of exports: kept exports, with what each wrote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ K, F, C = kept_exports.c, kept_files.c, changed_pages.c
 
 
 def kept_export(conn: Connection, export_id: str) -> Row[Any]:
-    """The row of a kept export; NotFound."""
+    """Return the row of a kept export; NotFound."""
     return KEPT.row(conn, export_id)
 
 
@@ -32,7 +32,7 @@ def kept_export(conn: Connection, export_id: str) -> Row[Any]:
     refusals=(),
 )
 def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
-    """The oldest first, with the files written, those left alone, and what waits to be written again."""
+    """Return the oldest first, with the files written, those left alone, and what is to be written again."""
     found = KEPT.all(conn, order=(K.created_at, K.id))
     exports = [{**one, **_state(conn, library, one["id"])} for one in found]
     return {"exports": exports, "count": len(exports)}
@@ -40,7 +40,7 @@ def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
 
 @query(
     "/api/export/sites",
-    summary="Sites that were published, the newest first",
+    summary="The published sites, the newest first",
     answer=PublishedSites,
     refusals=(),
 )
@@ -49,7 +49,7 @@ def list_sites(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
-    """Each with its folder; whether the files are there still is not looked at."""
+    """Return each with its folder; whether the files still exist is not checked."""
     newest = (sites.c.created_at.desc(), sites.c.id.desc())
     return SITES.page(conn, order=newest, limit=limit, offset=offset)
 
@@ -82,16 +82,16 @@ def _file(row: Row[Any]) -> dict[str, Any]:
 
 
 EXPORTER = Principal(kind="machine", name="export", role="owner")
-"""Who asks what may be exported: the answer is the same for everyone."""
+"""The caller used to decide what may be exported: the answer is the same for everyone."""
 
 
 def files_of(conn: Connection, export_id: str) -> Mapping[str, Row[Any]]:
-    """What a kept export wrote, by page or document."""
+    """Return what a kept export wrote, by page or document."""
     rows = conn.execute(select(kept_files).where(F.export_id == export_id))
     return {row.document_id: row for row in rows}
 
 
 def same_folder(conn: Connection, folder: KeptFolder, format_name: str) -> bool:
-    """Whether an export of that format is kept in *folder* already."""
+    """Return whether an export of that format is already kept in *folder*."""
     asked = select(K.id).where(K.folder == str(folder.real), K.format == format_name)
     return conn.execute(asked).first() is not None

@@ -1,4 +1,4 @@
-"""Record types: what a record of each is, and where a plugin contributes its own."""
+"""Record types: what a record of each contains, and how a plugin contributes its own."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ from armarium_rights.api import records as rights_records
 from armarium_source_model.api import links, order_entries, passes, reading_orders, segments
 
 EXTRAS = "export_records"
-"""The name under which a plugin's `extras` hold its record types: {record type: function}. The function is given a
-connection, the ids of the documents that are exported (None: the whole project) and those that rights leave out of it, and
-yields records as mappings of plain values, each with its `id`, in an order of its own. Records are left out besides by
-their `document_id`, `source_document_id` or `source_document_ids`; what else a record tells of documents that are left
-out (an excerpt, a name that stands only there) only its family knows.
+"""The key under which a plugin's `extras` contain its record types: {record type: function}. The function is
+given a connection, the ids of the documents that are exported (None: the whole project) and those that rights
+exclude from it, and yields records as mappings of plain values, each with its `id`, in an order of its own.
+Records are also left out by their `document_id`, `source_document_id` or `source_document_ids`; whatever else
+a record reveals about excluded documents (an excerpt, a name that occurs only there) is for its family to
+remove.
 
-A table stands for its shown columns: rows of the document that it says they belong to, live ones where it tells; rows of no
-document go along with a whole project."""
+A table stands for its visible columns: rows of the document to which they belong, without deleted ones; rows
+that belong to no document are part of an export of the whole project.
+"""
 
 Contribution = (
     Callable[[Connection, frozenset[str] | None, Collection[str]], Iterator[Mapping[str, Any]]] | Table
@@ -52,34 +54,38 @@ Contribution = (
 SCHEMA_VERSION = 1
 SOURCES = ("source_document_ids",)
 ENDED = ("withdrawn_at", "deleted_at", "superseded_at")
-"""Columns that are empty while a row stands."""
+"""Columns that are empty while a row is live."""
 _BATCH = 2_000
 
 
 @dataclass(frozen=True)
 class RecordType:
-    """Records of one sort. *columns*: name to "text", "json", "integer", "number" or "boolean"; None where the records tell."""
+    """Records of one type. *columns*: name to "text", "json", "integer", "number" or "boolean"; None if only
+    the records show them.
+    """
 
     name: str
     rows: Callable[[Connection, Selection], Iterator[dict[str, Any]]]
     columns: Mapping[str, str] | None = None
-    """Values of json columns come as ready JSON text."""
+    """Whether values of json columns are ready JSON text."""
     batches: Callable[[Connection, Selection], Iterator[Sequence[Sequence[Any]]]] | None = None
-    """Of a table: the same records as values in the order of *columns*, many at a time, as the database keeps them: a
-    boolean is 0 or 1."""
+    """For a table: the same records as values in the order of *columns*, many at a time, as the database
+    stores them: a boolean is 0 or 1.
+    """
     lines: Callable[[Connection, Selection], Iterator[Sequence[Sequence[str]]]] | None = None
-    """Of a table: the same records as JSON, put together by the database, each a row of one text."""
+    """For a table: the same records as JSON, assembled by the database, each row being one text."""
 
 
 def record_types(engine: Engine) -> list[RecordType]:
-    """All record types: ours first, then what the plugins contribute; a name of ours is never taken twice."""
+    """Return all record types: ours first, then those of plugins, which cannot use a name of ours."""
     found = {one.name: one for one in _OWN}
     for plugin in engine.plugins.loaded:
         contributed = plugin.extras.get(EXTRAS)
         if not isinstance(contributed, Mapping):
             continue
         for name, rows in contributed.items():
-            # Names of tables and columns are strings of SQLAlchemy's own, which orjson takes for no keys.
+            # Names of tables and columns are a string type of SQLAlchemy, which orjson does not accept as
+            # keys.
             if name != "manifest" and name not in found:
                 found[str(name)] = _of_family(str(name), rows)
     return list(found.values())
@@ -110,7 +116,7 @@ def _collect_contribution(rows: Any) -> Callable[[Connection, Selection], Iterat
 
 
 def _restrict_row(row: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
-    """*row* without documents that are not exported; None where it rests on none that is."""
+    """Return *row* without documents that are not exported; None if it rests on none that is."""
     for name in ("document_id", "source_document_id"):
         if row.get(name) is not None and row[name] not in selection.ids:
             return None
@@ -141,20 +147,20 @@ def _of_table(
     order: Any = None,
     more: Mapping[str, ColumnElement[Any]] | None = None,
 ) -> RecordType:
-    """The shown columns of *table*; *more* are JSON columns that are worked out."""
+    """Return the visible columns of *table*; *more* are computed JSON columns."""
     shown = [column for column in table.columns if HIDDEN.items() - column.info.items()]
     columns = {str(column.name): _kind(column) for column in shown} | dict.fromkeys(more or {}, "json")
-    # Objects as the text that is stored: nothing is parsed only to be written again.
+    # Objects as the stored text: nothing is parsed only to be written again.
     chosen: list[Any] = [_raw(column) for column in shown]
     chosen += [value.label(key) for key, value in (more or {}).items()]
 
-    # By the document first: its rows lie side by side in an index, so that nothing is sorted.
+    # Ordered by document first: its rows are adjacent in an index, so that nothing is sorted.
     owner = rules_of(table).document
     ordered = (order,) if order is not None else (*([table.c[owner]] if owner else ()), *table.primary_key)
 
     def fetch(conn: Connection, selection: Selection, *values: Any) -> Iterator[Sequence[Sequence[Any]]]:
         found = conn.execute(select(*values).where(where(selection)).order_by(*ordered))
-        # Bare rows: what SQLAlchemy makes of each takes as long as reading it.
+        # Bare rows: converting each with SQLAlchemy takes as long as reading it.
         assert found.cursor is not None
         try:
             while rows := found.cursor.fetchmany(_BATCH):
@@ -185,12 +191,14 @@ def _of_table(
 
 
 def _number(value: float) -> str:
-    """A number in as few digits as give it back; SQLite writes fifteen, and JSON has no infinity."""
+    """Return a number with the fewest digits that preserve it; SQLite writes fifteen, and JSON has no infinity."""
     return repr(value) if math.isfinite(value) else "null"
 
 
 def _in_json(value: Any, sort: str) -> Any:
-    """*value* as an argument of SQLite's json_object: numbers keep every digit, objects go through as they are stored."""
+    """Return *value* as an argument of SQLite's json_object: numbers keep every digit, objects are passed on
+    as stored.
+    """
     if sort == "json":
         return func.json(value)
     if sort == "boolean":
@@ -215,7 +223,7 @@ def _live(column: Any, deleted: Any) -> Callable[[Selection], ColumnElement[bool
 
 
 def _or_whole(column: Any, *also: ColumnElement[bool]) -> Callable[[Selection], ColumnElement[bool]]:
-    """Of the documents; of the whole project also what is on none."""
+    """Return the condition for these documents; for the whole project, also what belongs to none."""
     return lambda selection: and_(
         or_(is_among(column, selection.ids), column.is_(None) if selection.whole else false()), *also
     )
@@ -239,13 +247,13 @@ def _of_segments(selection: Selection) -> ColumnElement[bool]:
 
 def _of_orders(selection: Selection) -> ColumnElement[bool]:
     o = reading_orders.c
-    # A flow goes on over other pages: one that leads over a page that is left out is left out too.
+    # A flow continues over several pages: one that includes an excluded page is left out too.
     elsewhere = select(order_entries.c.order_id).where(~is_among(order_entries.c.document_id, selection.ids))
     return and_(is_among(o.document_id, selection.ids), o.deleted_at.is_(None), o.id.not_in(elsewhere))
 
 
 def _of_links(selection: Selection) -> ColumnElement[bool]:
-    """Those whose ends are exported, as far as an end is a document or lies on one."""
+    """Return links whose ends are exported, if an end is a document or on one."""
     kept: ColumnElement[bool] = links.c.deleted_at.is_(None)
     for end in (links.c.from_id, links.c.to_id):
         node = select(documents.c.id).where(documents.c.id == end).exists()
@@ -259,8 +267,9 @@ def _of_links(selection: Selection) -> ColumnElement[bool]:
 
 
 def _of_verdicts(selection: Selection) -> ColumnElement[bool]:
-    """Those of no document are of entities, and only their family knows which of these rest on what is withheld: where anything
-    is, none of them goes along."""
+    """Return verdicts. Those of no document are about entities, and only their family knows which of these
+    rest on withheld documents: if anything is withheld, none of them is included.
+    """
     within = is_among(verdicts.c.document_id, selection.ids)
     anywhere = selection.whole and not selection.withheld
     return or_(within, verdicts.c.document_id.is_(None) if anywhere else false())

@@ -20,12 +20,12 @@ class _Written(Params):
     """An export whose files are made before the step that records it."""
 
     output_path: Annotated[MaterialPath, Field(description="Full path on the engine's own machine")]
-    overwrite: Annotated[bool, Field(description="Write over what an export wrote there")] = False
+    overwrite: Annotated[bool, Field(description="Overwrite what an export wrote there")] = False
     _written: dict[str, Any] | None = PrivateAttr(default=None)
 
 
 class RecordsParams(_Written):
-    """Records of a project, or of a document with what lies beneath it."""
+    """Records of a project, or of a document with everything below it."""
 
     target_id: Annotated[Id | None, Field(description="Left out: the whole project")] = None
     recursive: bool = True
@@ -35,13 +35,13 @@ class ParquetParams(RecordsParams):
     line_pictures: Annotated[
         bool,
         Field(
-            description="A file more, with a row for each line that has a reading: its picture and its text"
+            description="One more file, with a row for each line that has a reading: its picture and its text"
         ),
     ] = False
 
 
 class TrainingParams(_Written):
-    """Chat-format samples from the episode ledger, one a recorded call of a model."""
+    """Samples in chat format from the episode ledger, one per recorded call of a model."""
 
     use_case: Annotated[
         str | None, Field(max_length=200, description="Only the calls of this step of a workflow")
@@ -54,15 +54,15 @@ class SiteParams(RecordsParams):
         str | None, Field(min_length=1, max_length=500, description="Left out: the root folder's name")
     ] = None
     include_unreviewed: Annotated[
-        bool, Field(description="Statements and entities that nobody has reviewed as well")
+        bool, Field(description="Include statements and entities that nobody has reviewed")
     ] = False
     build: Annotated[
-        bool, Field(description="Build it as well, into its folder _site; needs the runtime site-builder")
+        bool, Field(description="Also build it, into its folder _site; needs the runtime site-builder")
     ] = False
 
 
 class ReceiverParams(_Written):
-    """Pages as a certain program opens them."""
+    """Pages in the form that a certain program opens."""
 
     receiver: Annotated[str, Field(min_length=1, max_length=100)]
     scope_ids: Annotated[list[Id], Field(min_length=1, max_length=MANY)]
@@ -79,7 +79,7 @@ class KeptParams(Params):
 
 
 class WithheldSource(Message):
-    """A source that rights leave out."""
+    """A source that rights exclude."""
 
     document_id: str
     why: str
@@ -95,7 +95,7 @@ class RecordsWritten(_Answer):
     entity_count: int
     claim_count: int
     bytes_written: int
-    record_counts: Annotated[dict[str, int], Field(description="Records written of each type")]
+    record_counts: Annotated[dict[str, int], Field(description="How many records of each type were written")]
 
 
 class ParquetWritten(RecordsWritten):
@@ -126,9 +126,7 @@ class SiteWritten(_Answer):
     built: Annotated[str | None, Field(description="The folder of the built site")]
     earlier_build: Annotated[
         str | None,
-        Field(
-            description="A site that was built there before, and knows nothing of this export: build it anew"
-        ),
+        Field(description="A site that was built there before this export: build it again"),
     ]
 
 
@@ -150,7 +148,7 @@ class LeftOut(Message):
 
 
 class ReceiverReport(Message):
-    """What would be written for a receiver, and what its format cannot carry."""
+    """What would be written for a receiver, and what its format cannot express."""
 
     receiver: str
     pages: int
@@ -171,7 +169,7 @@ class ReceiverAsked(Message):
 
 
 class Receiver(Message):
-    """A program that pages are written for, and the rules of its profile."""
+    """A program for which pages are written, and the rules of its profile."""
 
     name: str
     label: str
@@ -205,15 +203,17 @@ class KeptExport(Message):
     format: KeptFormat
     per: Per
     files: list[KeptFile]
-    in_the_way: Annotated[list[InTheWay], Field(description="Not ours, or changed since: not touched")]
+    in_the_way: Annotated[
+        list[InTheWay], Field(description="Files of others, or changed since they were written: not touched")
+    ]
     left_behind: Annotated[
         list[KeptFile],
-        Field(description="Written before rights or the Trash took their source away; remove them by hand"),
+        Field(
+            description="Written before their source was withheld or moved to the Trash; remove them by hand"
+        ),
     ]
     withheld: list[WithheldSource]
-    pending: Annotated[
-        int, Field(description="Files that would be written again, for what changed since they were")
-    ]
+    pending: Annotated[int, Field(description="Files to be written again, because their source has changed")]
     last_written: str | None
 
 
@@ -223,7 +223,7 @@ class KeptExports(Message):
 
 
 class Kept(Message):
-    """A kept export that began."""
+    """A kept export that was started."""
 
     id: str
     folder: str
@@ -243,18 +243,18 @@ class Unkept(Message):
 
 
 class KeptJobArgs(Params):
-    """What the job that writes a kept export is given."""
+    """The arguments of the job that writes a kept export."""
 
     export_id: str
 
 
 class ExportSettings(Params):
-    """An export of the project that is kept in a folder."""
+    """An export of the project that is kept up to date in a folder."""
 
     folder: Annotated[
-        KeptFolder | None, Field(description="Full path of the folder to write into; needed")
+        KeptFolder | None, Field(description="Full path of the folder to write to; required")
     ] = None
-    format: Annotated[KeptFormat, Field(description="What is written of each page")] = "pagexml"
+    format: Annotated[KeptFormat, Field(description="The format of the files")] = "pagexml"
 
 
 class ExportArgs(ExportSettings):
@@ -267,13 +267,13 @@ class PublishSettings(Params):
     """A site of the pages."""
 
     folder: Annotated[
-        MaterialPath | None, Field(description="Full path of the folder of the site; needed")
+        MaterialPath | None, Field(description="Full path of the folder of the site; required")
     ] = None
     site_title: Annotated[
         str | None, Field(max_length=500, description="Left out: the name of the project")
     ] = None
     build: Annotated[
-        bool, Field(description="Build it as well, into its folder _site; needs the runtime site-builder")
+        bool, Field(description="Also build it, into its folder _site; needs the runtime site-builder")
     ] = False
 
 
@@ -284,7 +284,7 @@ class PublishArgs(PublishSettings):
 
 
 class PublishParams(Params):
-    """Pages to be published as a site in a folder that is free, or holds an earlier site."""
+    """Pages to be published as a site in a folder that is empty, or contains an earlier site."""
 
     folder: Annotated[MaterialPath, Field(description="Full path of the folder of the site")]
     page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]

@@ -1,4 +1,4 @@
-"""What an export is of: live documents, without those that rights leave out."""
+"""The scope of an export: live documents, without those that rights exclude."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ D = documents.c
 
 @dataclass(frozen=True)
 class Selection:
-    """The documents of an export. *ids* are in no order; *withheld* are left out of them, each with why."""
+    """The documents of an export. *ids* are unordered; *withheld* are left out of them, each with the reason."""
 
     ids: frozenset[str]
     withheld: dict[str, str]
     whole: bool
-    """Whether it is the whole project: what belongs to no document goes along."""
+    """Whether it is the whole project, including what belongs to no document."""
 
     @property
     def omissions(self) -> list[dict[str, str]]:
-        """What was left out, as it is answered."""
+        """Return what was left out, as answered."""
         return [{"document_id": one, "why": why} for one, why in sorted(self.withheld.items())]
 
 
@@ -36,9 +36,10 @@ def select_documents(
     *,
     recursive: bool = True,
 ) -> Selection:
-    """The live documents at *target_id* and, where *recursive*, beneath it; of the whole project where it is None.
+    """Return the live documents at *target_id* and, if *recursive*, below it; those of the whole project if
+    it is None.
 
-    NotFound for a target that is not there, Conflict for one in the Trash.
+    NotFound for a target that does not exist, Conflict for one in the Trash.
     """
     if target_id is None:
         found = set(conn.execute(select(D.id).where(D.deleted_at.is_(None))).scalars())
@@ -52,7 +53,7 @@ def select_documents(
 
 
 def list_beneath(conn: Connection, ids: Iterable[str]) -> set[str]:
-    """The live documents at and beneath *ids*."""
+    """Return the live documents at and below *ids*."""
     found: set[str] = set()
     fresh = set(ids)
     while fresh:

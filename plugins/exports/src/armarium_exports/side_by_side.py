@@ -1,7 +1,7 @@
-"""Record types written by two threads, each with a reader of the same state of the project.
+"""Record types written by two threads, each reading the same state of the project.
 
-SQLite puts records together without holding the interpreter, so the two largest types, segments and their readings, are
-read at the same time.
+SQLite assembles records without holding the interpreter lock, so the two largest types, segments and their
+readings, are read at the same time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ Work = Callable[[RecordType, Connection], None]
 def write_types(
     kinds: Iterable[RecordType], readers: tuple[Connection, Connection], near: Work, far: Work
 ) -> None:
-    """Have each of *kinds* written once: *near* takes them from the first on, *far* from the last on, until they meet."""
+    """Have each of *kinds* written once: *near* takes them from the first on, *far* from the last on, until
+    they meet.
+    """
     left = deque(kinds)
     failed = threading.Event()
 
@@ -38,7 +40,7 @@ def write_types(
             failed.set()
             raise
 
-    # Who asks is known by the context, and the other thread reads for the same caller.
+    # The caller is part of the context, and the other thread reads on behalf of the same caller.
     context = contextvars.copy_context()
     with ThreadPoolExecutor(1, "export") as beside:
         other = beside.submit(context.run, work, left.pop, far, readers[1])

@@ -1,4 +1,4 @@
-"""What of exports rests on text: files of kept exports whose pages have changed since they were written."""
+"""What of exports depends on text: files of kept exports whose pages have changed since they were written."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from armarium_documents.api import ancestor_ids
 from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_source_model.api import StaleRow
 
-WHY = "The file was written before its page changed; a job writes it again, or you write the kept export now."
+WHY = "The file was written before its page changed; a job will write it again, or write the kept export now."
 
 
 class RestingExports:
-    """The files of kept exports. A row's id is that of its export, its text the file's name."""
+    """The files of kept exports. A row's id is that of its export; its text is the file's name."""
 
     kinds = ("export",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """The files that one of these pages stands in and that wait to be written again."""
+        """Return the files that contain one of these pages and are to be written again."""
         f, c = kept_files.c, changed_pages.c
         found: list[StaleRow] = []
         for page in document_ids:
@@ -39,5 +39,5 @@ class RestingExports:
         return found
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Files are written again."""
+        """Refuse: files are written again."""
         return False

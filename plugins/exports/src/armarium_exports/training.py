@@ -1,4 +1,4 @@
-"""Training samples from the episode ledger: what was asked of a model, and what should have been answered."""
+"""Training samples from the episode ledger: what a model was asked, and what the answer should have been."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BATCH = 200
 
 
 def write_training(library: Library, principal: Principal, p: TrainingParams) -> dict[str, Any]:
-    """One sample a recorded call that was answered; gold where a correction by a person stands now."""
+    """Write one sample per recorded call that was answered; gold if a person's correction of it is in force."""
     place = p.output_path.real
     if place.suffix != ".jsonl":
         raise wrong_ending(str(place), ".jsonl")
@@ -54,7 +54,7 @@ def write_training(library: Library, principal: Principal, p: TrainingParams) ->
 
 
 def sample_of(conn: Connection, episode: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The sample of one recorded call; None for a call that failed or answered nothing."""
+    """Return the sample of one recorded call; None for a call that failed or answered nothing."""
     exchange = episode["exchange"]
     output = exchange.get("output")
     if "error" in exchange or not isinstance(output, str) or not output:
@@ -83,10 +83,10 @@ def sample_of(conn: Connection, episode: Mapping[str, Any]) -> dict[str, Any] | 
 
 
 def _correct_output(conn: Connection, episode: Mapping[str, Any], output: str) -> str | None:
-    """The answer as persons corrected it and as it stands; None where nothing of it is corrected.
+    """Return the answer as people corrected it; None if nothing of it is corrected.
 
-    Of a call about one segment the correction is the answer. In the answer of a call about many, each corrected
-    line is put in the place of what the model read there, where that stands in the answer just once.
+    If a call was about one segment, the correction is the answer. In the answer of a call about many, each
+    corrected line replaces what the model read there, if that occurs in the answer exactly once.
     """
     corrections = standing_of(conn, episode["id"]).corrections
     whole = corrections.get(episode["segment_id"], corrections.get(None))
@@ -108,7 +108,7 @@ def _correct_output(conn: Connection, episode: Mapping[str, Any], output: str) -
         elif was and text.count(was) == 1:
             text = text.replace(was, right)
         else:
-            # An answer of which only a part is put right is no gold.
+            # An answer that is only partly corrected is not gold.
             return None
     return text
 
@@ -116,7 +116,7 @@ def _correct_output(conn: Connection, episode: Mapping[str, Any], output: str) -
 def _read_then(
     conn: Connection, episode: Mapping[str, Any], corrections: Mapping[str | None, str]
 ) -> dict[str, tuple[str, str]]:
-    """Segment to what this call read there and what a person put in its place."""
+    """Return segment to what this call read there and what a person replaced it with."""
     r = representations.c
     asked = select(r.segment_id, r.content).where(
         is_among(r.segment_id, [one for one in corrections if one]),

@@ -30,7 +30,7 @@ def test_records_samples_and_a_site_are_written(wills: Machine) -> None:
 
 def test_an_export_is_kept_written_and_ended(wills: Machine) -> None:
     Path("kept").mkdir()
-    assert "No export is kept" in wills.succeed("kept-exports").out
+    assert "There is no kept export" in wills.succeed("kept-exports").out
     begun = wills.succeed("keep-export", "markdown", "kept", "--json").json
     assert "markdown per page" in wills.succeed("kept-exports", "--write").out
     assert wills.succeed("kept-exports", "--end", begun["id"], "--json").json["count"] == 0
@@ -49,9 +49,9 @@ def test_losses_are_drawn_the_widest_spread_first() -> None:
 
     drawn = _draw_losses([page(("notes", 7)), page(("notes", 1), ("baselines", 30))], 4)
     assert drawn == [
-        "  not carried:",
+        "  lost:",
         "  notes     ██████████░░░░░░░░░░ 2 of 4 pages, 8 in all: it has no place.",
         "  baselines █████░░░░░░░░░░░░░░░ 1 of 4 pages, 30 in all: it has no place.",
     ]
-    assert _draw_losses([], 4) == ["  everything is carried."]
+    assert _draw_losses([], 4) == ["  nothing would be lost."]
     assert _draw_losses([], 0) == []

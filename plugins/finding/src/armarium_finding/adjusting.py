@@ -1,4 +1,4 @@
-"""What a person changes of a proposal: a split, a join, a page moved. Plain values in, plain values out."""
+"""A person's changes of a proposal: a split, a join, a moved page. Plain values in, plain values out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Proposal = dict[str, Any]
 
 
 def split(proposal: Proposal, index: int, page_id: str, by: str, at: str) -> list[dict[str, Any]]:
-    """Let *page_id* begin a document of its own; the new examples."""
+    """Let *page_id* begin a document of its own; return the new examples."""
     document = _open_document(proposal, index)
     pages = document["page_ids"]
     if page_id not in pages:
@@ -27,7 +27,7 @@ def split(proposal: Proposal, index: int, page_id: str, by: str, at: str) -> lis
 
 
 def join(proposal: Proposal, index: int, by: str, at: str) -> list[dict[str, Any]]:
-    """Join a document to the next one; the new examples."""
+    """Join a document to the next one; return the new examples."""
     document = _open_document(proposal, index)
     if index + 1 == len(proposal["documents"]):
         raise errors.no_neighbour(index, "after")
@@ -39,7 +39,7 @@ def join(proposal: Proposal, index: int, by: str, at: str) -> list[dict[str, Any
 
 
 def move_page(proposal: Proposal, index: int, to: str, by: str, at: str) -> list[dict[str, Any]]:
-    """Move a document's first page to the one before it, or its last to the one after; the new examples."""
+    """Move a document's first page to the previous one, or its last to the next one; return the new examples."""
     document = _open_document(proposal, index)
     other_index = index - 1 if to == "previous" else index + 1
     if not 0 <= other_index < len(proposal["documents"]):
@@ -66,7 +66,7 @@ def move_page(proposal: Proposal, index: int, to: str, by: str, at: str) -> list
 
 
 def open_document(proposal: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """The document *index*; Invalid out of range, Conflict where it was accepted or rejected."""
+    """Return the document *index*; Invalid out of range, Conflict if it was accepted or rejected."""
     documents = proposal["documents"]
     if not 0 <= index < len(documents):
         raise errors.no_document(index, len(documents))
@@ -80,7 +80,7 @@ _open_document = open_document
 
 
 def _replace_pages(document: Mapping[str, Any], pages: list[str], by: str) -> dict[str, Any]:
-    """The document with other pages, as a person set it."""
+    """Return the document with other pages, as set by a person."""
     return {
         **document,
         "page_ids": pages,
@@ -91,7 +91,7 @@ def _replace_pages(document: Mapping[str, Any], pages: list[str], by: str) -> di
 
 
 def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str, at: str) -> dict[str, Any]:
-    """What a person said of one join, beside what the run had said (nothing, within a leaf)."""
+    """Return a person's judgement of one join, with that of the run (none within a leaf)."""
     said = next((one for one in proposal["joins"] if one["page_id"] == right), None)
     return {
         "left_page_id": left,
@@ -100,12 +100,12 @@ def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str,
         "decided_by": by,
         "at": at,
         "run_probability": None if said is None else said["probability"],
-        "run_reasons": ["It was taken for the same leaf."] if said is None else signal_words(said),
+        "run_reasons": ["It was considered the same leaf."] if said is None else signal_words(said),
     }
 
 
 def _finish(proposal: Proposal, examples: list[dict[str, Any]], after: int, by: int) -> list[dict[str, Any]]:
-    """Number documents and groups anew: those from *after* on moved *by* places."""
+    """Renumber documents and groups: those from *after* on move *by* places."""
     number_documents(proposal["documents"])
     describe(proposal["documents"], proposal["evidence"], {})
     standing = []

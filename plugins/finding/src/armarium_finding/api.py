@@ -1,4 +1,4 @@
-"""What other families may use of finding: to add rows to the table of cues."""
+"""What other families may use of finding: how to add rows to the table of cues."""
 
 from __future__ import annotations
 

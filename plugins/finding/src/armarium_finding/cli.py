@@ -21,11 +21,11 @@ from armarium.commandline import (
 from armarium_documents.commandline import document_id, document_names
 
 MOST_ON_A_SHEET = 240
-"""Pages that the engine draws on one sheet; the sheet after it begins with the next document."""
+"""How many pages the engine draws on one sheet; the next sheet begins with the next document."""
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(
         "find-documents",
@@ -45,12 +45,13 @@ def find_documents(
         Path | None, typer.Option("--sheet", help="Draw documents, pages and reasons into this PNG file.")
     ] = None,
     accept_above: Annotated[
-        float | None, typer.Option(help="Accept documents that the rules are at least this sure of, 0 to 1.")
+        float | None,
+        typer.Option(help="Accept documents with at least this confidence of the rules, 0 to 1."),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again/--last", help="Find anew, or show what was found last.")
+        bool, typer.Option("--again/--last", help="Find again, or show what was found last.")
     ] = True,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Find which pages of a folder make documents; nothing is moved unless you accept it."""
     with project_session() as session:
@@ -101,7 +102,7 @@ def find_documents(
 
 
 def _sheets(proposal: dict[str, Any]) -> list[int]:
-    """The document that each sheet begins with, as the engine divides them."""
+    """Return the first document of each sheet, as the engine divides them."""
     starts, pages = [0], 0
     for one in proposal["documents"]:
         pages += len(one["page_ids"])
@@ -112,5 +113,5 @@ def _sheets(proposal: dict[str, Any]) -> list[int]:
 
 
 def _place(sheet: Path, number: int) -> Path:
-    """The file of a sheet: the one named, then the same with -2, -3 and so on."""
+    """Return the file of a sheet: the given one, then the same with -2, -3 and so on."""
     return sheet if number == 0 else sheet.with_name(f"{sheet.stem}-{number + 1}{sheet.suffix}")

@@ -1,6 +1,7 @@
-"""The one table of cues: which words open or close a document, of what kind it is, who its parties are.
+"""The one table of cues: which words open or close a document, what kind it is, who its parties are.
 
-Languages are rows. A plugin adds its own by `extras={EXTRAS: CueTable(...)}`; every row is tried on every page.
+Languages are rows. A plugin adds its own by `extras={EXTRAS: CueTable(...)}`; every row is tried on every
+page.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 EXTRAS = "finding.cues"
-"""The key of a plugin's extras under which it adds a `CueTable` of its own."""
+"""The key in a plugin's extras under which it adds a `CueTable` of its own."""
 
 Role = Literal["opening", "closing", "kind"]
 PartyRole = Literal["against", "plaintiff", "named plaintiff", "defendant", "versus", "addressee"]
@@ -26,11 +27,11 @@ MOST_CLOSING = 3.0
 
 @dataclass(frozen=True)
 class Cue:
-    """One row: *pattern* searched in single lines, of the head for an opening, of the foot for a closing, of the whole
-    page for a kind.
+    """One row: *pattern* is searched in single lines: at the head for an opening, at the foot for a closing,
+    on the whole page for a kind.
 
-    Lines are compared without accents and in lower case, unless *cased*. Several rows of one *cue* on one page count
-    once. *weight* is in log-odds.
+    Lines are compared without accents and in lower case, unless *cased*. Several matching rows of one *cue*
+    on a page count once. *weight* is in log-odds.
     """
 
     cue: str
@@ -60,7 +61,7 @@ class CueTable:
 
 
 def plain(line: str) -> str:
-    """*line* in lower case without accents, as patterns that are not cased see it."""
+    """Return *line* in lower case without accents, as patterns that are not cased see it."""
     if line.isascii():
         return line.casefold()
     split = unicodedata.normalize("NFKD", line)
@@ -79,7 +80,7 @@ _PLACE = r"^[^\W\d][\w .'()-]{1,40}"
 _UP = "[A-ZÁÉÍÓÚÜÑÇÀÈÊÔ]"
 _WORD = rf"{_UP}[\w.'’-]*"
 NAME = rf"{_WORD}(?:\s+(?:(?:de|del|la|las|los|y|e|of|the|and|&|van|von|du|des)\s+)*{_WORD}){{0,5}}"
-"""A name in a pattern of a `Party`: words that begin with a capital, and the small words between them."""
+"""A name in a pattern of a `Party`: words that begin with a capital, and the short words between them."""
 
 _TITLE = r"(?:(?:[Dd]on|[Dd]oña|D\.ª?|Dña\.|Dª|Sr\.|Sra\.|Srta\.|Mr\.?|Mrs\.?|Miss|Messrs\.?)\s+)*"
 
@@ -259,11 +260,11 @@ BUILTIN = CueTable(
         Party("addressee", "en", rf"^(?:To\s+)?(?:Mr\.?|Mrs\.?|Miss|Messrs\.?)\s+({NAME})"),
     ),
 )
-"""The rows that come with the engine: Spanish and English."""
+"""The rows included in the engine: Spanish and English."""
 
 
 def join_tables(tables: Iterable[CueTable]) -> CueTable:
-    """The rows of several tables as one."""
+    """Return the rows of several tables as one."""
     every = list(tables)
     return CueTable(
         tuple(cue for table in every for cue in table.cues),
@@ -273,7 +274,7 @@ def join_tables(tables: Iterable[CueTable]) -> CueTable:
 
 @dataclass(frozen=True)
 class ReadyTable:
-    """A table with its patterns compiled, by what they are tried on."""
+    """A table with its patterns compiled, grouped by what they are tried on."""
 
     openings: tuple[tuple[Cue, re.Pattern[str]], ...]
     closings: tuple[tuple[Cue, re.Pattern[str]], ...]
@@ -283,7 +284,7 @@ class ReadyTable:
 
 @lru_cache(maxsize=16)
 def compile_table(table: CueTable) -> ReadyTable:
-    """*table* with its patterns compiled."""
+    """Compile the patterns of *table*."""
     compiled = [(cue, re.compile(cue.pattern)) for cue in table.cues]
     return ReadyTable(
         tuple(one for one in compiled if one[0].role == "opening"),

@@ -1,4 +1,4 @@
-"""The refusals of finding, each a sentence a person can act on."""
+"""The refusals of finding, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ unknown_proposal = missing(
 def unknown_run(job_id: str) -> NotFound:
     """404: no run has this id."""
     return NotFound(
-        f"There is no run {job_id} that finds documents. Name a run by the job id that its start answered.",
+        f"There is no run {job_id} that finds documents. Use the job id from the answer that started a run.",
         code="unknown_run",
     )
 
 
 def superseded_proposal(proposal_id: str, by: str) -> Conflict:
-    """409: a newer run has proposed for the folder."""
+    """409: a newer run has made a proposal for the folder."""
     return Conflict(
-        f"The proposal {proposal_id} was superseded by a newer one, {by}. Work on that one.",
+        f"The proposal {proposal_id} was superseded by a newer one, {by}. Use that one.",
         code="proposal_superseded",
         superseded_by=by,
     )
@@ -37,18 +37,18 @@ def no_document(index: int, count: int) -> Invalid:
 
 
 def decided_already(index: int, state: str) -> Conflict:
-    """409: the document was accepted or rejected."""
+    """409: the document is already accepted or rejected."""
     return Conflict(
-        f"Document {index} was {state} already. Undo that step to change it.",
+        f"Document {index} is already {state}. Undo that step to change it.",
         code="decided_already",
         index=index,
     )
 
 
 def nothing_left() -> Conflict:
-    """409: every document was decided."""
+    """409: every document is decided."""
     return Conflict(
-        "Every document of this proposal was accepted or rejected already.", code="decided_already"
+        "Every document of this proposal is already accepted or rejected.", code="decided_already"
     )
 
 
@@ -60,47 +60,51 @@ def page_elsewhere(page_id: str, index: int) -> Invalid:
 def begins_already(page_id: str, index: int) -> Invalid:
     """422: a split before the first page."""
     return Invalid(
-        f"Document {index} begins with page {page_id} already; name the page that starts the second document.",
+        f"Document {index} already begins with page {page_id}; name the page that starts the second "
+        "document.",
         code="begins_already",
     )
 
 
 def no_neighbour(index: int, side: str) -> Invalid:
-    """422: the first document has none before it, the last none after it."""
+    """422: the first document has none before it, and the last none after it."""
     return Invalid(f"There is no document {side} document {index}.", code="unknown_index")
 
 
 def only_page(index: int) -> Invalid:
     """422: a document would be left without a page."""
-    return Invalid(f"Document {index} has one page only; join it to its neighbour instead.", code="only_page")
+    return Invalid(f"Document {index} has only one page; join it to its neighbour instead.", code="only_page")
 
 
 def two_ways() -> Invalid:
-    """422: both ways of saying which documents are meant."""
+    """422: both ways of choosing documents."""
     return Invalid("Give document_indexes or min_confidence, not both.", code="two_ways")
 
 
 def page_gone(page_id: str, index: int) -> Conflict:
-    """409: a page is not loose in the folder any more."""
+    """409: a page is no longer loose in the folder."""
     return Conflict(
-        f"Page {page_id} of document {index} is not loose in its folder any more: it was moved, grouped or deleted since. "
-        "Find the documents of the folder again.",
+        f"Page {page_id} of document {index} is no longer loose in its folder: it has been moved, grouped or "
+        "deleted. Find the documents of the folder again.",
         code="pages_moved",
         page_id=page_id,
     )
 
 
 def no_pages() -> Invalid:
-    """422: nothing in the scope that could be found in."""
+    """422: no loose page in the scope."""
     return Invalid(
-        "No loose page lies in what scope_ids name. Name folders that hold pages, or pages that lie in a folder.",
+        "There is no loose page in what scope_ids names. Name folders that contain pages, or pages that are "
+        "in a folder.",
         code="no_pages",
     )
 
 
 def not_a_folder(document_id: str) -> Invalid:
-    """422: documents are found in folders."""
-    return Invalid(f"{document_id} is no folder; documents are found in folders.", code="not_a_folder")
+    """422: documents are found only in folders."""
+    return Invalid(
+        f"{document_id} is not a folder; documents are found only in folders.", code="not_a_folder"
+    )
 
 
 def no_proposal(folder_id: str) -> Invalid:
@@ -111,19 +115,21 @@ def no_proposal(folder_id: str) -> Invalid:
 
 
 def none_judged(proposal_id: str) -> Invalid:
-    """422: no person judged a document of the proposal."""
+    """422: nobody judged a document of the proposal."""
     return Invalid(
-        f"No person accepted, rejected or adjusted a document of the proposal {proposal_id}, so there is nothing to "
-        "measure it against.",
+        f"Nobody has accepted, rejected or adjusted a document of the proposal {proposal_id}, so there is "
+        "nothing to measure it against.",
         code="none_judged",
     )
 
 
 def other_folder(proposal_id: str, folder_id: str) -> Invalid:
     """422: the proposal is of another folder."""
-    return Invalid(f"The proposal {proposal_id} is not of the folder {folder_id}.", code="other_folder")
+    return Invalid(
+        f"The proposal {proposal_id} does not belong to the folder {folder_id}.", code="other_folder"
+    )
 
 
 def not_a_proposal(why: str) -> Invalid:
-    """422: what was sent cannot be kept as a proposal."""
-    return Invalid(f"This is no proposal for the folder: {why}", code="not_a_proposal")
+    """422: what was sent cannot be stored as a proposal."""
+    return Invalid(f"This is not a proposal for the folder: {why}", code="not_a_proposal")

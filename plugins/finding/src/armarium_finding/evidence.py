@@ -1,4 +1,6 @@
-"""What one page says of itself: cues, page number, how it begins and ends, date and parties. No page is compared here."""
+"""The evidence on one page: cues, page number, how it begins and ends, date and parties. Pages are not
+compared here.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from armarium_documents.api import read_date
 from armarium_finding.cues import HEAD_LINES, TAIL_LINES, Cue, CueTable, Party, compile_table, plain
 
 NEAR_BLANK = 12
-"""A page with fewer characters read (blanks not counted) is near-blank."""
+"""A page with fewer characters (without blanks) is near-blank."""
 
 MOST_PARTIES = 6
 LONGEST_LINE = 500
-"""Letters of a line that are looked at: no cue is longer, and a pattern must not take long over a hostile one."""
+"""How many letters of a line are examined: no cue is longer, and a pattern must not take long on a hostile line."""
 
 _NUMBER = re.compile(
     r"^[\W_]*(?:(?:p|pp|pag|pagina|page|f|fo|fol|folio|ff|hoja|no)[ .º°]*)?(\d{1,4})[ .]*([rv])?[ .]*"
@@ -25,7 +27,7 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class Match:
-    """A row of the table that holds on a page, with the number of the line (from 1) and its words."""
+    """A row of the table that matches a page, with the number of the line (from 1) and its words."""
 
     cue: Cue
     line: int
@@ -44,7 +46,7 @@ class PageEvidence:
     closings: list[Match] = field(default_factory=list)
     kinds: list[Match] = field(default_factory=list)
     number: tuple[int, str] | None = None
-    """The page's own number and, of a leaf, its side (r, v or none)."""
+    """The number printed on the page and, for a leaf, its side (r, v or none)."""
     begins_small: bool = False
     ends_open: bool = False
     ends_split: bool = False
@@ -54,16 +56,16 @@ class PageEvidence:
 
     @property
     def is_blank(self) -> bool:
-        """Whether it was read and next to nothing is on it."""
+        """Return whether it was read and contains next to nothing."""
         return self.is_read and self.characters < NEAR_BLANK
 
     @property
     def is_written(self) -> bool:
-        """Whether something was read on it."""
+        """Return whether something was read on it."""
         return self.is_read and self.characters >= NEAR_BLANK
 
     def summarise(self) -> dict[str, Any]:
-        """What of it a proposal keeps, so that a document that a person adjusts gets its kind, date and parties."""
+        """Return the part that a proposal stores, so that an adjusted document gets its kind, date and parties."""
         found: dict[str, Any] = {}
         if kind := self.kind():
             found["kind"] = kind
@@ -74,7 +76,9 @@ class PageEvidence:
         return found
 
     def kind(self) -> tuple[str, float] | None:
-        """The kind its strongest cue says, with the cue's weight; a row for the kind alone weighs nothing."""
+        """Return the kind according to its strongest cue, with the cue's weight; a row for the kind alone has
+        no weight.
+        """
         named = [match.cue for match in (*self.openings, *self.kinds) if match.cue.kind is not None]
         if not named:
             return None
@@ -83,7 +87,9 @@ class PageEvidence:
 
 
 def look_at(page_id: str, text: str, *, is_read: bool, table: CueTable, furniture: str = "") -> PageEvidence:
-    """The evidence of a page. *furniture* is its text with running heads and page numbers, where these are apart."""
+    """Return the evidence of a page. *furniture* is its text including running heads and page numbers, if
+    these are separate.
+    """
     rows = compile_table(table)
     lines = [line.strip()[:LONGEST_LINE] for line in text.splitlines()]
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line]
@@ -112,7 +118,7 @@ def look_at(page_id: str, text: str, *, is_read: bool, table: CueTable, furnitur
 def _matches(
     rows: Sequence[tuple[Cue, re.Pattern[str]]], lines: Sequence[tuple[int, str, str]]
 ) -> list[Match]:
-    """The rows that hold, the heaviest of each cue alone, by their line."""
+    """Return the rows that match, only the heaviest of each cue, by line."""
     best: dict[str, Match] = {}
     for cue, pattern in rows:
         for number, line, folded in lines:
@@ -125,7 +131,7 @@ def _matches(
 
 
 def _page_number(lines: Sequence[str]) -> tuple[int, str] | None:
-    """The number in the first or last two lines that are nothing but a page number."""
+    """Return the number in the first or last two lines that consist only of a page number."""
     for line in (*lines[:2], *lines[:-3:-1]):
         match = _NUMBER.match(plain(line))
         if match is not None:
@@ -134,13 +140,13 @@ def _page_number(lines: Sequence[str]) -> tuple[int, str] | None:
 
 
 def _begins_small(line: str) -> bool:
-    """Whether the first letter of a page is a small one."""
+    """Return whether the first letter of a page is lower case."""
     first = next((letter for letter in line if letter.isalnum()), "")
     return first.islower() and not line.lstrip("\"'«“( ").startswith(("-", "•", "*"))
 
 
 def _ends_open(line: str) -> bool:
-    """Whether a last line ends within a sentence: on a letter or figure, or on a comma."""
+    """Return whether a last line ends within a sentence: with a letter or digit, or with a comma."""
     bare = line.rstrip("\"'»”) ")
     return bool(bare) and (bare[-1].isalnum() or bare[-1] in ",;")
 
@@ -154,11 +160,12 @@ def _first_figure(line: str) -> int:
 
 
 def _date(head: Sequence[str]) -> str | None:
-    """The first date at the head, as ISO; only lines with a year are looked at."""
+    """Return the first date at the head, as ISO; only lines with a year are examined."""
     for line in head:
         if _HAS_YEAR.search(line) is None:
             continue
-        # "Carentan 3 août 1914", "En la villa de Toledo, a 2 de mayo de 1930": what stands before the day is no date.
+        # "Carentan 3 août 1914", "En la villa de Toledo, a 2 de mayo de 1930": what precedes the day is not
+        # part of the date.
         for part in (line, line.partition(",")[2].strip(), line[_first_figure(line) :].strip()):
             found = read_date(part) if part else None
             if found is not None and _ISO.match(found.gregorian):
@@ -167,7 +174,7 @@ def _date(head: Sequence[str]) -> str | None:
 
 
 def _parties(lines: Sequence[str], rows: Sequence[tuple[Party, re.Pattern[str]]]) -> list[str]:
-    """The names that rows of parties find, in the order of the page, each once."""
+    """Return the names that rows of parties find, in the order of the page, each once."""
     names: dict[str, str] = {}
     for line in lines:
         if len(names) >= MOST_PARTIES:
@@ -182,5 +189,5 @@ def _parties(lines: Sequence[str], rows: Sequence[tuple[Party, re.Pattern[str]]]
 
 
 def party_key(name: str) -> str:
-    """By what two writings of a name are the same party."""
+    """Return a key that is equal for two spellings of the same party."""
     return " ".join(re.findall(r"\w+", plain(name)))

@@ -1,4 +1,4 @@
-"""The long work of finding: folder by folder, each folder's proposal in one step with the checkpoint."""
+"""The background work of finding: folder by folder, each folder's proposal in one step with the checkpoint."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from armarium_finding.tables import table_of
 from armarium_source_model.api import reading_rule
 
 AT_ONCE = 50
-"""Pages read in one snapshot; between two such the job may be stopped."""
+"""How many pages are read in one snapshot; between two of these the job can be stopped."""
 
 
 def find_documents(job: JobContext) -> dict[str, Any]:
-    """Propose for every folder that is left, and accept what is sure enough; killed and run again it does none twice."""
+    """Propose for every remaining folder, and accept what is certain enough; killed and run again, it does
+    none twice.
+    """
     args: FindArgs = job.args
     with job.library.db.read() as conn:
         folders = pages_by_folder(conn, args.page_ids)
@@ -46,8 +48,9 @@ def find_documents(job: JobContext) -> dict[str, Any]:
 
 
 def _model(job: JobContext) -> Model | None:
-    """The learned model, where it beats the rules. What accepts itself is what the rules are sure of: the model never
-    accepts anything, so a run that accepts goes by the rules."""
+    """Return the learned model if it beats the rules. Automatic acceptance is based on the rules: the model
+    never accepts anything, so a run that accepts uses the rules.
+    """
     if job.args.accept_above is not None:
         return None
     with job.library.db.read() as conn:
@@ -85,7 +88,7 @@ def _propose(
 def _look(
     job: JobContext, pages: Sequence[str], done: int, total: int
 ) -> tuple[list[PageEvidence], dict[str, str]]:
-    """What the pages of a folder say; those are left out that no export and no model may have."""
+    """Return the evidence of a folder's pages, without those that may not be exported or shown to a model."""
     table = table_of(job.engine)
     away = find_withheld(job.library, job.principal, pages, "export")
     for page_id in away:
@@ -106,7 +109,7 @@ def _look(
 
 
 def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
-    """Accept of the proposal last made what the rules are sure enough of."""
+    """Accept what the rules are certain enough of in the last proposal."""
     proposal_id = kept["to_accept"]
     if proposal_id is None:
         return kept
@@ -120,7 +123,8 @@ def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
             job.act("finddocs.accept", params, checkpoint=kept)
             return kept
         except Conflict as refusal:
-            # A page went elsewhere meanwhile, or another run has proposed anew: what is there is for a person to judge.
+            # A page has moved meanwhile, or another run has made a proposal: the rest is for a person to
+            # judge.
             job.log("warning", refusal.detail, proposal_id=proposal_id)
     job.save(kept)
     return kept

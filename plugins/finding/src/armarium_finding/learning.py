@@ -1,6 +1,8 @@
-"""The learned model `learned-1`: a logistic regression over all that is known of a join, fitted to what persons judged.
+"""The learned model `learned-1`: a logistic regression over everything known about a join, fitted to people's
+judgements.
 
-It is used only where it makes fewer mistakes than the rules on folders it was not fitted to, and never accepts anything.
+It is used only if it makes fewer mistakes than the rules on folders it was not fitted to, and never accepts
+anything.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ METHOD = "learned-1"
 LEAST_JOINS = 30
 LEAST_FOLDERS = 2
 PENALTY = 1.0
-"""How much a weight costs (its square), so that few examples cannot make any weight large."""
+"""The penalty on a (squared) weight, so that a few examples cannot make any weight large."""
 ROUNDS = 50
 
 FEATURES = (
@@ -30,11 +32,11 @@ FEATURES = (
     "change of lines", "change of line length", "begins with a capital", "words in common", "ink here", "change of ink",
     "pictures apart",
 )  # fmt: skip
-"""What the numbers of a join are, in their order; the first six are the rules' own."""
+"""The features of a join, in order; the first six are those of the rules."""
 
 
 def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, list[float]]:
-    """The numbers of each join but a folder's first, by the page it leads to."""
+    """Return the features of each join except a folder's first, by the page it leads to."""
     written = [leaf.front.characters for leaf in leaves if leaf.front.is_written]
     usual = float(median(written)) if written else 1.0
     found = {}
@@ -90,14 +92,14 @@ def _words_in_common(one: str, other: str) -> float:
 
 
 def rules_probability(numbers: Sequence[float]) -> float:
-    """What the rules say of a join with these numbers."""
+    """Return the probability that the rules give a join with these features."""
     opening, closing, restart, run_on, over, split = numbers[:6]
     return logistic(BASE + opening + closing + 4.0 * restart - 3.0 * run_on - 3.0 * over - 4.0 * split)
 
 
 @dataclass(frozen=True)
 class Example:
-    """A join that a person judged, with its numbers."""
+    """A join that a person judged, with its features."""
 
     folder_id: str
     numbers: tuple[float, ...]
@@ -106,7 +108,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted logistic regression over numbers brought to one scale."""
+    """A fitted logistic regression over standardised features."""
 
     weights: tuple[float, ...]
     bias: float
@@ -114,7 +116,7 @@ class Model:
     scales: tuple[float, ...]
 
     def probability(self, numbers: Sequence[float]) -> float:
-        """The probability of a boundary."""
+        """Return the probability of a boundary."""
         total = self.bias
         for weight, mean, scale, value in zip(self.weights, self.means, self.scales, numbers, strict=True):
             total += weight * (value - mean) / scale
@@ -122,7 +124,7 @@ class Model:
 
 
 def fit(examples: Sequence[Example]) -> Model:
-    """The regression with the least penalised loss, by Newton's steps."""
+    """Fit the regression with the least penalised loss, by Newton's method."""
     import numpy
 
     rows = numpy.array([one.numbers for one in examples], dtype=numpy.float64)
@@ -149,7 +151,7 @@ def fit(examples: Sequence[Example]) -> Model:
 
 
 def mistakes(examples: Sequence[Example]) -> tuple[int, int]:
-    """(of the model, of the rules): wrong answers on each folder, by a model fitted to the others."""
+    """Return (mistakes of the model, of the rules) on each folder, with a model fitted to the others."""
     model_wrong = rules_wrong = 0
     for folder_id in dict.fromkeys(one.folder_id for one in examples):
         others = [one for one in examples if one.folder_id != folder_id]
@@ -162,8 +164,9 @@ def mistakes(examples: Sequence[Example]) -> tuple[int, int]:
 
 
 def model_that_beats_the_rules(examples: Sequence[Example]) -> Model | None:
-    """A model fitted to all examples; None where there are too few, of too few folders or of one kind only, or where the
-    rules do as well on folders held out."""
+    """Return a model fitted to all examples; None if there are too few, from too few folders or of one kind
+    only, or if the rules do as well on held-out folders.
+    """
     folders = {one.folder_id for one in examples}
     if len(examples) < LEAST_JOINS or len(folders) < LEAST_FOLDERS:
         return None
@@ -174,7 +177,9 @@ def model_that_beats_the_rules(examples: Sequence[Example]) -> Model | None:
 
 
 def examples_of(proposals: Sequence[Mapping[str, Any]]) -> list[Example]:
-    """What persons judged in *proposals*, which come newest first: each join of a folder once, as last judged."""
+    """Return people's judgements in *proposals*, which are sorted newest first: each join of a folder once,
+    as last judged.
+    """
     seen: set[tuple[str, str]] = set()
     examples = []
     for proposal in proposals:

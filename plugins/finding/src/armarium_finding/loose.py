@@ -1,4 +1,4 @@
-"""Which pages lie loose in a folder: in it itself or in a file of pages there, and in no group."""
+"""Which pages are loose in a folder: directly in it or in a file of pages there, and not in a group."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from armarium_finding import errors
 
 
 def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
-    """The folder in which each of *page_ids* lies loose; a page that does not is left out.
+    """Return the folder in which each of *page_ids* is loose; a page that is not loose is left out.
 
-    A page of a PDF lies in the PDF's folder. The pages of a picture file that has several stay with it: without them
-    the file would count as a page itself.
+    A page of a PDF counts as being in the PDF's folder. The pages of a multi-page picture file stay with it:
+    without them the file would itself count as a page.
     """
     parent = documents.alias("parent")
     asked = (
@@ -43,7 +43,7 @@ def folders_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, str]:
 
 
 def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list[str]]:
-    """The loose pages among *page_ids* by their folder, in the order of the folder."""
+    """Return the loose pages among *page_ids* by their folder, in the order of the folder."""
     folders = folders_of(conn, page_ids)
     wanted: dict[str, list[str]] = {}
     for page_id in page_ids:
@@ -57,9 +57,11 @@ def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list
 
 
 def pages_in_scope(conn: Connection, scope_ids: Sequence[str]) -> list[str]:
-    """The pages that a run over *scope_ids* looks at: the loose pages of folders, and pages that are named themselves.
+    """Return the pages for a run over *scope_ids*: the loose pages of folders, and pages that are named
+    themselves.
 
-    Raises NotFound for an unknown id, Conflict for one in the Trash, Invalid where no loose page is among them.
+    Raises NotFound for an unknown id, Conflict for one in the Trash, Invalid if there is no loose page among
+    them.
     """
     require_all_live(conn, scope_ids)
     pages = pages_under(conn, scope_ids, for_processing=True)

@@ -1,4 +1,4 @@
-"""The text of pages as the rules take it: read from the counting readings of the pass a page is read by."""
+"""The text of pages in the form that the rules use: from the counting readings of the working pass."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from armarium_source_model.api import ReadingRule, page_text, segments
 
 
 class PageWords(NamedTuple):
-    """What was read on a page: its text, the text with running heads and page numbers, whether it was read at all,
-    and the fingerprint of its readings."""
+    """The words of a page: its text, the text including running heads and page numbers, whether it was read
+    at all, and the fingerprint of its readings.
+    """
 
     text: str
     with_furniture: str
@@ -23,7 +24,9 @@ class PageWords(NamedTuple):
 
 
 def words_of(conn: Connection, page_id: str, rule: ReadingRule) -> PageWords:
-    """The words of a page. A page whose pass has no line was read and is empty; one with lines unread was not read."""
+    """Return the words of a page. A page whose pass has no line counts as read and empty; one with unread
+    lines does not.
+    """
     found = page_text(conn, page_id, rule=rule)
     if found.text:
         apart = any(one.reason == "furniture" for one in found.assembled.omitted)
@@ -40,5 +43,5 @@ def words_of(conn: Connection, page_id: str, rule: ReadingRule) -> PageWords:
 
 
 def evidence_of_page(page_id: str, words: PageWords, table: CueTable) -> PageEvidence:
-    """What the page says of itself."""
+    """Return the evidence on the page."""
     return look_at(page_id, words.text, is_read=words.is_read, table=table, furniture=words.with_furniture)

@@ -1,4 +1,6 @@
-"""What a page's thumbnail tells: how much ink it bears, and a hash by which like pictures are alike. Kept once worked out."""
+"""What a page's thumbnail shows: how much ink there is, and a hash that is similar for similar pictures.
+Stored once computed.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +15,24 @@ from armarium_documents.api import thumbnail_path, thumbnails
 from armarium_finding.models import pictures
 
 SIDE = 64
-"""Pixels of the square that ink is measured in."""
+"""The side of the square in which ink is measured, in pixels."""
 BITS = 64
 
 
 class Look(NamedTuple):
-    """How dark a page is against its paper (0: bare paper, 1: black all over), and the hash of its picture."""
+    """How dark a page is relative to its paper (0: bare paper, 1: black all over), and the hash of its picture."""
 
     ink: float
     hash: int
 
 
 def bits_apart(one: Look, other: Look) -> int:
-    """In how many of 64 bits two pictures differ: 0 for the same picture, about 32 for any two."""
+    """Return in how many of 64 bits two pictures differ: 0 for the same picture, about 32 for any two."""
     return (one.hash ^ other.hash).bit_count()
 
 
 def look_of(path: Path) -> Look:
-    """The look of the picture in a file; Invalid or OSError where it is none."""
+    """Return the look of the picture in a file; Invalid or OSError if it is not a picture."""
     import numpy
     from PIL import Image
 
@@ -45,7 +47,7 @@ def look_of(path: Path) -> Look:
 
 
 def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
-    """The looks of the pages that have a thumbnail; those not worked out before are worked out and kept."""
+    """Return the looks of the pages that have a thumbnail; missing ones are computed and stored."""
     with library.db.read() as conn:
         drawn = select(thumbnails.c.document_id, thumbnails.c.checksum)
         there = {
@@ -60,7 +62,7 @@ def looks_of(library: Library, page_ids: Sequence[str]) -> dict[str, Look]:
             try:
                 made[page_id] = look_of(thumbnail_path(library, checksum))
             except (OSError, ServiceError):
-                # A thumbnail that is not there any more is made again by whoever makes them; until then it says nothing.
+                # A missing thumbnail is made again by the family that makes them; until then it says nothing.
                 continue
     if made:
         with library.db.write() as conn:

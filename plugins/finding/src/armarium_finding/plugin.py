@@ -1,4 +1,4 @@
-"""What finding brings to the engine: the only file with a hook."""
+"""What finding contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""From joins to a proposal: documents with kind, date, parties and confidence, groups, and why. Plain values only."""
+"""Turns joins into a proposal: documents with kind, date, parties and confidence, groups, and reasons. Plain
+values only.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +14,19 @@ from armarium_finding.rules import BOUNDARY, Leaf, join_leaves, pair_into_leaves
 
 LONGEST_NAME = 120
 UNLIKE = 20
-"""From so many of 64 bits apart on, two pictures are called unlike."""
+"""From this many of 64 different bits on, two pictures are called dissimilar."""
 
 Document = dict[str, Any]
 Evidence = Mapping[str, Mapping[str, Any]]
-"""Page id -> what `PageEvidence.kept` answered."""
+"""Page id -> the result of `PageEvidence.summarise`."""
 
 
 def propose(
     pages: Sequence[PageEvidence], looks: Mapping[str, Look] | None = None, model: Model | None = None
 ) -> dict[str, Any]:
-    """The proposal for a folder's pages in their order: ids and numbers, and beside them what each page says.
+    """Return the proposal for a folder's pages in order: ids and numbers, and separately what each page says.
 
-    *looks* of the pictures add to the reasons; what a *model* says takes the place of the rules' own probabilities.
+    *looks* of the pictures add to the reasons; the probabilities of a *model* replace the rules' own.
     """
     leaves, findings = pair_into_leaves(pages)
     joins = join_leaves(leaves)
@@ -80,13 +82,17 @@ def _documents(
 
 
 def describe(documents: Sequence[Document], evidence: Evidence, names: Mapping[str, str]) -> None:
-    """Give each document its name, kind, date and parties, from what its pages say; *names* are the pages' own."""
+    """Give each document its name, kind, date and parties, from what its pages say; *names* are those of the
+    pages.
+    """
     for one in documents:
         one |= _description(one["page_ids"], evidence, names)
 
 
 def _description(page_ids: Sequence[str], evidence: Evidence, names: Mapping[str, str]) -> Document:
-    """The kind is that of its first page, else the one its strongest cue says; the date its first; the parties all."""
+    """Return the description: the kind from its first page, else from its strongest cue; the first date; all
+    parties.
+    """
     found = [evidence[page_id] for page_id in page_ids if page_id in evidence]
     kinds = [one["kind"] for one in found if one.get("kind")]
     first = evidence.get(page_ids[0], {}).get("kind")
@@ -108,7 +114,7 @@ def _description(page_ids: Sequence[str], evidence: Evidence, names: Mapping[str
 
 
 def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> list[str]:
-    """In words, why a document is thought to begin and to end where it does."""
+    """Return, in words, why a document is assumed to begin and end where it does."""
     if start["previous_page_id"] is None:
         reasons = ["It begins with the first page."]
     else:
@@ -119,7 +125,7 @@ def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> lis
 
 
 def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look]) -> list[str]:
-    """In words, that the picture of a document's first page is unlike the one before it."""
+    """Return, in words, that the picture of a document's first page is unlike the one before it."""
     one = None if before is None else looks.get(before.front.page_id)
     other = looks.get(leaf.front.page_id)
     if one is None or other is None or (apart := bits_apart(one, other)) < UNLIKE:
@@ -129,7 +135,7 @@ def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look])
 
 
 def signal_words(join: Mapping[str, Any]) -> list[str]:
-    """Each signal of a join in words, with its weight where it has one."""
+    """Return each signal of a join in words, with its weight if it has one."""
     words = []
     for one in join["signals"]:
         where = "" if one["line"] is None else f" on line {one['line']}"
@@ -140,7 +146,7 @@ def signal_words(join: Mapping[str, Any]) -> list[str]:
 
 
 def number_documents(documents: Sequence[Document]) -> list[Document]:
-    """The documents with index and positions counted anew."""
+    """Return the documents with index and positions numbered again."""
     position = 0
     for index, one in enumerate(documents):
         one["index"] = index
@@ -153,7 +159,9 @@ def number_documents(documents: Sequence[Document]) -> list[Document]:
 def groups_of(
     documents: Sequence[Document], standing: Sequence[Mapping[str, Any]] = ()
 ) -> list[dict[str, Any]]:
-    """Documents that share two parties, in date order; *standing* groups, which were decided, stay and keep theirs."""
+    """Return groups of documents that share two parties, in order of date; *standing* groups, which were
+    decided, keep their documents.
+    """
     taken = {index for group in standing for index in group["document_indexes"]}
     parent: dict[int, int] = {}
 
@@ -202,7 +210,7 @@ def describe_groups(groups: Sequence[dict[str, Any]], documents: Mapping[int, Do
 
 
 def _find_shared_parties(documents: Mapping[int, Document], indexes: Sequence[int]) -> list[str]:
-    """The parties that two at least of these documents name, those of most documents first."""
+    """Return the parties that at least two of these documents name, those of most documents first."""
     counts: dict[str, int] = {}
     names: dict[str, str] = {}
     for index in indexes:

@@ -19,14 +19,16 @@ from armarium_source_model.api import DerivedRow, reading_rule, stale_rows
 JOB_KIND = "find-documents-in-a-folder"
 
 MOST_COMPARED = 500
-"""Pages of a proposal whose text is compared with what it rests on when it is read; of more, nothing is said."""
+"""When a proposal is read, the present text of up to this many pages is compared with the text it rests on;
+with more, staleness is not reported.
+"""
 
 
 @query(
-    "/api/find-documents/runs/{job_id}", summary="A run that finds documents, and its proposals", answer=Run
+    "/api/find-documents/runs/{job_id}", summary="A run that finds documents, with its proposals", answer=Run
 )
 def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
-    """NotFound for an id that is no such run's."""
+    """Return it; NotFound for an id that is not such a run's."""
     asked = "SELECT state, reason, checkpoint, done, total FROM job WHERE id = ? AND kind = ?"
     row = raw_of(conn).execute(asked, (job_id, JOB_KIND)).fetchone()
     if row is None:
@@ -48,7 +50,7 @@ def _words(state: str, made: int, done: int, total: int) -> str:
         return f"Ended with {proposals}."
     if state in ("failed", "cancelled"):
         return f"{state.capitalize()} after {proposals}."
-    return f"{state.capitalize()}: {done} of {total} pages looked at, {proposals} so far."
+    return f"{state.capitalize()}: {done} of {total} pages examined, {proposals} so far."
 
 
 @query(
@@ -60,7 +62,7 @@ def _words(state: str, made: int, done: int, total: int) -> str:
 def list_proposals(
     conn: Connection, folder_id: Annotated[str | None, Query(max_length=200)] = None
 ) -> dict[str, Any]:
-    """Of one folder, or of all; NotFound for an unknown folder."""
+    """Return those of one folder, or all; NotFound for an unknown folder."""
     if folder_id is not None:
         require_document(conn, folder_id)
     ours = (artifacts.c.artifact_type == store.GROUPING, artifacts.c.step_name == store.STEP)
@@ -98,14 +100,14 @@ def list_proposals(
     answer=Proposal,
 )
 def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
-    """What the caller may not see is left out; NotFound for an id that is no proposal's."""
+    """Return it without what the caller may not see; NotFound for an id that is not a proposal's."""
     found = store.dress(conn, store.read_proposal(conn, proposal_id))
     found["stale"] = _is_stale(conn, proposal_id, len(found["page_ids"]))
     return store.hidden_from(found, withheld_nodes(conn))
 
 
 def _is_stale(conn: Connection, proposal_id: str, pages: int) -> bool | None:
-    """Whether the text of a page changed since; None where there are too many to look at."""
+    """Return whether the text of a page has changed since; None if there are too many pages to check."""
     if pages > MOST_COMPARED:
         return None
     rows = conn.execute(
@@ -118,16 +120,20 @@ def _is_stale(conn: Connection, proposal_id: str, pages: int) -> bool | None:
 
 
 @query(
-    "/api/find-documents/score", summary="Scores, newest first, and the level to accept above", answer=Scores
+    "/api/find-documents/score",
+    summary="Scores, newest first, and the suggested level for automatic acceptance",
+    answer=Scores,
 )
 def list_scores(
     conn: Connection,
     folder_id: Annotated[str | None, Query(max_length=200)] = None,
     method: Annotated[
-        Method, Query(description="Whose levels are added up: the rules', or the learned model's")
+        Method, Query(description="The method whose levels are added up: the rules or the learned model")
     ] = "rules-1",
 ) -> dict[str, Any]:
-    """Of one folder, or of all; the levels are those of every folder's newest score. NotFound for an unknown folder."""
+    """Return those of one folder, or all; the levels are those of every folder's newest score. NotFound for
+    an unknown folder.
+    """
     if folder_id is not None:
         require_document(conn, folder_id)
     items = store.scores_of(conn, folder_id)
@@ -135,6 +141,6 @@ def list_scores(
 
 
 def levels_now(conn: Connection, method: str) -> dict[str, Any]:
-    """The levels of every folder's newest score of a method added up, and what they suggest."""
+    """Return the sum of the levels of every folder's newest score of a method, and the level they suggest."""
     levels = pool_levels(store.newest_scores(store.scores_of(conn, None), method))
     return {"levels": levels, "suggested_accept_above": suggest_level(levels)}

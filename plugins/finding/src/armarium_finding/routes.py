@@ -1,4 +1,4 @@
-"""The routes by which a person sets a proposal right (one action, so one name in the log), and the contact sheet."""
+"""The routes by which a person corrects a proposal (one action, so one name in the log), and the contact sheet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _adjust(
     **_ROUTE,
 )
 def split_found_document(request: Request, _: CurrentLibrary, proposal_id: str, body: SplitBody) -> Response:
-    """At the page that starts the second document."""
+    """Split it at the page that starts the second document."""
     return _adjust(request, proposal_id, "split", body)
 
 
@@ -39,17 +39,17 @@ def split_found_document(request: Request, _: CurrentLibrary, proposal_id: str, 
     **_ROUTE,
 )
 def join_found_documents(request: Request, _: CurrentLibrary, proposal_id: str, body: JoinBody) -> Response:
-    """The last document has none to be joined to."""
+    """Join the two; the last document has no next one."""
     return _adjust(request, proposal_id, "join", body)
 
 
 @router.post(
     "/api/find-documents/proposals/{proposal_id}/move-page",
-    summary="Move a page of a proposal to the document beside it (finddocs.adjust)",
+    summary="Move a page of a proposal to the adjacent document (finddocs.adjust)",
     **_ROUTE,
 )
 def move_found_page(request: Request, _: CurrentLibrary, proposal_id: str, body: MovePageBody) -> Response:
-    """The first page to the document before, or the last to the one after."""
+    """Move the first page to the previous document, or the last to the next one."""
     return _adjust(request, proposal_id, "move-page", body)
 
 
@@ -63,10 +63,12 @@ def proposal_sheet(
     library: CurrentLibrary,
     proposal_id: str,
     first: Annotated[
-        int, Query(ge=0, le=1_000_000, description="The document that the sheet begins with")
+        int, Query(ge=0, le=1_000_000, description="The document with which the sheet begins")
     ] = 0,
 ) -> Response:
-    """A PNG file; the header X-Service-Next says which document the next sheet begins with, where there is one."""
+    """Return a PNG file; the header X-Service-Next names the document with which the next sheet begins, if
+    there is one.
+    """
     with library.db.read() as conn:
         proposal = read_proposal(conn, proposal_id)
     shown, following = sheet.documents_from(proposal, first)

@@ -1,4 +1,4 @@
-"""The rules `rules-1`: pages to leaves, and each join between leaves to signals and a probability."""
+"""The rules `rules-1`: pages become leaves, and each join between leaves gets signals and a probability."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from armarium_finding.cues import MOST_CLOSING, MOST_OPENING
 from armarium_finding.evidence import PageEvidence
 
 BASE = -2.0
-"""Log-odds of a boundary at a join of which nothing is known."""
+"""Log-odds of a boundary at a join about which nothing is known."""
 BOUNDARY = 0.5
-"""The probability from which a boundary is proposed."""
+"""The probability from which on a boundary is proposed."""
 RESTART, RUN_ON = 4.0, -3.0
 SENTENCE, SPLIT_WORD = -3.0, -4.0
 SECOND_SHOT = 0.9
-"""From this likeness of their texts on, a page is a second shot of the one before."""
+"""From this similarity of their texts on, a page is a second shot of the previous one."""
 
 
 @dataclass
@@ -31,18 +31,22 @@ class Leaf:
 
     @property
     def ids(self) -> list[str]:
-        """Its pages in their order."""
+        """Return its pages in order."""
         return [page.page_id for page in self.pages]
 
 
 def likeness(left: str, right: str) -> float:
-    """How alike two texts are, 0 to 1: letters in common in their order, of all; case and blanks do not count."""
+    """Return how similar two texts are, 0 to 1: the share of letters in common, in order; case and blanks do
+    not count.
+    """
     one, other = " ".join(left.casefold().split()), " ".join(right.casefold().split())
     return float(Indel.normalized_similarity(one, other, score_cutoff=SECOND_SHOT))
 
 
 def pair_into_leaves(pages: Sequence[PageEvidence]) -> tuple[list[Leaf], list[dict[str, Any]]]:
-    """The leaves of a folder's pages, and the findings: what was paired, and pages of which nothing is known."""
+    """Return the leaves of a folder's pages, and the findings: what was paired, and pages about which nothing
+    is known.
+    """
     leaves: list[Leaf] = []
     findings: list[dict[str, Any]] = []
     before: PageEvidence | None = None
@@ -91,7 +95,7 @@ def _finding(
 
 
 def signals_of(before: PageEvidence | None, page: PageEvidence) -> list[dict[str, Any]]:
-    """What speaks for or against a boundary between two pages that follow one another (None: a folder's first page)."""
+    """Return the signals for or against a boundary between two consecutive pages (None: a folder's first page)."""
     found = [_signal(m.cue.cue, "opening", m.cue.weight, page.page_id, m.line) for m in page.openings]
     if before is not None:
         found += [
@@ -100,7 +104,7 @@ def signals_of(before: PageEvidence | None, page: PageEvidence) -> list[dict[str
         numbers = _numbers(before.number, page.number)
         if numbers is not None:
             found.append(_signal(numbers[0], "furniture", numbers[1], page.page_id))
-        # A word split in two is a sentence that runs over as well: it counts once, as the stronger of the two.
+        # A split word also is a sentence that continues: it counts once, as the stronger of the two.
         if before.ends_split and page.begins_small:
             found.append(_signal("hyphenated word split", "continuity", SPLIT_WORD, page.page_id))
         elif before.ends_open and page.begins_small:
@@ -114,7 +118,9 @@ def _signal(cue: str, role: str, weight: float, page_id: str, line: int | None =
 
 
 def _numbers(before: tuple[int, str] | None, here: tuple[int, str] | None) -> tuple[str, float] | None:
-    """Whether page numbers begin anew or go on; None where one of the two pages has none, or a gap lies between them."""
+    """Return whether page numbers restart or continue; None if one of the two pages has none, or there is a
+    gap between them.
+    """
     if before is None or here is None:
         return None
     if here[0] == before[0] + 1 or (here[0] == before[0] and (before[1], here[1]) == ("r", "v")):
@@ -125,7 +131,7 @@ def _numbers(before: tuple[int, str] | None, here: tuple[int, str] | None) -> tu
 
 
 def log_odds(signals: Sequence[dict[str, Any]]) -> float:
-    """The sum of the weights; openings and closings together count at most so much each."""
+    """Return the sum of the weights; that of all openings and that of all closings is limited."""
     opening = sum(one["weight"] for one in signals if one["role"] == "opening")
     closing = sum(one["weight"] for one in signals if one["role"] == "closing")
     others: float = sum(one["weight"] for one in signals if one["role"] in ("furniture", "continuity"))
@@ -133,12 +139,12 @@ def log_odds(signals: Sequence[dict[str, Any]]) -> float:
 
 
 def logistic(value: float) -> float:
-    """The probability of log-odds."""
+    """Return the probability for log-odds."""
     return 1.0 / (1.0 + math.exp(-value))
 
 
 def join_leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
-    """Each leaf's join with the one before it. A folder's first page begins a document for certain."""
+    """Return each leaf's join with the one before it. A folder's first page certainly begins a document."""
     joins = []
     for number, leaf in enumerate(leaves):
         before = leaves[number - 1] if number else None

@@ -16,11 +16,11 @@ State = Literal["proposed", "accepted", "rejected"]
 
 
 class FindSettings(Params):
-    """How sure a document must be to be accepted without a person."""
+    """The confidence needed for a document to be accepted without a person."""
 
     accept_above: Share | None = Field(
         default=0.95,
-        description="Accept documents that the rules are at least this sure of; null: nothing accepts itself",
+        description="Accept documents with at least this confidence of the rules; null: nothing is accepted automatically",
     )
 
 
@@ -38,14 +38,14 @@ class RunParams(Params):
 
 
 class StartedRun(Message):
-    """A run that was put in the queue."""
+    """A run that was enqueued."""
 
     job_id: str
     state: str
 
 
 class Run(Message):
-    """A run: how far it is, in words, and the proposals it made."""
+    """A run: its progress, in words, and the proposals it made."""
 
     job_id: str
     state: str
@@ -55,7 +55,7 @@ class Run(Message):
 
 
 class Decided(Message):
-    """Who accepted or rejected: a person, or a run by its own limit."""
+    """Who accepted or rejected: a person, or a run by its own threshold."""
 
     by: Literal["run", "person"]
     run_id: str | None = None
@@ -96,7 +96,7 @@ class FoundGroup(Message):
 
 
 class PageFinding(Message):
-    """What was noticed of a page."""
+    """What was noticed about a page."""
 
     kind: Literal["blank-verso", "blank-page", "duplicate-shot", "no-reading"]
     page_id: str
@@ -106,7 +106,7 @@ class PageFinding(Message):
 
 
 class Signal(Message):
-    """What speaks for or against a boundary, in log-odds; a weight of 0 only adds to the reasons."""
+    """A signal for or against a boundary, in log-odds; a weight of 0 only adds to the reasons."""
 
     cue: str
     role: Literal["opening", "closing", "furniture", "continuity", "kind"]
@@ -116,7 +116,7 @@ class Signal(Message):
 
 
 class Join(Message):
-    """Where two leaves meet; a folder's first page has none before it and begins a document for certain."""
+    """Where two leaves meet; a folder's first page has none before it and certainly begins a document."""
 
     page_id: str
     previous_page_id: str | None
@@ -125,7 +125,7 @@ class Join(Message):
 
 
 class LabelledExample(Message):
-    """What a person said of a join, beside what the run had said of it."""
+    """A person's judgement of a join, with that of the run."""
 
     left_page_id: str
     right_page_id: str
@@ -177,7 +177,7 @@ class Proposal(Message):
     created_at: str
     text_fingerprint: str
     stale: bool | None = Field(
-        description="Whether the text of a page is another by now; null where that was not looked at"
+        description="Whether the text of a page has changed; null if that was not checked"
     )
     documents_withheld: int
 
@@ -190,7 +190,7 @@ class KeepParams(Params):
 
 
 class KeptProposal(Message):
-    """The proposal that was kept."""
+    """The proposal that was stored."""
 
     id: str
     folder_id: str
@@ -208,7 +208,7 @@ class AcceptParams(Params):
 
 
 class AcceptedDocument(Message):
-    """A document that was accepted, and the node it is now."""
+    """A document that was accepted, and its node."""
 
     index: int
     node_id: str
@@ -230,7 +230,7 @@ class Accepted(Message):
 
 
 class RejectParams(Params):
-    """Which documents are none."""
+    """Which documents to reject."""
 
     proposal_id: Id
     document_indexes: Annotated[list[Index], Field(min_length=1, max_length=100_000)]
@@ -243,59 +243,59 @@ class Rejected(Message):
 
 
 class SplitBody(Params):
-    """Where a document is two: *page_id* starts the second."""
+    """Where to split a document: *page_id* starts the second one."""
 
     document_index: Index
     page_id: Id
 
 
 class JoinBody(Params):
-    """Which document goes on in the next one."""
+    """Which document to join to the next one."""
 
     document_index: Index
 
 
 class MovePageBody(Params):
-    """Which document gives its first page to the one before it, or its last to the one after."""
+    """Which document gives its first page to the previous one, or its last to the next one."""
 
     document_index: Index
     to: Literal["previous", "next"]
 
 
 class Split(SplitBody):
-    """A document is two."""
+    """A document becomes two."""
 
     op: Literal["split"]
 
 
 class JoinNext(JoinBody):
-    """Two documents are one."""
+    """Two documents become one."""
 
     op: Literal["join"]
 
 
 class MovePage(MovePageBody):
-    """A page belongs to the document beside it."""
+    """A page moves to the adjacent document."""
 
     op: Literal["move-page"]
 
 
 class AdjustParams(Params):
-    """What is to be set right."""
+    """What is to be corrected."""
 
     proposal_id: Id
     change: Annotated[Split | JoinNext | MovePage, Field(discriminator="op")]
 
 
 class Adjusted(Message):
-    """The proposal as a person set it, and what there is to learn from it."""
+    """The proposal as corrected by a person, and the examples to learn from."""
 
     proposal: Proposal
     examples: list[LabelledExample]
 
 
 class Level(Message):
-    """Of the judged joins that a run was at least this sure of, how many it was right about."""
+    """Among the judged joins with at least this confidence, how many the run was right about."""
 
     level: float
     joins: int
@@ -303,7 +303,7 @@ class Level(Message):
 
 
 class Score(Message):
-    """How well a run did where a person judged."""
+    """How well a run agreed with a person's judgements."""
 
     id: str
     folder_id: str
@@ -331,7 +331,9 @@ class ScoreParams(Params):
 
 
 class Scored(Message):
-    """The new score, the folder's scores, newest first, and the level to accept above, where there is one."""
+    """The new score, the folder's scores, newest first, and the suggested level for automatic acceptance, if
+    there is one.
+    """
 
     score: Score
     scores: list[Score]

@@ -1,4 +1,6 @@
-"""How well a run did where a person judged: precision, recall, whole documents, kinds, and how sure it was when right."""
+"""How well a run agreed with people: precision, recall, whole documents, kinds, and how confident it was when
+right.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ AGREED = 0.99
 
 
 class JudgedJoin(NamedTuple):
-    """A join that a person judged: what the run said of it, and what is so. None: the run took it for one leaf."""
+    """A join that a person judged: the run's statement about it, and the truth. None: the run considered it
+    one leaf.
+    """
 
     page_id: str
     probability: float | None
@@ -21,21 +25,22 @@ class JudgedJoin(NamedTuple):
 
     @property
     def is_proposed(self) -> bool:
-        """Whether the run proposed a boundary there."""
+        """Return whether the run proposed a boundary there."""
         return self.probability is not None and self.probability >= BOUNDARY
 
 
 def is_judged(document: Mapping[str, Any]) -> bool:
-    """Whether a person accepted, rejected or adjusted a document."""
+    """Return whether a person accepted, rejected or adjusted a document."""
     decided = document["decided_by"]
     return document["adjusted_by"] is not None or (decided is not None and decided["by"] == "person")
 
 
 def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
-    """The joins beside and inside documents that a person judged, but for a folder's first page, which has none before it.
+    """Return the joins next to and within documents that a person judged, except a folder's first page, which
+    has none before it.
 
-    A document that was rejected says that it does not begin and end as proposed, unless a document beside it that was
-    accepted or adjusted says that it does; of the joins inside it it says nothing.
+    A rejected document means that it does not begin and end as proposed, unless an adjacent document that was
+    accepted or adjusted says that it does; it says nothing about the joins inside.
     """
     said = {join["page_id"]: join["probability"] for join in proposal["joins"]}
     documents: Sequence[Mapping[str, Any]] = proposal["documents"]
@@ -55,7 +60,7 @@ def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
 
 
 def proposed_documents(proposal: Mapping[str, Any]) -> set[tuple[str, ...]]:
-    """The pages of each document as the run proposed it."""
+    """Return the pages of each document as the run proposed it."""
     starts = {join["page_id"] for join in proposal["joins"] if join["probability"] >= BOUNDARY}
     documents: list[list[str]] = []
     for page_id in proposal["page_ids"]:
@@ -66,7 +71,9 @@ def proposed_documents(proposal: Mapping[str, Any]) -> set[tuple[str, ...]]:
 
 
 def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[str, Any]:
-    """The score of a proposal; *kinds* are what the accepted documents are by now (node id -> the kind's name)."""
+    """Return the score of a proposal; *kinds* are the present kinds of the accepted documents (node id -> the
+    kind's name).
+    """
     judged = judged_joins(proposal)
     right = sum(one.is_proposed and one.boundary for one in judged)
     proposed = sum(one.is_proposed for one in judged)
@@ -95,7 +102,9 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
 
 
 def levels_of(judged: Iterable[JudgedJoin]) -> list[dict[str, Any]]:
-    """For each level the judged joins that the run was at least that sure of, and how many of them it was right about."""
+    """Return for each level the number of judged joins with at least that confidence, and how many of them
+    the run was right about.
+    """
     known = [one for one in judged if one.probability is not None]
     levels = []
     for level in LEVELS:
@@ -111,7 +120,7 @@ def levels_of(judged: Iterable[JudgedJoin]) -> list[dict[str, Any]]:
 
 
 def pool_levels(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The levels of several scores added up."""
+    """Return the sum of the levels of several scores."""
     joins, agreed = dict.fromkeys(LEVELS, 0), dict.fromkeys(LEVELS, 0)
     for one in scores:
         for level in one["levels"]:
@@ -121,7 +130,7 @@ def pool_levels(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def suggest_level(levels: Iterable[Mapping[str, Any]]) -> float | None:
-    """The lowest level at which enough joins were judged and nearly all agreed with; None where there is none."""
+    """Return the lowest level with enough judged joins and nearly complete agreement; None if there is none."""
     for one in levels:
         if one["joins"] >= MIN_JOINS and one["agreed"] >= AGREED * one["joins"]:
             return float(one["level"])

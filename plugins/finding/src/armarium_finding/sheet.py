@@ -23,14 +23,14 @@ MARGIN, BAR = 24, 6
 BLOCK_ROW = PICTURE_HEIGHT + 44
 TITLE, TEXT, SMALL = 19.0, 14.0, 12.0
 MOST_PAGES = 240
-"""Pages that one sheet shows; the next sheet begins with the next document."""
+"""How many pages one sheet shows; the next sheet begins with the next document."""
 
 PAPER: Colour = (250, 249, 246)
 INK: Colour = (34, 34, 38)
 FAINT: Colour = (112, 112, 118)
 EMPTY: Colour = (226, 224, 218)
 COLOURS: tuple[Colour, ...] = ((46, 98, 150), (176, 94, 32))
-"""The bars of documents in turn."""
+"""The colours of the documents' bars, in turn."""
 ADJUSTED: Colour = (34, 128, 84)
 
 NOTES = {
@@ -42,7 +42,9 @@ NOTES = {
 
 
 def documents_from(proposal: Mapping[str, Any], first: int) -> tuple[list[dict[str, Any]], int | None]:
-    """The documents of the sheet that begins with document *first*, and the one that the next sheet begins with."""
+    """Return the documents of the sheet that begins with document *first*, and the first document of the next
+    sheet.
+    """
     chosen: list[dict[str, Any]] = []
     pages = 0
     for document in proposal["documents"]:
@@ -56,7 +58,9 @@ def documents_from(proposal: Mapping[str, Any], first: int) -> tuple[list[dict[s
 
 
 def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]) -> bytes:
-    """The sheet of the documents *shown*, as a PNG file. Of a document with very many pages the first 240 are drawn."""
+    """Draw the sheet of the documents *shown*, as a PNG file. Of a very long document, the first 240 pages
+    are drawn.
+    """
     from PIL import Image
 
     page_ids = [page for one in shown for page in one["page_ids"][:MOST_PAGES]]
@@ -113,7 +117,7 @@ class _Block:
         self.height = self.head + BLOCK_ROW * -(-len(self.pages) // ACROSS)
 
     def draw(self, sheet: Image.Image, top: int) -> None:
-        """Its bar, title and reasons."""
+        """Draw its bar, title and reasons."""
         from PIL import ImageDraw
 
         one = self.document
@@ -133,7 +137,7 @@ class _Block:
 
 
 def _wrap_text(text: str, width: int) -> list[str]:
-    """At most three lines of *text*, the last cut short where there is more."""
+    """Return at most three lines of *text*, the last one shortened if there is more."""
     font = _font(TEXT)
     lines: list[str] = []
     line, reach, space = "", 0.0, font.width(" ")

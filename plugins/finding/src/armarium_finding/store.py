@@ -1,4 +1,4 @@
-"""Proposals and scores as they are kept: artifacts of their folder, told from others by the step that made them."""
+"""Proposals and scores as stored: artifacts of their folder, identified by the step that made them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NEWEST = (artifacts.c.sequence.desc(), artifacts.c.id.desc())
 
 
 def newest_of(conn: Connection, folder_id: str) -> str | None:
-    """The folder's current proposal: its newest."""
+    """Return the folder's current proposal: its newest."""
     asked = select(artifacts.c.id).where(*_OURS, artifacts.c.document_id == folder_id).order_by(*_NEWEST)
     return conn.execute(asked.limit(1)).scalar()
 
 
 def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
-    """A proposal whole, with what no answer shows; NotFound for an id that is none."""
+    """Return a whole proposal, including what no answer shows; NotFound for an id that is not one."""
     row = ARTIFACTS.get(conn, proposal_id)
     if row is None or row["artifact_type"] != GROUPING or row["step_name"] != STEP:
         raise errors.unknown_proposal(proposal_id)
@@ -47,7 +47,7 @@ def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
 
 
 def require_current(conn: Connection, proposal_id: str) -> dict[str, Any]:
-    """A proposal that may be worked on; Conflict for one that was superseded."""
+    """Return a proposal that may be changed; Conflict for one that was superseded."""
     found = read_proposal(conn, proposal_id)
     if found["superseded_by"] is not None:
         raise errors.superseded_proposal(proposal_id, found["superseded_by"])
@@ -55,12 +55,13 @@ def require_current(conn: Connection, proposal_id: str) -> dict[str, Any]:
 
 
 DERIVED = ("name", "kind", "prototype_key", "date", "parties", "label")
-"""What of documents and groups is worked out from what the pages say, whenever a proposal is read: the words of a page
-lie in a row of the page, which is hidden wherever the page is."""
+"""The fields of documents and groups that are computed from what the pages say whenever a proposal is read:
+the words of a page are in a row of the page, which is hidden whenever the page is.
+"""
 
 
 def data_of(proposal: Mapping[str, Any]) -> dict[str, Any]:
-    """What the artifact of a proposal holds as data."""
+    """Return the data of a proposal's artifact."""
     data = {name: proposal[name] for name in (*SHOWN, "text_fingerprint", "features")}
     data["documents"] = [_drop_fields(one, DERIVED) for one in proposal["documents"]]
     data["groups"] = [_drop_fields(one, (*DERIVED, "reasons")) for one in proposal["groups"]]
@@ -72,7 +73,7 @@ def _drop_fields(one: Mapping[str, Any], without: Sequence[str]) -> dict[str, An
 
 
 def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: str | None) -> dict[str, Any]:
-    """What a run sends to be kept: *prints* are the fingerprints of the pages' texts."""
+    """Return what a run sends to be stored: *prints* are the fingerprints of the pages' texts."""
     evidence = proposal["evidence"]
     said_of = {
         page_id: {"fingerprint": prints[page_id], **evidence.get(page_id, {})}
@@ -95,7 +96,7 @@ def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: 
 
 
 def new_proposal_data(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of a proposal's artifact out of what a run sent: nothing of it decided."""
+    """Return the data of a proposal's artifact from what a run sent, with nothing decided."""
     undecided = {"state": "proposed", "accepted_as": None, "decided_by": None}
     return {
         **{
@@ -115,7 +116,7 @@ def new_proposal_data(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]:
-    """What the pages of a proposal say, those that *conn* shows."""
+    """Return what the pages of a proposal say, for those that *conn* shows."""
     shown = select(said.c.document_id, said.c.kind, said.c.kind_weight, said.c.date, said.c.parties)
     rows = conn.execute(shown.where(said.c.proposal_id == proposal_id))
     return {
@@ -129,7 +130,7 @@ def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]
 
 
 def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
-    """Give the documents and groups of a proposal what is worked out: names, kinds, dates, parties."""
+    """Add the computed fields to the documents and groups of a proposal: names, kinds, dates, parties."""
     first = [one["page_ids"][0] for one in proposal["documents"]]
     named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, first))
     names = {row[0]: row[1] for row in conn.execute(named)}
@@ -142,7 +143,7 @@ def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
 
 
 def prototype_keys(conn: Connection) -> dict[str, str]:
-    """The project's prototypes: name in small letters -> key, the oldest first where two have one name."""
+    """Return the project's prototypes: name in lower case -> key; if two have one name, the oldest comes first."""
     asked = select(classifications.c.label, classifications.c.key)
     keys: dict[str, str] = {}
     for label, key in conn.execute(asked.order_by(classifications.c.created_at, classifications.c.key)):
@@ -151,8 +152,9 @@ def prototype_keys(conn: Connection) -> dict[str, str]:
 
 
 def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
-    """The proposal as answered to a caller who may not see the pages *hidden*: without documents that hold one of them,
-    without groups of such documents, and without what is said of such pages."""
+    """Return the proposal as answered to a caller who may not see the pages *hidden*: without documents that
+    contain one of them, groups of such documents, and statements about such pages.
+    """
     answer = {name: proposal[name] for name in SHOWN}
     answer |= {name: proposal[name] for name in ("id", "folder_id", "created_at", "state", "superseded_by")}
     answer |= {
@@ -183,13 +185,13 @@ def _drop_rows(
 
 
 def every_proposal(conn: Connection) -> list[dict[str, Any]]:
-    """Every proposal of the project as its artifact holds it, newest first."""
+    """Return every proposal of the project as stored in its artifact, newest first."""
     rows = ARTIFACTS.all(conn, *_OURS, order=(artifacts.c.created_at.desc(), *_NEWEST))
     return [{**row["data"], "folder_id": row["document_id"]} for row in rows]
 
 
 def scores_of(conn: Connection, folder_id: str | None) -> list[dict[str, Any]]:
-    """The stored scores, newest first: of one folder, or of all."""
+    """Return the stored scores, newest first: of one folder, or all."""
     where = [artifacts.c.artifact_type == SCORE, artifacts.c.step_name == STEP]
     if folder_id is not None:
         where.append(artifacts.c.document_id == folder_id)
@@ -198,7 +200,7 @@ def scores_of(conn: Connection, folder_id: str | None) -> list[dict[str, Any]]:
 
 
 def score_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A score as answered."""
+    """Return a score as answered."""
     return {
         **row["data"],
         "id": row["id"],
@@ -209,7 +211,7 @@ def score_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def newest_scores(scores: Sequence[Mapping[str, Any]], method: str) -> list[Mapping[str, Any]]:
-    """Every folder's newest score of one method, out of *scores*, which come newest first."""
+    """Return every folder's newest score of one method, from *scores*, which are sorted newest first."""
     newest: dict[str, Mapping[str, Any]] = {}
     for one in scores:
         if one["method"] == method:

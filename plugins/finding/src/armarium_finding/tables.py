@@ -1,4 +1,4 @@
-"""The cues in force: those that come with the engine, and those of plugins."""
+"""The cues in force: the engine's own, and those of plugins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from armarium_finding.cues import BUILTIN, EXTRAS, CueTable, join_tables
 
 
 def table_of(engine: Engine) -> CueTable:
-    """Every row that a loaded plugin brings, after the engine's own."""
+    """Return the engine's own rows, followed by those of every loaded plugin."""
     added = [plugin.extras.get(EXTRAS) for plugin in engine.plugins.loaded]
     return join_tables([BUILTIN, *(one for one in added if isinstance(one, CueTable))])

@@ -177,7 +177,7 @@ def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
             Loss(
                 "places of lines in the order",
                 apart,
-                "the order goes between regions; a file has lines within theirs",
+                "the order alternates between regions; in a file, lines are within their region",
             )
         )
 

@@ -60,11 +60,11 @@ def check_driver(group: str, name: str, driver: Any) -> str | None:
     """Return why what is installed under *name* is not a format driver of that name; None if it is one."""
     lacking = [part for part in _PARTS if not hasattr(driver, part)]
     if not isinstance(driver, type) or lacking:
-        what = f"lacks {', '.join(lacking)}" if lacking else "is no class"
+        what = f"lacks {', '.join(lacking)}" if lacking else "is not a class"
         return f"It {what}; derive it from Format of armarium_formats.api."
     if getattr(driver, "name", None) != name:
         said = str(getattr(driver, "name", None))[:80]
-        return f"It calls itself {said}, and is installed under the name {name}; its maker must use one name."
+        return f"It calls itself {said} but is installed under the name {name}; its author must use one name."
     return None
 
 

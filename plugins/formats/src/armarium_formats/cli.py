@@ -44,7 +44,7 @@ def commands() -> typer.Typer:
 def _word(format_name: str) -> str:
     """*format_name* when it can be one, for use in a path."""
     if ID.fullmatch(format_name) is None:
-        raise Refused(f"There is no format {format_name!r}; armarium formats lists those there are.")
+        raise Refused(f"There is no format {format_name!r}; armarium formats lists the known ones.")
     return format_name
 
 
@@ -73,9 +73,9 @@ def _span(versions: list[str]) -> str:
 
 
 def check_file(
-    file: Annotated[str, typer.Argument(help="A layout file of this machine.")],
+    file: Annotated[str, typer.Argument(help="A layout file on this machine.")],
     format_name: Annotated[
-        str | None, typer.Option("--format", "-f", help="Read it as this format; left out: it is recognised.")
+        str | None, typer.Option("--format", "-f", help="Read it as this format; default: it is recognised.")
     ] = None,
 ) -> None:
     """Say what a layout file is, whether it obeys its schema, and what would be lost of it. Nothing is kept."""
@@ -109,7 +109,7 @@ def _print_check(found: dict[str, Any]) -> None:
         for note in page["notes"]:
             typer.echo(f"    noted: {note}")
         for one in page["kept"]:
-            typer.echo(f"    kept for the way back: {one['what']} ({one['count']})")
+            typer.echo(f"    kept for writing the format again: {one['what']} ({one['count']})")
         for word in page["unknown_classes"]:
             typer.echo(f"    unknown class: {word}")
     for one in found["losses"]:
@@ -123,22 +123,23 @@ def export(
         str, typer.Option("--format", "-f", help="A format that is written; armarium formats lists them.")
     ] = "pagexml",
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write to.")] = ".",
-    overwrite: Annotated[bool, typer.Option(help="Write over files that are there.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
     pass_id: Annotated[
-        str | None, typer.Option("--pass", help="Of one page: the pass to write; left out: the working one.")
+        str | None,
+        typer.Option("--pass", help="For a single page: the pass to write; default: the working pass."),
     ] = None,
     order_id: Annotated[
-        str | None, typer.Option("--order", help="Of one page: the reading order; left out: as written.")
+        str | None, typer.Option("--order", help="For a single page: the reading order; default: as written.")
     ] = None,
     kind: Annotated[
-        str | None, typer.Option("--kind", help="The kind of readings; left out: transcription.")
+        str | None, typer.Option("--kind", help="The kind of readings; default: transcription.")
     ] = None,
 ) -> None:
     """Write pages to files, one a page, and say what the format could not carry. Of several pages those without a pass are
     left out and named."""
     folder = Path(full_path(out))
     if folder.exists() and not folder.is_dir():
-        raise Refused(f"{folder} is a file; --out names a folder.")
+        raise Refused(f"{folder} is a file; --out must name a folder.")
     choices = {
         name: id_of(value)
         for name, value in (("pass_id", pass_id), ("order_id", order_id))
@@ -169,9 +170,9 @@ def export(
     with project_session() as session:
         pages = pages_of(session, ids or [])
         if not pages:
-            raise Refused("There is no page to export; bring some in with armarium import FOLDER.")
+            raise Refused("There is no page to export; import some with armarium import FOLDER.")
         if len(pages) > 1 and (pass_id is not None or order_id is not None):
-            raise Refused("A pass and a reading order are of one page; name that page.")
+            raise Refused("A pass and a reading order belong to one page; name that page.")
         written = write_exports(
             session,
             pages,
@@ -189,7 +190,7 @@ def export(
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
         for what, why, count, files in _sum_losses(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
-            typer.echo(f"  {who} not carry {what} ({count}): {why}.")
+            typer.echo(f"  {who} not contain {what} ({count}): {why}.")
         for export in lost:
             for note in export["notes"]:
                 typer.echo(f"  {export['filename']}: {note}", err=True)
@@ -205,16 +206,14 @@ def file_order(
     pass_id: Annotated[
         str, typer.Argument(metavar="PASS", help="Id of an imported pass (armarium passes shows them).")
     ],
-    name: Annotated[
-        str | None, typer.Option("--name", help="What it is called; left out: after the file.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Its name; default: that of the file.")] = None,
 ) -> None:
     """Make the order that an imported file has its lines in a reading order, as written: to read by, to look at, to mend."""
     params = {"pass_id": id_of(pass_id)} | ({"name": name} if name else {})
     with project_session() as session:
         made = session.act("format.take_order", params)["result"]
-    words = f"Made the order {made['name']!r} ({made['order_id']}) with {plural(made['entries'], 'entry', 'entries')}."
-    answer(made, f"{words} Read by it with: armarium text PAGE --order {made['order_id']}")
+    words = f"Created the order {made['name']!r} ({made['order_id']}) with {plural(made['entries'], 'entry', 'entries')}."
+    answer(made, f"{words} To read in this order: armarium text PAGE --order {made['order_id']}")
 
 
 def _sum_losses(exports: list[dict[str, Any]]) -> list[tuple[str, str, int, list[str]]]:

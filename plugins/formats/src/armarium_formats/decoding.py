@@ -81,8 +81,8 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
     text = data.decode("utf-8", "replace")
     bad = text.count("\ufffd")
     if bad * 4 < sum(1 for char in text if char > "\x7f"):
-        return DecodedText(text, "utf-8", f"{bad} places of the file are no UTF-8; each is shown as \ufffd")
-    said = f"is not in {declared} as it says" if declared else "is not in UTF-8"
+        return DecodedText(text, "utf-8", f"{bad} places of the file are not UTF-8; each is shown as \ufffd")
+    said = f"is not in {declared} as it states" if declared else "is not in UTF-8"
     return DecodedText(
         data.decode("cp1252", "replace"), "cp1252", f"The file {said}; it was read as Windows-1252"
     )

@@ -107,10 +107,10 @@ class Format:
         return 0.0
 
     def read(self, data: bytes, context: ReadContext) -> list[PageModel]:
-        raise Invalid(f"{self.label} is written here, not read.", code="format_not_readable")
+        raise Invalid(f"{self.label} can be written here, but not read.", code="format_not_readable")
 
     def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
-        raise Conflict(f"{self.label} is read here, not written.", code="format_not_writable")
+        raise Conflict(f"{self.label} can be read here, but not written.", code="format_not_writable")
 
     def validate(self, content: str) -> list[str]:
         return []

@@ -6,8 +6,8 @@ from typing import Literal
 
 from armarium.api import Broken, Conflict, Invalid, NotFound, missing
 
-unknown_mets = missing("METS file", "The folder's METS files have the right one.")
-unknown_conversion = missing("conversion", "The status of conversions names the newest.")
+unknown_mets = missing("METS file", "List the METS files of the folder to find the right id.")
+unknown_conversion = missing("conversion", "The status of conversions names the newest one.")
 
 
 class NotRecognised(Invalid):
@@ -15,8 +15,8 @@ class NotRecognised(Invalid):
 
     def __init__(self, name: str, readable: list[str], seems: str | None = None) -> None:
         super().__init__(
-            f"{name} is in no format that can be read here{f': it seems to be {seems}' if seems else ''}. Readable: {', '.join(readable) or 'none'}. "
-            "Name the format if it is one of them.",
+            f"{name} is not in a format that can be read here{f': it seems to be {seems}' if seems else ''}. "
+            f"Readable: {', '.join(readable) or 'none'}. Name the format if it is one of them.",
             code="not_recognised",
             readable=readable,
         )
@@ -27,7 +27,7 @@ class NotReadable(Invalid):
 
     def __init__(self, asked: str, readable: list[str]) -> None:
         super().__init__(
-            f"{asked!r} is no format that can be read here. Readable: {', '.join(readable) or 'none'}.",
+            f"{asked!r} is not a format that can be read here. Readable: {', '.join(readable) or 'none'}.",
             code="format_not_readable",
             readable=readable,
         )
@@ -46,11 +46,12 @@ class AlreadyAPass(Conflict):
 
 _OUTSIDE = {
     "clip": (
-        "lie wholly beyond",
-        "or ask with beyond=keep (armarium import --beyond keep) to take them in without a place of their own; ",
+        "are entirely outside",
+        "or ask with beyond=keep (armarium import --beyond keep) to import them without a position of their "
+        "own; ",
     ),
-    "refuse": ("reach beyond", "or ask with beyond=clip to have them clipped; "),
-    "uncountable": ("have coordinates too large to count with, beyond", ""),
+    "refuse": ("extend beyond", "or ask with beyond=clip to have them clipped; "),
+    "uncountable": ("have coordinates too large to calculate with, beyond", ""),
 }
 
 
@@ -69,8 +70,8 @@ class ShapesOutside(Invalid):
         shown = ", ".join(outside[:5]) + (f" and {len(outside) - 5} more" if len(outside) > 5 else "")
         how, way_out = _OUTSIDE[why]
         super().__init__(
-            f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {how} it: {shown}. "
-            f"Correct the shapes or the page's size in the file, {way_out}nothing was read.",
+            f"{name} declares a page of {size[0]} x {size[1]} pixels, and {len(outside)} of its shapes {how} "
+            f"it: {shown}. Correct the shapes or the page's size in the file, {way_out}nothing was read.",
             code="shapes_outside",
             segments=outside[:1000],
             count=len(outside),
@@ -82,8 +83,8 @@ class NoPageSize(Invalid):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} declares no size of its page and the document has no picture, so its pixels cannot be placed. "
-            "Give the document its picture first.",
+            f"{name} does not declare the size of its page and the document has no picture, so its pixels "
+            "cannot be placed. Give the document its picture first.",
             code="no_page_size",
         )
 
@@ -93,7 +94,7 @@ class UnknownFormat(NotFound):
 
     def __init__(self, asked: str, writable: list[str]) -> None:
         super().__init__(
-            f"There is no format {asked!r}. Written here: {', '.join(writable) or 'none'}.",
+            f"There is no format {asked!r}. Formats that can be written: {', '.join(writable) or 'none'}.",
             code="unknown_format",
         )
 
@@ -103,7 +104,8 @@ class NotWritable(Conflict):
 
     def __init__(self, label: str, writable: list[str]) -> None:
         super().__init__(
-            f"{label} is read here, not written. Written: {', '.join(writable) or 'none'}.",
+            f"{label} can be read here, but not written. Formats that can be written: "
+            f"{', '.join(writable) or 'none'}.",
             code="format_not_writable",
         )
 
@@ -113,8 +115,8 @@ class OrderOfOtherPass(Invalid):
 
     def __init__(self, order_name: str, order_pass_id: str, pass_id: str) -> None:
         super().__init__(
-            f"The reading order {order_name!r} is of pass {order_pass_id}, and pass {pass_id} was asked for; "
-            f"ask with pass_id={order_pass_id}.",
+            f"The reading order {order_name!r} belongs to pass {order_pass_id}, and pass {pass_id} was "
+            f"requested; send pass_id={order_pass_id}.",
             code="order_other_pass",
             order_pass_id=order_pass_id,
             pass_id=pass_id,
@@ -136,7 +138,7 @@ class SchemaInvalid(Broken):
 
     def __init__(self, label: str, problems: list[str]) -> None:
         super().__init__(
-            f"The {label} export does not obey its schema, so no file is given out ({problems[0]}). "
+            f"The {label} export does not conform to its schema, so no file is returned ({problems[0]}). "
             "This is a fault of the engine: please report it with the problems listed.",
             code="schema_invalid",
             problems=problems,
@@ -164,7 +166,7 @@ class AlreadyHere(Conflict):
     def __init__(self, refused: list[dict[str, str]]) -> None:
         more = f" And {len(refused) - 1} more." if len(refused) > 1 else ""
         super().__init__(
-            f"All of it is here already. {refused[0]['file']}: {refused[0]['why']}{more}",
+            f"Everything in it is already here. {refused[0]['file']}: {refused[0]['why']}{more}",
             code="already_here",
             refused=refused[:1000],
         )

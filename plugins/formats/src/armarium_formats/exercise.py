@@ -67,7 +67,7 @@ def exercise_format(
     _states_itself(driver)
     _claims_nothing_foreign(driver)
     if driver.reads:
-        assert files, f"{driver.name} reads: give at least one sample file to prove it with."
+        assert files, f"{driver.name} reads: give at least one sample file to test it with."
         for sample in files:
             _reads(driver, sample, text_only)
             _refuses_broken(driver, sample)
@@ -92,7 +92,7 @@ def _states_itself(driver: FormatDriver) -> None:
     )
     assert driver.name.strip(), f"{type(driver).__name__} has no name."
     assert not re.search(r"[^a-z0-9._-]", driver.name), (
-        f"The driver's name {driver.name!r} must be lower case without spaces: it stands in paths."
+        f"The driver's name {driver.name!r} must be lower case without spaces: it is part of paths."
     )
     assert driver.label, f"{driver.name} has no label to show a person."
     assert driver.reads or driver.writes, f"{driver.name} neither reads nor writes."
@@ -107,7 +107,7 @@ def _claims_nothing_foreign(driver: FormatDriver) -> None:
         sure = driver.sniff(data)
         assert isinstance(sure, float | int), f"{driver.name} is {sure!r} sure; say 0 to 1."
         assert 0 <= sure <= 1, f"{driver.name} is {sure!r} sure; say 0 to 1."
-        assert sure < 0.5, f"{driver.name} takes {what} for its own ({sure})."
+        assert sure < 0.5, f"{driver.name} recognises {what} as its own ({sure})."
     if not driver.reads:
         return
     for what, data in {**NOT_IT, **HOSTILE_XML}.items():
@@ -117,14 +117,14 @@ def _claims_nothing_foreign(driver: FormatDriver) -> None:
             _sentence(driver, refusal)
         except Exception as fault:
             raise AssertionError(
-                f"{driver.name} breaks on {what} with {fault!r}; refuse it in words."
+                f"{driver.name} breaks on {what} with {fault!r}; refuse it with a sentence."
             ) from fault
 
 
 def _reads(driver: FormatDriver, sample: Sample, text_only: bool = False) -> None:
     sure = driver.sniff(sample.data)
     assert sure >= (0.01 if text_only else 0.5), (
-        f"{driver.name} does not know its own {sample.name} ({sure})."
+        f"{driver.name} does not recognise its own {sample.name} ({sure})."
     )
     pages = driver.read(sample.data, _context(sample))
     assert pages, f"{driver.name} reads no page from {sample.name}."
@@ -165,8 +165,8 @@ def sound(page: PageModel, where: str) -> None:
             )
     if page.order is not None:
         strange = {node.segment_id for node in page.order.walk()} - {None, *ids}
-        assert not strange, f"The order of {where} names {strange}, which are not there."
-    assert len(page.in_order()) == len(ids), f"The order of {where} loses or doubles segments."
+        assert not strange, f"The order of {where} names {strange}, which do not exist."
+    assert len(page.in_order()) == len(ids), f"The order of {where} loses or repeats segments."
 
 
 def _refuses_broken(driver: FormatDriver, sample: Sample) -> None:
@@ -197,7 +197,7 @@ def _sentence(driver: FormatDriver, refusal: ServiceError) -> None:
     )
     assert "Traceback" not in words, f"{driver.name} refuses with a traceback."
     assert 400 <= refusal.status < 500, (
-        f"{driver.name} calls a bad file a fault of the engine ({refusal.status})."
+        f"{driver.name} reports a bad file as a fault of the engine ({refusal.status})."
     )
 
 
@@ -208,7 +208,7 @@ def _writes(driver: FormatDriver, page: PageModel, name: str) -> WrittenPage:
     assert isinstance(written.content, str), f"{driver.name} wrote no text for {name}."
     for loss in written.losses:
         stated = bool(loss.what) and bool(loss.why) and loss.count > 0
-        assert stated, f"{driver.name} counts an empty loss for {name}: {loss}."
+        assert stated, f"{driver.name} reports an empty loss for {name}: {loss}."
     problems = driver.validate(written.content)
     assert not problems, f"{driver.name} writes {name} and finds it invalid: {problems[:3]}."
     assert driver.write(page, NOW).content == written.content, (
@@ -228,11 +228,11 @@ def _gives_back(driver: FormatDriver, page: PageModel, name: str, text_only: boo
             again = driver.write(back, NOW).content
             assert again == written.content, f"{driver.name} is not stable over {name}."
         return
-    assert driver.sniff(data) >= 0.5, f"{driver.name} does not know what it wrote for {name}."
+    assert driver.sniff(data) >= 0.5, f"{driver.name} does not recognise what it wrote for {name}."
     back = driver.read(data, ReadContext(name, SIZE))[0]
     sound(back, f"{name}, written and read again")
     one, two = page.in_order(), back.in_order()
-    assert _texts(one) == _texts(two), f"{driver.name} does not give back the texts of {name} in order."
+    assert _texts(one) == _texts(two), f"{driver.name} does not return the texts of {name} in order."
     known = {segment.id: segment for segment in two}
     for segment in one:
         other = known.get(segment.id)

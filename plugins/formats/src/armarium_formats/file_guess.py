@@ -34,7 +34,7 @@ _ROOTS = {
     b"OcrResult": "XML of another OCR program",
     b"html": "HTML without any class of hOCR",
     b"svg": "a drawing (SVG)",
-    b"schema": "an XML schema, not a file that obeys one",
+    b"schema": "an XML schema, not a file that conforms to one",
     b"stylesheet": "an XSLT stylesheet",
     b"manifest": "a manifest",
     b"RDF": "RDF",
@@ -70,8 +70,8 @@ def seems_no_prose(text: str) -> str | None:
     if head.startswith("%PDF-"):
         return "a PDF; import it as a page, not into one"
     if _GIT_LINK.fullmatch(text) and "://" not in text:
-        return "what Git leaves in place of a link: only the path of another file; import that file"
-    return "a table (CSV); it holds data and no page" if _is_table(text) else None
+        return "what Git stores for a link: only the path of another file; import that file"
+    return "a table (CSV); it contains data and no page" if _is_table(text) else None
 
 
 def _is_table(text: str) -> bool:
@@ -96,8 +96,8 @@ def find_true_kind(filename: str, data: bytes) -> str | None:
     """Return what a file is, by its name, if not the plain text that its characters suggest; else None."""
     ending = PurePath(filename).suffix.casefold()
     if ending in _MARKUP_ENDINGS and b"<" not in data:
-        return seems(data) or f"a placeholder or a file cut short: it ends in {ending} and holds no markup"
-    return "a table (CSV); it holds data and no page" if ending in _TABLE_ENDINGS else None
+        return seems(data) or f"a placeholder or a truncated file: it ends in {ending} and contains no markup"
+    return "a table (CSV); it contains data and no page" if ending in _TABLE_ENDINGS else None
 
 
 def seems(data: bytes) -> str | None:
@@ -114,8 +114,8 @@ def seems(data: bytes) -> str | None:
         name = root.group(1)
         return _ROOTS.get(name, f"XML whose root is {name.decode('ascii', 'replace')}")
     if b"\x00" in head:
-        return "made of bytes that are no text"
+        return "made of bytes that are not text"
     decoded = decode(data[:_LOOKED_AT])
     if not reads_as_text(decoded):
-        return "made of bytes that are no text, or a text in an encoding that nothing names; save it in UTF-8"
+        return "made of bytes that are not text, or a text in an unknown encoding; save it in UTF-8"
     return seems_no_prose(decoded.text)

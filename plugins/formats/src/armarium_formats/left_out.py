@@ -51,7 +51,7 @@ def losses_beside(
         Loss(
             f"readings of the kind {other}",
             count,
-            f"a file holds readings of one kind, here {kind}; export again with reading_kind {other}",
+            f"a file contains readings of one kind, here {kind}; export again with reading_kind {other}",
         )
         for other, count in sorted(kinds.items())
     ]
@@ -69,10 +69,14 @@ def losses_beside(
         (
             "languages and scripts of readings",
             own,
-            "a file states them of a line, not of one of its readings",
+            "a file states them for a line, not for one of its readings",
         ),
-        ("annotations", annotations, "they stay with the page in the project; no format here carries them"),
-        ("links", linked, "they stay in the project; no format here carries them"),
+        (
+            "annotations",
+            annotations,
+            "they stay with the page in the project; no format here can express them",
+        ),
+        ("links", linked, "they stay in the project; no format here can express them"),
     ):
         if count:
             losses.append(Loss(what, count, why))

@@ -119,7 +119,8 @@ def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
     if not takers:
         count = len(read.hand_of) + sum(len(one.marks) for one in read.texts)
         return [
-            f"{count} hands, signs and editorial facts of the file are kept as its markup: no family here has rows for them."
+            f"{count} hands, signs and editorial facts of the file are kept as its markup: no installed "
+            "family stores them."
         ]
     return [note for taker in takers for note in taker.take(ctx, read)]
 

@@ -66,13 +66,15 @@ def open_layout(
         raise Invalid(f"{filename} is empty (0 bytes); a layout file was expected.", code="empty_file")
     if len(data) > MAX_FILE_BYTES:
         raise TooLarge(
-            f"{filename} is longer than {MAX_FILE_BYTES >> 20} MiB, more than any page; split it into a file a page.",
+            f"{filename} is longer than {MAX_FILE_BYTES >> 20} MiB, more than any page; split it into one "
+            "file per page.",
             code="file_too_large",
         )
     for name, companion in (companions or {}).items():
         if len(companion) > MAX_COMPANION_BYTES:
             raise TooLarge(
-                f"{name} is longer than {MAX_COMPANION_BYTES >> 20} MiB; a file beside a layout file is a small one.",
+                f"{name} is longer than {MAX_COMPANION_BYTES >> 20} MiB; a file next to a layout file is a "
+                "small one.",
                 code="companion_too_large",
             )
     driver = reader(engine, data, filename, asked, likely=likely)
@@ -99,7 +101,7 @@ def _read(driver: FormatDriver, data: bytes, context: ReadContext) -> list[PageM
             code="driver_failed",
         ) from fault
     if not pages:
-        raise Invalid(f"{context.filename} holds no page.", code="no_page")
+        raise Invalid(f"{context.filename} contains no page.", code="no_page")
     return pages
 
 
@@ -110,13 +112,14 @@ def choose_page(pages: list[PageModel], asked: str | None) -> tuple[PageModel, l
         number = int(asked.replace("-", ",").split(",")[0])
         if not 1 <= number <= len(pages):
             raise Invalid(
-                f"The file has {len(pages)} {'page' if len(pages) == 1 else 'pages'}; page {number} was asked for.",
+                f"The file has {len(pages)} {'page' if len(pages) == 1 else 'pages'}; page {number} was "
+                "requested.",
                 code="no_such_page",
             )
     return pages[number - 1], [other for other in range(1, len(pages) + 1) if other != number]
 
 
-NO_SHAPES = "Nothing in the file has a shape and the page has no picture: each segment is the whole page."
+NO_SHAPES = "Nothing in the file has a shape and the page has no picture, so each segment is the whole page."
 
 
 def decide_size(page: PageModel, picture: Size | None, filename: str, notes: list[str]) -> Size:
@@ -131,11 +134,12 @@ def decide_size(page: PageModel, picture: Size | None, filename: str, notes: lis
         size = page.width, page.height
         if picture is not None and picture != size:
             notes.append(
-                f"The file counts in {size[0]} x {size[1]} pixels, the page's image has {picture[0]} x {picture[1]}; "
+                f"The file's page has {size[0]} x {size[1]} pixels, the page's image {picture[0]} x "
+                f"{picture[1]}; "
                 + (
                     "shapes were scaled to it."
                     if are_alike(size, picture)
-                    else "the proportions differ, so look whether the shapes fit."
+                    else "the proportions differ, so check whether the shapes fit."
                 )
             )
         return size
@@ -145,7 +149,8 @@ def decide_size(page: PageModel, picture: Size | None, filename: str, notes: lis
     if picture is None:
         raise NoPageSize(filename)
     notes.append(
-        f"The file declares no size of its page; the image's is taken, {picture[0]} x {picture[1]} pixels."
+        f"The file does not declare the size of its page; the image's is used, {picture[0]} x {picture[1]} "
+        "pixels."
     )
     return picture
 

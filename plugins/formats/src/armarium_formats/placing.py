@@ -113,30 +113,32 @@ class _Placing:
         notes = self.placed.notes
         if self.edged:
             notes.append(
-                f"{self.edged} shapes reach up to {TOLERANCE} pixels beyond the page; they end at its edge now."
+                f"{self.edged} shapes extended up to {TOLERANCE} pixels beyond the page; they now end at its "
+                "edge."
             )
         if self.clipped:
             notes.append(
-                f"{_shapes(self.clipped)} beyond the page, {_farthest(self.clipped)}; what lies on the page is drawn, "
-                "and the file's own points are kept."
+                f"{_shapes(self.clipped)} beyond the page, {_farthest(self.clipped)}; the part on the page "
+                "is drawn, and the file's own points are kept."
             )
         if self.beside:
             named = list(self.outside)
             shown = ", ".join(named[:20]) + (f" and {len(named) - 20} more" if len(named) > 20 else "")
             notes.append(
-                f"{_shapes(self.beside)} only beyond the page, {_farthest(self.beside)}, and stand where what is around "
-                f"them does; the file's own points are kept: {shown}."
+                f"{_shapes(self.beside)} only beyond the page, {_farthest(self.beside)}, and got the place "
+                f"of what surrounds them; the file's own points are kept: {shown}."
             )
         if self.empty:
-            notes.append(f"{self.empty} texts are empty; they are no readings.")
+            notes.append(f"{self.empty} texts are empty; they are not readings.")
         if self.bare:
             notes.append(
-                f"{self.bare} lines have a baseline and no outline; boxes as high as the page's lines stand around them."
+                f"{self.bare} lines have a baseline and no outline; they got boxes as high as the page's "
+                "lines."
             )
         if self.unplaced:
             notes.append(
-                f"{self.unplaced} times some parts state their place in the reading order and others beside them do "
-                "not; those stand as they do in the file."
+                f"{self.unplaced} times some parts state their place in the reading order and their siblings "
+                "do not; those keep their place in the file."
             )
         notes += [
             f"{problem} ({count} times)." if count > 1 else f"{problem}."
@@ -179,7 +181,7 @@ class _Placing:
                 box = around
             else:
                 box = self._box_of_parts(segment) or around
-                why.append("the file draws no outline; the box of its parts stands instead")
+                why.append("the file draws no outline; the box of its parts is used instead")
         left, top, right, bottom = _clip_box(box, self.width, self.height)
         width, height = self.width, self.height
         rect = (left / width, top / height, (right - left) / width, (bottom - top) / height)
@@ -264,7 +266,7 @@ class _Placing:
         problem = (why_no_area if area else why_no_line)(points)
         if left < 0 or top < 0 or right > self.width or bottom > self.height:
             far = distance_beyond(box, self.size)
-            what = f"its {'outline' if area else 'baseline'} reaches {far:.6g} pixels beyond the page"
+            what = f"its {'outline' if area else 'baseline'} extends {far:.6g} pixels beyond the page"
             if far <= TOLERANCE:
                 self.edged += 1
                 points = [(min(max(x, 0), self.width), min(max(y, 0), self.height)) for x, y in points]
@@ -278,12 +280,12 @@ class _Placing:
                 if is_beside(box, self.size) or (problem is None and not parts):
                     self.beside.append(far)
                     self.outside[segment.id] = None
-                    beyond.append(f"{what}, and nothing of it lies on the page")
+                    beyond.append(f"{what}, and no part of it is on the page")
                     return None, None, False
                 self.clipped.append(far)
                 own = False
                 if len(parts) > 1:
-                    beyond.append(f"{what}, and what lies on the page is in {len(parts)} parts")
+                    beyond.append(f"{what}, and the part on the page is in {len(parts)} pieces")
                     return _box_of(parts), None, False
                 beyond.append(what)
                 points, box = parts[0] if parts else points, _box_of(parts) or clip_box(box, self.size)
@@ -297,7 +299,7 @@ class _Placing:
         except BadGeometry:
             # Valid in pixels, degenerate in fractions: a speck on a huge page, a straight line with the noise
             # of scaling.
-            why.append(f"its {'outline' if area else 'baseline'} is too flat to be held")
+            why.append(f"its {'outline' if area else 'baseline'} is too flat to be stored")
             return box, None, False
 
     def _box_of_parts(self, segment: PageSegment) -> Box | None:

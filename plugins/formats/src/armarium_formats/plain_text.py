@@ -46,7 +46,8 @@ class PlainText(Format):
         found = decode(data)
         if not found.text.strip() or not reads_as_text(found):
             raise Invalid(
-                f"{context.filename} holds no text: it is empty, or made of bytes that are no characters.",
+                f"{context.filename} contains no text: it is empty, or made of bytes that are not "
+                "characters.",
                 code="not_text",
             )
         breaks = sum(found.text.count(mark) for mark in "\n\r\f\x85\u2028\u2029")
@@ -92,7 +93,7 @@ class PlainText(Format):
             paragraphs[-1].append(text)
         content = "\n\n".join("\n".join(lines) for lines in paragraphs)
         losses = [
-            Loss(what, count, "plain text holds text only")
+            Loss(what, count, "plain text contains only text")
             for what, count in (
                 ("shapes", sum(1 for segment in sequence if segment.points)),
                 ("baselines", sum(1 for segment in sequence if segment.baseline)),
@@ -114,7 +115,8 @@ class PlainText(Format):
 
 def _too_long(name: str) -> Invalid:
     return Invalid(
-        f"{name} holds more than {MAX_LINES:,} lines; split it into a file a page.", code="too_many_lines"
+        f"{name} contains more than {MAX_LINES:,} lines; split it into one file per page.",
+        code="too_many_lines",
     )
 
 

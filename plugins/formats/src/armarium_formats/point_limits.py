@@ -64,6 +64,7 @@ def _count_points(stated: str) -> int:
 
 def _refusal(filename: str, what: str, most: int, line: int) -> Invalid:
     return Invalid(
-        f"{filename} holds {what} {most:,} points (line {line}); at most {most:,} are read. Simplify its shapes.",
+        f"{filename} contains {what} {most:,} points (line {line}); at most {most:,} are read. Simplify its "
+        "shapes.",
         code="too_many_points",
     )

@@ -139,8 +139,8 @@ async def receive(request: Request, folder: Path, file_field: str, *, max_files:
         )
     if len(boundary) > MAX_BOUNDARY_BYTES:
         raise BadRequest(
-            f"The boundary of the body has {len(boundary)} characters and may have {MAX_BOUNDARY_BYTES}; "
-            "send it with a shorter one.",
+            f"The boundary of the body has {len(boundary)} characters; at most {MAX_BOUNDARY_BYTES} are "
+            "allowed.",
             code="bad_multipart",
         )
     received = ReceivedParts(folder, file_field, max_files)
@@ -151,11 +151,11 @@ async def receive(request: Request, folder: Path, file_field: str, *, max_files:
                 await run_in_threadpool(parser.write, chunk)
         await run_in_threadpool(parser.finalize)
     except FormParserError as fault:
-        raise Invalid(f"The body is not sound multipart/form-data: {fault}.", code="bad_multipart") from None
+        raise Invalid(f"The body is not valid multipart/form-data: {fault}.", code="bad_multipart") from None
     except OSError as error:
         raise disk_refuses(error) from error
     finally:
         received.close()
     if not received.ended:
-        raise Invalid("The body breaks off before its last boundary; send it again.", code="bad_multipart")
+        raise Invalid("The body ends before its last boundary; send it again.", code="bad_multipart")
     return received

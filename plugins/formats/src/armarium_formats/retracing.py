@@ -177,11 +177,11 @@ def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
 
 
 def _summary(name: str, took: int, lines: int, bare: Sequence[int], left: int) -> str:
-    said = f"{took} of {lines} lines took the shapes of the lines of the pass {name!r} that they match"
+    said = f"{took} of {lines} lines took over the shapes of the matching lines of the pass {name!r}"
     if bare:
         named = ", ".join(str(number + 1) for number in bare[:MOST_NAMED])
         more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""
         said += f"; no single line there matches line{'' if len(bare) == 1 else 's'} {named}{more}"
     if left:
-        said += f"; {left} drawn there {'is' if left == 1 else 'are'} matched by none"
+        said += f"; {left} drawn there {'has' if left == 1 else 'have'} no match"
     return f"{said}."

@@ -137,7 +137,7 @@ def main(arguments: list[str]) -> int:
         print("python -m armarium_formats.trial FOLDER TABLE.csv", file=sys.stderr)
         return 2
     count = write_table(trial(Engine(), Path(arguments[0])), Path(arguments[1]))
-    print(f"{count} files looked at; the table is {arguments[1]}.")
+    print(f"{count} files examined; the table is {arguments[1]}.")
     return 0
 
 

@@ -15,8 +15,8 @@ _WORDS = {
 }
 
 TURN_UNKNOWN = (
-    "The picture says that it is to be turned or mirrored (EXIF), and the file's size is the same before and after; look "
-    "whether the shapes fit."
+    "The picture states that it is to be rotated or mirrored (EXIF), and the file's size is the same before "
+    "and after; check whether the shapes fit."
 )
 
 
@@ -53,8 +53,8 @@ def turn_page(page: PageModel, orientation: int) -> PageModel:
         )
 
     note = (
-        f"The file counts in {width} x {height} pixels, those of the picture before it is {_WORDS[orientation]} as it "
-        "says (EXIF); the shapes were turned with it."
+        f"The file's page has {width} x {height} pixels, those of the picture before it is "
+        f"{_WORDS[orientation]} as it states (EXIF); the shapes were rotated with it."
     )
     return replace(
         page,

@@ -64,10 +64,10 @@ def test_a_file_is_checked(desk: Machine, tmp_path: Path) -> None:
     assert "schema: not checked" in desk.succeed("check-file", "old.xml").out
     assert desk.succeed("check-file", "1.xml", "--format", "PAGE", "--json").json["format"] == "pagexml"
     (tmp_path / "odd.bin").write_bytes(b"\0\1\2")
-    assert "in no format that can be read" in desk.expect_refusal("check-file", "odd.bin")
+    assert "in a format that can be read" in desk.expect_refusal("check-file", "odd.bin")
     assert "nothing there" in desk.expect_refusal("check-file", "gone.xml")
     assert "is a folder" in desk.expect_refusal("check-file", ".")
-    assert "is no format that can be read" in desk.expect_refusal(
+    assert "is not a format that can be read" in desk.expect_refusal(
         "check-file", "1.xml", "--format", "nonsense"
     )
 
@@ -76,7 +76,7 @@ def test_a_folder_comes_in_with_its_layout_files(scans: Machine) -> None:
     said = scans.succeed("import", "box").out
     assert "Imported 2 files." in said
     assert "Read 1 layout file into the pages they describe." in said
-    assert "not paired: page/lost.xml: It is of gone.png" in said
+    assert "not paired: page/lost.xml: It belongs to gone.png" in said
     assert "not read: broken.xml" in said
     nodes = scans.succeed("ls", "--json").json["items"]
     (one,) = [node["id"] for node in nodes if node["name"] == "1.png"]
@@ -96,7 +96,7 @@ def test_a_page_is_written_by_pass_and_order(scans: Machine, tmp_path: Path) -> 
     (made,) = scans.succeed("passes", one, "--json").json["items"]
     said = scans.succeed("export", one, "--pass", made["id"], "--format", "plain-text", "--out", "out").out
     assert "Wrote 1 file" in said
-    assert "1.txt does not carry shapes (2): plain text holds text only." in said
+    assert "1.txt does not contain shapes (2): plain text contains only text." in said
     assert "Dear Sir" in (tmp_path / "out" / "1.txt").read_text()
     assert "name that page" in scans.expect_refusal("export", "--pass", made["id"], "--out", "more")
     assert "0" * 32 in scans.expect_refusal("export", one, "--order", "0" * 32, "--out", "more")
@@ -135,7 +135,7 @@ def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Pat
     (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
     scans.succeed("import", "box")
     said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
-    assert "  2 files do not carry shapes (4): plain text holds text only." in said
+    assert "  2 files do not contain shapes (4): plain text contains only text." in said
     assert said.count("shapes") == 1
 
 
@@ -193,7 +193,7 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
     else:
         said = desk.succeed("import", "box", *beyond).out
     refused = (
-        {"stray.png": "lie wholly beyond it"} if not beyond else dict.fromkeys(points, "reach beyond it")
+        {"stray.png": "are entirely outside it"} if not beyond else dict.fromkeys(points, "extend beyond it")
     )
     for name, outline in points.items():
         lines = desk.succeed("segments", name, "--kind", "line", "--json").json["segments"]
@@ -261,7 +261,7 @@ def test_a_page_of_a_file_of_several_is_chosen(desk: Machine, letter: str, tmp_p
     (tmp_path / "book.xml").write_text(
         f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{pages}</body></text></TEI>'
     )
-    assert "page 9 was asked for" in desk.expect_refusal(
+    assert "page 9 was requested" in desk.expect_refusal(
         "import", "book.xml", "--into", letter, "--page", "9"
     )
     said = desk.succeed("import", "book.xml", "--into", letter, "--page", "2").out
@@ -278,8 +278,8 @@ def test_what_cannot_be_read_into_a_page_is_refused_in_words(
     into = ("--into", letter)
     assert "cannot be read: No such file" in desk.expect_refusal("import", "gone.xml", *into)
     assert "is a folder; for a page, name its layout file" in desk.expect_refusal("import", ".", *into)
-    assert "no format that can be read" in desk.expect_refusal("import", "letter.png", *into)
-    assert "is no format that can be read" in desk.expect_refusal(
+    assert "a format that can be read" in desk.expect_refusal("import", "letter.png", *into)
+    assert "is not a format that can be read" in desk.expect_refusal(
         "import", "1.xml", *into, "--format", "nonsense"
     )
     assert "cannot be read" in desk.expect_refusal("import", "1.xml", *into, "--with", "gone.yaml")

@@ -1,4 +1,4 @@
-"""What other families may use of knowledge: its tables, to count and to look up what was found on pages."""
+"""What other families may use of knowledge: its tables, for counts and for looking up what was found on pages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Authority files that a person has on this machine: CSV, SKOS as RDF/XML, and extracts of Wikidata as lines of JSON.
+"""Authority files on a person's own machine: CSV, SKOS as RDF/XML, and extracts of Wikidata as lines of JSON.
 
-They are read line by line, only what the project names is kept, and nothing that they name is fetched.
+They are read line by line; only names that occur in the project are kept, and nothing they refer to is
+fetched.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from armarium_knowledge.folding import fold
 
 HELD = "knowledge.authorities"
 LONGEST_LINE = 16 * 1024 * 1024
-"""Bytes of one line; a longer one is none of these formats."""
+"""The longest line, in bytes; a longer one belongs to none of these formats."""
 MAX_XML = 64 * 1024 * 1024
-"""Bytes of an XML file; `parse_xml` refuses a longer one."""
+"""The largest XML file, in bytes; `parse_xml` refuses a larger one."""
 _SKOS = "{http://www.w3.org/2004/02/skos/core#}"
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 
 
 class Authority(NamedTuple):
-    """One entry: what it is called, and by what it is named there."""
+    """One entry: its names, and its identifier in the file."""
 
     uri: str
     authority: str
@@ -36,7 +37,7 @@ class Authority(NamedTuple):
 
 
 def entries_of(path: Path, is_closed: IsClosed) -> Iterator[Authority]:
-    """The entries of a file, one after the other. Invalid for one that is of none of the three kinds."""
+    """Yield the entries of a file. Invalid for a file of none of the three formats."""
     with open_plain(path, is_closed) as file:
         begin = file.read(4096)
         file.seek(0)
@@ -106,7 +107,7 @@ def _wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
             item = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise errors.not_an_authority_file(
-                name, "it is no JSON, one item a line, as Wikidata writes it"
+                name, "it is not JSON with one item per line, as Wikidata writes it"
             ) from error
         if isinstance(item, dict) and isinstance(item.get("id"), str):
             labels = list(_values(item.get("labels"))) + list(_values(item.get("aliases")))
@@ -128,12 +129,12 @@ def _values(told: Any) -> Iterator[str]:
 
 
 class KnownEntries(NamedTuple):
-    """Entries by the folded names that were wanted: preferred and other names apart."""
+    """Entries by the folded names that were wanted, preferred names and others separately."""
 
     by_name: dict[str, dict[str, tuple[Authority, float]]]
 
     def find_named(self, name: str) -> tuple[Authority, float] | None:
-        """The one entry of that name with how certain it is; None where there is none, or where several are."""
+        """Return the one entry of that name and how certain it is; None if there is none, or several."""
         found = list(self.by_name.get(fold(name), {}).values())
         best = max((certainty for _, certainty in found), default=0.0)
         likeliest = [one for one in found if one[1] == best]
@@ -141,7 +142,7 @@ class KnownEntries(NamedTuple):
 
 
 def read_known(library: Library, path: Path, wanted: Iterable[str]) -> KnownEntries:
-    """What a file says of the folded names *wanted*; held until the file or the names change."""
+    """Return what a file says of the folded names *wanted*; cached until the file or the names change."""
     names = frozenset(wanted)
     there = path.stat()
     state = (str(path), there.st_mtime_ns, there.st_size, hash(names))

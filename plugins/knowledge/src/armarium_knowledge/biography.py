@@ -1,4 +1,6 @@
-"""What the project knows of an entity, written out: names, description, dates, places, statements, relations, sources."""
+"""Everything the project knows of an entity, as text: names, description, dates, places, statements,
+relations, sources.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,13 @@ MEDIA = {
 }
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+')
 LONGEST_NAME = 80
-"""Characters of the name in a file's name; with the id and in UTF-8 still shorter than any file system allows."""
+"""The most characters of the name in a file name; with the id and in UTF-8 still shorter than any file system
+allows.
+"""
 
 
 def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
-    """All that is told, as JSON; of an entity that was merged, of the one it was merged into."""
+    """Return all of it as JSON; for a merged entity, that of the one it was merged into."""
     found = entity(conn, entity_id)
     found = entity(conn, survivor_of(conn, found["id"]))
     left_out = HiddenKnowledge(conn).claims
@@ -78,7 +82,7 @@ def _statement(one: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, A
 
 
 def write_biography(found: Mapping[str, Any], form: str) -> bytes:
-    """A biography as markdown, text or json."""
+    """Format a biography as markdown, text or json."""
     if form == "json":
         return json.dumps(found, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
     return "\n".join(_lines(found, form == "markdown")).encode("utf-8", "surrogatepass") + b"\n"
@@ -148,7 +152,7 @@ def _format_statement(one: Mapping[str, Any], plain: Any) -> str:
 
 
 def file_name(about: Mapping[str, Any], form: str) -> str:
-    """A name that every file system takes: the entity's, and the first 8 characters of its id."""
+    """Return a name that every file system accepts: the entity's, and the first 8 characters of its id."""
     name = _UNSAFE.sub(" ", about["canonical_name"])
     name = " ".join(name.split()).strip(". ")[:LONGEST_NAME].strip(". ") or "entity"
     return f"{name}-{about['id'][:8]}.{MEDIA[form][0]}"

@@ -1,4 +1,6 @@
-"""The commands of knowledge: entities and where they are named, statements, what a correction put in doubt, matches."""
+"""The commands of knowledge: entities and where they are named, statements, what a correction put in doubt,
+matches.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ MOST = 1_000
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     add = program.command
     add(rich_help_panel=Topic.pages, epilog="Example: armarium entities garcia --type person")(entities)
@@ -43,9 +45,9 @@ def commands() -> typer.Typer:
 
 
 def entities(
-    words: Annotated[str | None, typer.Argument(help="Words of their names; left out: all.")] = None,
+    words: Annotated[str | None, typer.Argument(help="Words of their names; default: all.")] = None,
     kind: Annotated[str | None, typer.Option("--type", help="person, location, organization, …")] = None,
-    document: Annotated[str | None, typer.Option("--on", help="Those that a document names.")] = None,
+    document: Annotated[str | None, typer.Option("--on", help="Only those named in this document.")] = None,
 ) -> None:
     """List the persons, places and other things that the project knows."""
     with project_session() as session:
@@ -69,11 +71,9 @@ def entities(
 
 def entity(
     name: Annotated[str, typer.Argument(help="An entity by its name or id.")],
-    form: Annotated[
-        Literal["markdown", "text", "json"], typer.Option("--as", help="How it is written.")
-    ] = "text",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file to write it to.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    form: Annotated[Literal["markdown", "text", "json"], typer.Option("--as", help="The format.")] = "text",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file to write.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Show what is known of an entity: names, dates, places, statements, relations, sources."""
     with project_session() as session:
@@ -94,15 +94,17 @@ def _entity_id(session: Session, name: str) -> str:
     if len(exact) == 1:
         return str(exact[0]["id"])
     if not exact:
-        raise Refused(f"No entity here is called {name!r}; armarium entities lists those there are.")
+        raise Refused(f"No entity here is called {name!r}; armarium entities lists the existing ones.")
     some = ", ".join(f"{one['canonical_name']} ({one['id']})" for one in exact[:5])
     raise Refused(f"{len(exact)} entities are called {name!r}: {some}. Name the one you mean by its id.")
 
 
 def statements(
-    words: Annotated[str | None, typer.Argument(help="Words that they hold; left out: all.")] = None,
-    about: Annotated[str | None, typer.Option("--about", help="Those that name an entity.")] = None,
-    document: Annotated[str | None, typer.Option("--on", help="Those that rest on a document.")] = None,
+    words: Annotated[str | None, typer.Argument(help="Words that they contain; default: all.")] = None,
+    about: Annotated[str | None, typer.Option("--about", help="Only those that name this entity.")] = None,
+    document: Annotated[
+        str | None, typer.Option("--on", help="Only those that rest on this document.")
+    ] = None,
 ) -> None:
     """List the statements of the project with what they rest on."""
     with project_session() as session:
@@ -114,6 +116,8 @@ def statements(
         found = session.get("/api/claims", **query)
 
     def print_statements() -> None:
+        if not found["items"]:
+            typer.echo("No statements.")
         for one in found["items"]:
             doubt = ", in doubt" if one["stale"] else ""
             typer.echo(f"{one['text']}  [{one['curation_state']}{doubt}]  {one['id']}")
@@ -126,10 +130,10 @@ def statements(
 def in_doubt(
     document: Annotated[str, typer.Argument(help="A page by name, path or id.")],
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="Say that all whose words are still there holds.")
+        bool, typer.Option("--confirm", help="Confirm everything whose words are still there.")
     ] = False,
 ) -> None:
-    """Show what rests on text of a page that was corrected since, and what to do about each."""
+    """Show what rests on text of a page that has been corrected since, and what to do about each."""
     with project_session() as session:
         page = document_id(session, document)
         found = session.get("/api/staleness", document_id=page)
@@ -158,11 +162,11 @@ def in_doubt(
 def same_entities(
     find: Annotated[bool, typer.Option("--find", help="First look for more, by their names.")] = False,
 ) -> None:
-    """List the entities that may be one; a person decides each."""
+    """List the entities that may be the same; a person decides each."""
     with project_session() as session:
         if find:
             job_id = session.act("entity.find_matches", {})["result"]["job_id"]
-            follow_job(session, job_id, "Look for entities that may be one")
+            follow_job(session, job_id, "Look for entities that may be the same")
             result_of(session, job_id)
         found = session.get("/api/entity-matches", state="pending", limit=MOST)
         names = {

@@ -1,4 +1,6 @@
-"""Text as names are compared: without case, diacritics, vowel points, ligatures; with the way back to the characters."""
+"""Text as names are compared: without case, diacritics, vowel points and ligatures; with the offsets of the
+original.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _FIRST_MARK = 10
-"""The combining class from which a mark may be left out: points and accents. Below are nukta and virama, which are letters' own."""
+"""The lowest combining class of marks that may be left out: points and accents. Below it are nukta and
+virama, which belong to letters.
+"""
 
 
 @lru_cache(maxsize=65_536)
@@ -20,13 +24,14 @@ def _fold_character(character: str) -> str:
 
 
 def fold(text: str) -> str:
-    """*text* without case, diacritics, vowel points and ligatures, its white space made single."""
+    """Return *text* without case, diacritics, vowel points and ligatures, with single spaces."""
     return fold_with_places(text)[0].strip()
 
 
 def fold_with_places(text: str) -> tuple[str, list[int]]:
-    """As `fold` of a text with its white space kept as single blanks, and for each of its characters which of *text* it
-    comes from."""
+    """As `fold` for a text whose white space becomes single blanks; also return, for each character, the
+    offset in *text* it comes from.
+    """
     if text.isascii() and " ".join(text.split()) == text:
         return text.lower(), list(range(len(text)))
     found: list[str] = []
@@ -44,5 +49,5 @@ def fold_with_places(text: str) -> tuple[str, list[int]]:
 
 
 def folded_names(names: Iterable[str]) -> str:
-    """The names as a search of names looks in them: each folded, one a line."""
+    """Return the names in the form that a search of names uses: each folded, one per line."""
     return "\n".join(dict.fromkeys(one for one in map(fold, names) if one))

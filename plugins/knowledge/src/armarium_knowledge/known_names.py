@@ -1,4 +1,4 @@
-"""Names without a model: what the project knows is found on a page by one automaton, and misread names beside it."""
+"""Finds names without a model: one automaton finds those the project knows on a page, and misread ones as well."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _UNSPACED = (
     (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
 )
-"""Scripts that put no blanks between words: Thai and Lao, Tibetan, Burmese, Khmer, kana, Han."""
+"""Scripts without blanks between words: Thai and Lao, Tibetan, Burmese, Khmer, kana, Han."""
 
 SHORTEST = 3
-"""Letters of the shortest name that is looked for in a script with blanks; of two in one without."""
+"""The shortest name to look for in a script with blanks, in letters; in one without, the least is two."""
 SHORTEST_MISREAD = 5
-"""Letters from which on a name is also found with a letter misread, and from `TWO_WRONG` on with two."""
+"""The length in letters from which a name is also found with one letter misread, and from `TWO_WRONG` on with two."""
 TWO_WRONG = 9
 MOST_WORDS = 6
-"""Words of the longest name that is found misread."""
+"""The longest name, in words, that is found misread."""
 
 
 class NamedEntity(NamedTuple):
@@ -49,7 +49,7 @@ class NamedEntity(NamedTuple):
 
 
 class FoundName(NamedTuple):
-    """Characters of a line that are a name, or nearly."""
+    """Characters of a line that are a name, exactly or nearly."""
 
     start: int
     end: int
@@ -60,16 +60,16 @@ class FoundName(NamedTuple):
 
 @dataclass
 class KnownNames:
-    """Every name of the project's entities, folded, ready to be looked for."""
+    """Every name of the project's entities, folded and indexed for the search."""
 
     by_name: dict[str, list[NamedEntity]]
     automaton: Any
     buckets: dict[tuple[int, str], list[str]] = field(default_factory=dict)
-    """Names of one length that begin, or end, with one letter."""
+    """Names of one length that begin, or end, with the same letter."""
     most_words: int = 1
 
     def on_line(self, text: str, *, misread: bool) -> list[FoundName]:
-        """The names on one line: of those that overlap the longest, then the best."""
+        """Return the names on one line: of overlapping ones the longest, then the best."""
         folded, places = fold_with_places(text)
         found = list(self._exact(folded))
         if misread and self.buckets:
@@ -125,7 +125,9 @@ class KnownNames:
 
 
 def _is_of_a_word(letter: str) -> bool:
-    """Whether it is a letter, a figure, or a sign that goes with one: a vowel sign is no letter by itself."""
+    """Return whether it is a letter, a digit, or a sign that belongs to one: a vowel sign is not a letter by
+    itself.
+    """
     return unicodedata.category(letter)[0] in "LMN"
 
 
@@ -142,13 +144,13 @@ def _words(folded: str) -> Iterator[tuple[int, int]]:
 
 
 def is_unspaced(letter: str) -> bool:
-    """Whether a letter is of a script that puts no blanks between words."""
+    """Return whether a letter belongs to a script without blanks between words."""
     code = ord(letter)
     return any(first <= code <= last for first, last in _UNSPACED)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no word of a script with blanks goes on before or after the characters."""
+    """Return whether no word of a script with blanks continues before or after the characters."""
     for edge, beside in ((start, start - 1), (end - 1, end)):
         if not 0 <= beside < len(text) or is_unspaced(text[edge]) or is_unspaced(text[beside]):
             continue
@@ -163,7 +165,7 @@ def _long_enough(name: str) -> bool:
 
 
 def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:
-    """*rows*: (id, name, type, folded names one a line) of the entities to look for."""
+    """Build the index from *rows*: (id, name, type, folded names one per line) of the entities to look for."""
     import ahocorasick
 
     by_name: dict[str, list[NamedEntity]] = {}
@@ -186,7 +188,7 @@ def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:
 
 
 def known_names(library: Library) -> KnownNames:
-    """The names of the project, gathered anew where entities changed."""
+    """Return the names of the project, collected again after entities have changed."""
     with library.db.read_all() as conn:
         state = (
             raw_of(conn)
@@ -209,7 +211,7 @@ def known_names(library: Library) -> KnownNames:
 def names_on_page(
     conn: Connection, names: KnownNames, document_id: str, *, misread: bool
 ) -> list[dict[str, Any]]:
-    """What of the names stands on a page: without mentions that are there, refused spans and what is left out of lists."""
+    """Return the known names on a page, without existing mentions, refused spans and what is left out of lists."""
     places = PagePlaces(conn, document_id)
     refused = RefusedSpans(conn, places)
     rows = MENTIONS.all(conn, mentions.c.document_id == document_id)
@@ -224,7 +226,7 @@ def names_on_page(
             if any(start < last and first < end for first, last in there):
                 continue
             not_these = {*refused.entities_at(start, end), *left_out}
-            # One that was refused here is not to come back under the same name of another.
+            # A name refused here must not come back as the same name of another entity.
             if any(named.entity_id in not_these for named in one.named):
                 continue
             first, *others = one.named

@@ -1,4 +1,4 @@
-"""Statements and entities as layers that are checked: what a checker is shown of each, and what its verdict moves."""
+"""Statements and entities as layers that are checked: what a checker sees of each, and what its verdict changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENTITIES_PROMPT = (
 
 
 def find_claim(conn: Connection, target_id: str) -> Target | None:
-    """Where a statement stands: the page and line of its first evidence, if it has any."""
+    """Return where a statement is: the page and line of its first evidence, if it has any."""
     if CLAIMS.get(conn, target_id) is None:
         return None
     sources = SOURCES.all(conn, claim_sources.c.claim_id == target_id, order=(claim_sources.c.position,))
@@ -37,12 +37,12 @@ def find_claim(conn: Connection, target_id: str) -> Target | None:
 
 
 def find_entity(conn: Connection, target_id: str) -> Target | None:
-    """An entity stands on no page of its own."""
+    """Return nothing: an entity is on no page of its own."""
     return None if ENTITIES.get(conn, target_id) is None else Target(None)
 
 
 def shortlist(ctx: ActionContext, target_id: str, verdict: str, by_person: bool) -> None:
-    """A model's reject moves an unreviewed statement to the shortlist and nothing more."""
+    """Put an unreviewed statement that a model rejects on the shortlist; do nothing else."""
     if verdict != "reject" or by_person:
         return
     unreviewed = (claims.c.id == target_id) & (claims.c.curation_state == "unreviewed")
@@ -53,7 +53,7 @@ def shortlist(ctx: ActionContext, target_id: str, verdict: str, by_person: bool)
 
 
 def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
-    """Each with its passages, of whichever pages."""
+    """Return each with its passages, from whichever pages."""
     there = select(claim_sources.c.claim_id).where(claim_sources.c.document_id == page_id)
     waiting = claims.c.curation_state.in_(("unreviewed", "shortlisted"))
     rows = CLAIMS.all(
@@ -107,4 +107,6 @@ LAYERS = (
     ),
     Layer(name="entities", find=find_entity, checkers={}, show=_show(_entities_of), prompt=ENTITIES_PROMPT),
 )
-"""A correction is kept on the verdict for a person to take; a model curates no statement and verifies no entity."""
+"""A correction is stored with the verdict for a person to accept; a model curates no statement and verifies
+no entity.
+"""

@@ -1,4 +1,4 @@
-"""Which entities may be one, by their names: alike in letters, or in sound. Only proposed, never merged."""
+"""Which entities may be the same, by their names: similar in spelling or in sound. Only proposed, never merged."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 MOST_ALIKE = 200
-"""Entities with one key that are compared with each other; a key that more have says nothing."""
+"""How many entities with the same key are compared; a key that more of them have says nothing."""
 
 
 class Candidate(NamedTuple):
-    """An entity that may be another."""
+    """An entity that may be the same as another."""
 
     id: str
     entity_type: str
@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
 
 
 class AlikePair(NamedTuple):
-    """Two entities, how alike their names are, and which names."""
+    """Two entities, how similar their names are, and which names."""
 
     one: str
     other: str
@@ -79,7 +79,7 @@ _SPELLINGS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 _ANY = (("[jy]", "i"), ("[vw]", "u"), ("ph", "f"), ("th", "t"), ("[ckq]", "k"), ("z", "s"), ("h", ""))
-"""What old spellings interchange, where no language is stated."""
+"""Letters that old spellings interchange, if no language is stated."""
 
 _COMPILED = {
     language: tuple((re.compile(found), into) for found, into in rules)
@@ -89,7 +89,7 @@ _TWICE = re.compile(r"(.)\1+")
 
 
 def sound(word: str, language: str | None = None) -> str:
-    """How a folded word sounds, in letters: words spelled differently for one sound get one key."""
+    """Return how a folded word sounds, as letters: words spelled differently for the same sound get the same key."""
     rules = _COMPILED.get((language or "").split("-")[0], _COMPILED[""])
     for found, into in rules:
         word = found.sub(into, word)
@@ -97,7 +97,9 @@ def sound(word: str, language: str | None = None) -> str:
 
 
 def keys_of(one: Candidate) -> set[str]:
-    """Under which keys an entity is compared: the sounds of all words of a name, and its longest word's first letters."""
+    """Return the keys under which an entity is compared: the sounds of all words of a name, and the longest
+    word's first letters.
+    """
     found: set[str] = set()
     for name in one.names:
         words = name.split()
@@ -110,7 +112,7 @@ def keys_of(one: Candidate) -> set[str]:
 
 
 def find_alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[AlikePair]:
-    """Pairs of one type whose names are alike to *min_score* or sound the same, each pair once."""
+    """Return pairs of one type whose names are similar to at least *min_score* or sound the same, each pair once."""
     by_key: dict[tuple[str, str], list[Candidate]] = {}
     for one in candidates:
         for key in keys_of(one):
@@ -130,17 +132,17 @@ def find_alike(candidates: Sequence[Candidate], min_score: float) -> Iterator[Al
 
 
 def compare_names(one: Candidate, other: Candidate) -> tuple[float, str] | None:
-    """(how alike, the sentence why) of the two names that are most alike."""
+    """Return (how similar, the sentence why) of the two names that are most similar."""
     from rapidfuzz.distance import JaroWinkler
 
     best: tuple[float, str] | None = None
     for mine in one.names:
         for theirs in other.names:
             if mine == theirs:
-                return 1.0, f"Both are called “{mine}”."
+                return 1.0, f"Both have the name “{mine}”."
             score = JaroWinkler.similarity(" ".join(sorted(mine.split())), " ".join(sorted(theirs.split())))
             if _sounds(one, mine) & _sounds(other, theirs):
-                # The same sound in another spelling is worth more than its letters say.
+                # The same sound in another spelling counts for more than the letters alone.
                 score = max(score, 0.9)
             if best is None or score > best[0]:
                 best = round(score, 4), f"“{mine}” and “{theirs}” are nearly the same."
@@ -155,5 +157,5 @@ def _sounds(one: Candidate, name: str) -> set[str]:
 
 
 def candidates_of(rows: Iterable[tuple[str, str, str | None, str]]) -> list[Candidate]:
-    """*rows*: (id, type, language, folded names one a line)."""
+    """Return candidates from *rows*: (id, type, language, folded names one per line)."""
     return [Candidate(*row[:3], tuple(filter(None, row[3].split("\n")))) for row in rows]

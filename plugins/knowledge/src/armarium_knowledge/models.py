@@ -1,4 +1,4 @@
-"""The tables of knowledge: entities, where they are named, statements and what they rest on, readings of a framework."""
+"""The tables of knowledge: entities, where they are named, statements and their evidence, interpretations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ entities = Table(
     Column("entity_type", Text, nullable=False),
     reference("parent_id", "entity.id", required=False),
     Column("names", Json, nullable=False),
-    # Every name without case and diacritics, one a line: what a search of names looks in, kept by the actions.
+    # Every name without case and diacritics, one per line: the text searched for names, maintained by the
+    # actions.
     Column("folded_names", Text, nullable=False, info=HIDDEN),
     Column("description", Text),
     Column("language", Text),
@@ -36,7 +37,7 @@ entities = Table(
     Index("ix_entity_type", "entity_type"),
     info=tracked(label="entity", monotonic=("updated_at",), large=("metadata", "place_values")),
 )
-"""A person, a place or whatever else is named; one that was merged stays, and says into which."""
+"""A person, a place or anything else that is named; a merged one remains, and says into which it was merged."""
 
 mentions = Table(
     "mention",
@@ -51,7 +52,7 @@ mentions = Table(
     Column("text", Text, nullable=False),
     Column("confidence", Float),
     Column("corrected_by_person", Boolean, nullable=False),
-    # Of the reading as it stood when somebody last looked at the mention: of this line, not of the page.
+    # Of the reading as it was when somebody last looked at the mention: of this line, not of the page.
     Column("text_fingerprint", Text, nullable=False),
     Column("episode_id", Text),
     *provenance_columns(),
@@ -59,7 +60,7 @@ mentions = Table(
     Index("ix_mention_document", "document_id", "entity_id"),
     info=tracked(label="mention", document="document_id"),
 )
-"""Where an entity is named: characters of one reading of one line. Offsets in the page's text are worked out."""
+"""Where an entity is named: characters of one reading of one line. Offsets in the page's text are computed."""
 
 refusals = Table(
     "mention_refusal",
@@ -75,7 +76,7 @@ refusals = Table(
     *provenance_columns(),
     info=tracked(label="refused mention", document="document_id"),
 )
-"""Characters that were said not to name an entity: no machine says it of them again."""
+"""Characters that somebody stated do not name an entity: no machine may name it there again."""
 
 claims = Table(
     "claim",
@@ -118,7 +119,7 @@ claims = Table(
         large=("text", "grounds", "warrant", "backing", "rebuttal", "source_anchor"),
     ),
 )
-"""A statement: who or what, does or is, what; with how far it is to be believed."""
+"""A statement: a subject, a verb and an object, with how certain it is."""
 
 claim_entities = Table(
     "claim_entity",
@@ -128,7 +129,7 @@ claim_entities = Table(
     reference("entity_id", "entity.id"),
     info=tracked(label="entity of a statement"),
 )
-"""The entities that a statement names, its subject and object among them."""
+"""The entities that a statement names, including its subject and object."""
 
 claim_sources = Table(
     "claim_source",
@@ -148,7 +149,9 @@ claim_sources = Table(
     Index("ix_claim_source_page", "document_id", "claim_id"),
     info=tracked(label="evidence", document="document_id"),
 )
-"""What a statement rests on: characters of a line (one row a line), a document as a whole, or another statement."""
+"""The evidence of a statement: characters of a line (one row per line), a document as a whole, or another
+statement.
+"""
 
 interpretations = Table(
     "interpretation",
@@ -165,7 +168,7 @@ interpretations = Table(
     *provenance_columns(),
     info=tracked(label="interpretation", document="document_id", large=("text", "key_insights")),
 )
-"""What a document says when it is read through a framework."""
+"""What a document says when interpreted through a framework."""
 
 matches = Table(
     "entity_match",
@@ -183,13 +186,13 @@ matches = Table(
     Index("ix_entity_match_state", "state", text("score DESC")),
     info=tracked(label="match of entities"),
 )
-"""Two entities that may be one; only a person says that they are."""
+"""Two entities that may be the same; only a person decides that they are."""
 
 reviews = Table(
     "prediction_review",
     metadata,
     Column("id", Text, primary_key=True),
-    # The run of the model that predicted, as whoever sent it says: not the run that wrote this row.
+    # The run of the model that predicted, as stated by the sender: not the run that wrote this row.
     Column("run_id", Text),
     reference("source_entity_id", "entity.id"),
     Column("relation", Text, nullable=False),
@@ -216,10 +219,10 @@ findings = Table(
     Column("run_id", Text, nullable=False),
     reference("document_id", documents.c.id),
     Column("kind", Text, nullable=False),
-    # By what two runs are compared: a name with its type, or what a statement says, folded.
+    # The key by which two runs are compared: a name with its type, or the words of a statement, folded.
     Column("key", Text, nullable=False),
     Column("item", Json, nullable=False),
     Index("ix_knowledge_finding_run", "run_id", "document_id"),
     info=tracked(label="finding of a run", document="document_id"),
 )
-"""What a run found on a page, also where it stood there already: two runs are compared by it."""
+"""What a run found on a page, even if it already existed: two runs are compared by it."""

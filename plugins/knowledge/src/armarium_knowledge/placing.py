@@ -1,7 +1,7 @@
-"""Where characters of a line's reading stand now: in the reading that counts, and in the page's text.
+"""Where characters of a line's reading are now: in the counting reading, and in the page's text.
 
-A mention keeps the reading and the characters it was made on. What a correction, a split, a merge or another working pass
-makes of these is worked out here whenever it is asked, and nothing is rewritten for it.
+A mention stores the reading and the characters it was made on. What a correction, a split, a merge or another
+working pass makes of these is worked out here on every request, and nothing is rewritten for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from armarium_source_model.api import (
 
 
 class Place(NamedTuple):
-    """Characters of a line's reading that counts, and of the page's text."""
+    """Characters of a line's counting reading, and of the page's text."""
 
     segment_id: str
     representation_id: str
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The reading of a line that counts, with where it begins in the page's text."""
+    """The counting reading of a line, with its offset in the page's text."""
 
     segment_id: str
     representation_id: str
@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 
 class PagePlaces:
-    """The text of a page, and where on it the characters of its lines stand. Worked out once for many places."""
+    """The text of a page, and where the characters of its lines are in it. Computed once for many places."""
 
     def __init__(self, conn: Connection, document_id: str) -> None:
         found: PageTextResult = page_text(conn, document_id, rule=reading_rule(conn))
@@ -77,11 +77,11 @@ class PagePlaces:
         self._texts: dict[str, str] = {}
 
     def line(self, segment_id: str) -> Line | None:
-        """The line of that segment, where the text has one."""
+        """Return the line of that segment, if the text contains one."""
         return self._by_segment.get(segment_id)
 
     def know_readings(self, ids: Iterable[str]) -> None:
-        """Read the words of these readings at once; `place` asks for those of corrected ones."""
+        """Load these readings in one query; `place` asks for those that were corrected."""
         missing = [one for one in dict.fromkeys(ids) if one not in self._texts]
         if missing:
             table = representations.c
@@ -101,10 +101,10 @@ class PagePlaces:
         return [line for one in self._led[segment_id] if (line := self.line(one)) is not None]
 
     def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
-        """Where characters of a reading stand now, or why that cannot be said."""
+        """Return where characters of a reading are now, or why that cannot be determined."""
         lines = self._lines_now(segment_id)
         if not lines:
-            return "Its line is not in the text that the page is read by."
+            return "Its line is not part of the page's text."
         if len(lines) == 1 and lines[0].representation_id == representation_id:
             return _place_in(lines[0], start, end)
         old = self._old_text(representation_id)
@@ -118,10 +118,10 @@ class PagePlaces:
                 found.append(_place_in(line, *there))
         if len(found) == 1:
             return found[0]
-        return why if not found else "Its characters occur in several of the lines that its line became."
+        return why if not found else "Its characters occur in several of the lines its line was split into."
 
     def place_nearby(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | None:
-        """As `place`; where the characters themselves were corrected, those that stand in their place now."""
+        """As `place`; if the characters themselves were corrected, return those that replaced them."""
         exact = self.place(segment_id, representation_id, start, end)
         if isinstance(exact, Place):
             return exact
@@ -132,7 +132,9 @@ class PagePlaces:
         return None if there is None else _place_in(lines[0], *there)
 
     def pieces(self, start: int, end: int) -> list[Place]:
-        """The characters *start* to *end* of the page's text, line by line. Invalid where they are no words of it."""
+        """Return the characters *start* to *end* of the page's text, line by line. Invalid if they are not
+        words in it.
+        """
         words = self.text[start:end]
         if not start < end <= len(self.text) or not any(one.isalnum() for one in words):
             raise not_words(start, end, len(self.text))
@@ -147,20 +149,20 @@ class PagePlaces:
         return found
 
     def piece(self, start: int, end: int) -> Place:
-        """As `pieces`, of characters on one line; Invalid where they go over its end."""
+        """As `pieces`, for characters on one line; Invalid if they cross its end."""
         found = self.pieces(start, end)
         if len(found) != 1 or (found[0].page_start, found[0].page_end) != (start, end):
             raise several_lines(start, end)
         return found[0]
 
     def fingerprint(self, segment_id: str) -> str | None:
-        """Of what the line says now, that the segment is or became; None where it is in no line of the text."""
+        """Return the fingerprint of the present text of the segment's line; None if it is in no line of the text."""
         lines = self._lines_now(segment_id)
         return text_fingerprint(lines[0].text) if len(lines) == 1 else None
 
 
 class KeptPlaces(PagePlaces):
-    """Some lines of a page, from its text as it is kept: for whoever asks of these alone, in a snapshot."""
+    """Some lines of a page, from its cached text: for callers that need only these, in a snapshot."""
 
     def __init__(
         self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]
@@ -169,8 +171,10 @@ class KeptPlaces(PagePlaces):
 
 
 def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, PagePlaces]:
-    """For each page of *wanted* the places of those of its segments; a page is left out where its text is not kept, or one
-    of them is in none of its lines. Not for use in a step, at whose end only the texts are kept."""
+    """Return for each page of *wanted* the places of its segments; a page is left out if its text is not
+    cached, or one of them is in none of its lines. Not for use in a step, since the texts are cached only at
+    its end.
+    """
     pages = raw_of(conn).execute(
         f"SELECT t.document_id, t.text, t.spans FROM {page_texts} t JOIN json_each(?) j ON j.value = t.document_id "
         f"WHERE NOT EXISTS (SELECT 1 FROM {due_pages} d WHERE d.document_id = t.document_id)",
@@ -197,7 +201,9 @@ def _place_in(line: Line, start: int, end: int) -> Place:
 
 
 def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Where the same characters stand in *new*: the only ones, or among several those in the same place; else why not."""
+    """Return where the same characters are in *new*: the only ones, or among several those in the same place;
+    else why not.
+    """
     there = span_in_new_text(start, end, old, new)
     if isinstance(there, str):
         beside = align_span(start, end, old, new)
@@ -207,7 +213,7 @@ def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str
 
 
 def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:
-    """The characters of *new* that stand where *start* to *end* of *old* did; None where nothing does."""
+    """Return the characters of *new* in place of *start* to *end* of *old*; None if there are none."""
     steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     first = last = None
     for _, old_start, old_end, new_start, new_end in steps:
@@ -222,7 +228,7 @@ def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | No
 
 
 def places_of(places: PagePlaces, rows: Sequence[Any]) -> list[Place | str]:
-    """Where each of *rows* (of mentions or refusals) of one page stands now."""
+    """Return where each of *rows* (mentions or refusals) of one page is now."""
     places.know_readings(
         row["representation_id"]
         for row in rows

@@ -1,4 +1,4 @@
-"""What knowledge brings to the engine: the only file with a hook."""
+"""What knowledge contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CARRIER = Carrier(
     companions=("entity", "claim"),
     arrived=moving.propose_arrivals,
 )
-"""Entities and statements come along with the pages that name them and that they rest on."""
+"""Entities and statements are transferred along with the pages that name them and that they rest on."""
 
 
 @hookimpl

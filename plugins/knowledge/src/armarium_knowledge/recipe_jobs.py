@@ -1,4 +1,4 @@
-"""The work of knowledge that workflows and recipes are made of."""
+"""The work of knowledge that workflows and recipes consist of."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ router = APIRouter(tags=["entities"])
 def export_biography(
     library: CurrentLibrary, entity_id: str, format: Literal["markdown", "text", "json"] = "markdown"
 ) -> Response:
-    """Names, description, dates, places, statements in time order with citations, relations, sources."""
+    """Return names, description, dates, places, statements in order of time with citations, relations, sources."""
     with library.db.read() as conn:
         found = biography(conn, entity_id)
     name = file_name(found["entity"], format)

@@ -1,4 +1,4 @@
-"""The pages and names that the examples of these actions and jobs work on."""
+"""The pages and names used by the examples of these actions and jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JUAN = (15, 26)
 
 
 def read_page(ex: Example) -> dict[str, Any]:
-    """A page of three lines that a machine read: its id, its pass, its lines and their readings."""
+    """Create a page of three lines read by a machine; return its id, its pass, its lines and their readings."""
     page_id = str(ex.run("document.create", {"name": "Deed", "doc_type": "page"})["id"])
     pass_id = str(ex.run("segment.pass_create", {"document_id": page_id, "name": "Lines"})["id"])
     of_page = {"document_id": page_id, "pass_id": pass_id}
@@ -28,12 +28,12 @@ def read_page(ex: Example) -> dict[str, Any]:
 
 
 def entity(ex: Example, name: str = "Juan Garcia", entity_type: str = "person") -> str:
-    """An entity; its id."""
+    """Create an entity; return its id."""
     return str(ex.run("entity.create", {"canonical_name": name, "entity_type": entity_type})["id"])
 
 
 def mention(ex: Example) -> dict[str, Any]:
-    """A page that names an entity: the ids of page, entity and mention."""
+    """Create a page that names an entity; return the ids of page, entity and mention."""
     page, named = read_page(ex), entity(ex)
     where = {"document_id": page["page_id"], "char_start": JUAN[0], "char_end": JUAN[1]}
     made = ex.run("mention.create", {"entity_id": named, **where})
@@ -41,7 +41,7 @@ def mention(ex: Example) -> dict[str, Any]:
 
 
 def claim(ex: Example) -> dict[str, Any]:
-    """A statement of a page: the ids of page, entity and statement."""
+    """Create a statement on a page; return the ids of page, entity and statement."""
     there = mention(ex)
     span = {"source_char_start": JUAN[0], "source_char_end": 80}
     stated = {

@@ -1,1 +1,1 @@
-"""Reading: the reader contract, finding lines and reading them as jobs, the episode ledger."""
+"""Reading: the reader contract, the jobs that find lines and read them, and the episode ledger."""

@@ -1,5 +1,5 @@
-"""What other families and the makers of readers and provider types may import: the one way to ask a model (`ask`), the
-two contracts and their proving suites, the ledger.
+"""What other families and the authors of readers and provider types may import: the one way to ask a model
+(`ask`), the two contracts with their test suites, and the ledger.
 
 The contract itself lives in `armarium_worker`, which a reader's own runtime has too; a driver that runs in a
 runtime imports it from there.
@@ -41,6 +41,7 @@ from armarium_reading.readers import (
     model_note,
     models_folder,
     runtime_folder,
+    settle_choice,
 )
 from armarium_reading.readers import readers as installed_readers
 from armarium_worker import (
@@ -124,6 +125,7 @@ __all__ = [
     "runtime_folder",
     "sees_pictures",
     "served_models",
+    "settle_choice",
     "standing_of",
     "takes_provider",
 ]

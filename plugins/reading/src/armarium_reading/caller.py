@@ -1,4 +1,4 @@
-"""For whom a model is asked: the project, the caller and the run that the ledger names, and how a call is ended."""
+"""On whose behalf a model is asked: the project, caller and run that the ledger names, and how a call is ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium.api import Engine, JobContext, Library, Principal
 
 
 def _goes_on() -> None:
-    """Nobody ends the call."""
+    """Do nothing: this call cannot be ended from outside."""
 
 
 _made: weakref.WeakKeyDictionary[JobContext, set[str]] = weakref.WeakKeyDictionary()
@@ -18,7 +18,7 @@ _made: weakref.WeakKeyDictionary[JobContext, set[str]] = weakref.WeakKeyDictiona
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. *check* is called several times a second while a model answers, and ends the call by raising."""
+    """Who asks. *check* is called several times a second while a model answers; it ends the call by raising."""
 
     engine: Engine
     library: Library
@@ -34,7 +34,9 @@ class Caller:
 
     @classmethod
     def of_job(cls, ctx: JobContext, *, workflow_id: str | None = None) -> Caller:
-        """The body of a job. A call in hand is finished when the job is paused; all else that stops it ends the call."""
+        """Return the caller for the body of a job. Pausing the job lets the current call finish; any other
+        stop ends it.
+        """
 
         def check() -> None:
             if ctx.stop not in (None, "pause"):
@@ -54,17 +56,17 @@ class Caller:
 
     @property
     def thread_id(self) -> str | None:
-        """The run that the call belongs to: a workflow's, else the job itself."""
+        """Return the run that the call belongs to: a workflow's, otherwise the job itself."""
         return self.principal.run_id or self.job_id
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a call of a model is about: a page, one of its segments, or what is said of it."""
+    """What a call of a model is about: a page, one of its segments, or a statement about it."""
 
     document_id: str
     segment_id: str | None = None
     target_id: str | None = None
     kind: str = "page"
     also: tuple[str, ...] = ()
-    """Other documents whose text or picture is shown to the model with it: their rights are asked too."""
+    """Other documents whose text or picture the model is shown: their rights are checked too."""

@@ -10,11 +10,11 @@ from armarium.commandline import Topic, answer, follow_job, name_each, plural, p
 from armarium_documents.commandline import Scope, pages_of, scope_of
 
 NAMED = 20
-"""Pages that are looked at for text of theirs that the new lines hide."""
+"""At most so many pages are checked for existing text that the new lines hide."""
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium lines 0001.jpg")(lines)
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium read --language es")(read)
@@ -28,7 +28,7 @@ def commands() -> typer.Typer:
 def lines(
     ids: Scope = None,
     reader: Annotated[
-        str, typer.Option(help="Which reader finds them (armarium plugins lists them).")
+        str, typer.Option(help="The reader that finds them (armarium plugins lists the installed ones).")
     ] = "rapidocr",
 ) -> None:
     """Find the lines of pages; each page gets a new pass."""
@@ -50,9 +50,7 @@ def lines(
         if outcome.get("without_lines_count"):
             others = ", ".join(others_of(reader, readers))
             tries = f" (--reader NAME: {others})" if others else ""
-            typer.echo(
-                f"  Where such a page has writing all the same, try another reader{tries} or a larger scan."
-            )
+            typer.echo(f"  If such a page does have writing, try another reader{tries} or a larger scan.")
         for name, notice in notices:
             if notice:
                 typer.echo(f"  {name}: {notice}", err=True)
@@ -61,7 +59,7 @@ def lines(
 
 
 def others_of(reader: str, readers: list[dict[str, Any]]) -> list[str]:
-    """The other readers that find lines, those that are installed."""
+    """Return the other installed readers that find lines."""
     return [
         one["name"]
         for one in readers
@@ -74,21 +72,23 @@ def read(
     reader: Annotated[
         str | None,
         typer.Option(
-            help="Which reader reads; left out, of each page the one that is surest of a sample of lines."
+            help="The reader to use; default: for each page, the one most confident on a sample of its lines."
         ),
     ] = None,
-    language: Annotated[str | None, typer.Option(help="BCP 47, where the reader can use it.")] = None,
+    language: Annotated[str | None, typer.Option(help="BCP 47 tag, for readers that can use it.")] = None,
     model: Annotated[
-        str | None, typer.Option(help="A model file, for readers that need one; of a provider, its model.")
+        str | None,
+        typer.Option(help="A model file, for readers that need one; with --provider, one of its models."),
     ] = None,
     provider: Annotated[
-        str | None, typer.Option(help="A provider whose model reads, in place of a reader.")
+        str | None, typer.Option(help="A provider whose model reads instead of a reader.")
     ] = None,
     pages_may_leave: Annotated[
-        bool, typer.Option("--pages-may-leave", help="Let lines be sent to a provider of another machine.")
+        bool,
+        typer.Option("--pages-may-leave", help="Allow lines to be sent to a provider on another machine."),
     ] = False,
     alternatives: Annotated[
-        int, typer.Option(help="Keep so many other texts that each line may say as readings beside it.")
+        int, typer.Option(help="Also store this many alternative readings of each line.")
     ] = 0,
 ) -> None:
     """Read the lines of pages."""
@@ -118,13 +118,15 @@ def read(
 
 def transcribe(
     ids: Scope = None,
-    transcriber: Annotated[str, typer.Option(help="Which transcriber listens.")] = "whisper",
+    transcriber: Annotated[str, typer.Option(help="The transcriber to use.")] = "whisper",
     model: Annotated[
-        str | None, typer.Option(help="A model of this machine, for transcribers that need one.")
+        str | None, typer.Option(help="A model on this machine, for transcribers that need one.")
     ] = None,
-    language: Annotated[str | None, typer.Option(help="BCP 47; left out, the model finds out.")] = None,
+    language: Annotated[
+        str | None, typer.Option(help="BCP 47 tag; default: the model detects the language.")
+    ] = None,
 ) -> None:
-    """Write down the speech of recordings; each gets a new pass, a line for each sentence with its time."""
+    """Transcribe the speech of recordings; each gets a new pass with a line for each sentence and its time."""
     with project_session() as session:
         params: dict[str, Any] = {"scope_ids": scope_of(session, ids), "transcriber": transcriber}
         params |= {key: value for key, value in (("model", model), ("language", language)) if value}
@@ -133,7 +135,7 @@ def transcribe(
         outcome = result_of(session, job_id)
 
     def words() -> None:
-        typer.echo(f"Wrote down {plural(int(outcome['pages']), 'recording')}.")
+        typer.echo(f"Transcribed {plural(int(outcome['pages']), 'recording')}.")
         name_each("not done", outcome, "failed", lambda one: f"{one['document_id']}: {one['why']}")
 
     answer({"job_id": job_id, **outcome}, words)
@@ -157,9 +159,11 @@ def _sure_words(outcome: dict[str, Any]) -> None:
 
 
 def _why_each(by_reader: dict[str, Any]) -> list[str]:
-    """Of each reader that was taken by itself how many pages it read, and what all who tried expected of them."""
+    """Return, for each reader chosen automatically, how many pages it read and what each candidate expected
+    of them.
+    """
     return [
-        f"{plural(int(row['pages']), 'page')} by {name}: of a sample of lines it expected "
+        f"{plural(int(row['pages']), 'page')} by {name}: on a sample of lines it expected to read "
         f"{row['expected'][name]:.0%} of the letters right, "
         + ", ".join(f"{other} {share:.0%}" for other, share in row["expected"].items() if other != name)
         for name, row in by_reader.items()
@@ -167,7 +171,7 @@ def _why_each(by_reader: dict[str, Any]) -> list[str]:
 
 
 def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> str | None:
-    """What to do about pages that look written by hand and were read by a reader of print; None where there are none."""
+    """Return advice on pages that look handwritten but were read by a reader of print; None if there are none."""
     count = int(outcome.get("by_hand_count", 0))
     if not count:
         return None

@@ -1,4 +1,4 @@
-"""How sure a reader was of what it read, summed up over the lines of a job."""
+"""How confident a reader was in what it read, summed over the lines of a job."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 UNSURE = 0.5
-"""Below this a reader is rather wrong than right about a line."""
+"""Below this, a reader is more likely wrong than right about a line."""
 
 SURE = 0.95
-"""A mean that readers of print reach on pages of print and not on handwriting, however confident their nonsense is:
-measured, RapidOCR gave 0.94 to 0.99 on print and 0.64 to 0.92 on hands."""
+"""Readers of print reach this mean on printed pages but not on handwriting, however confident their nonsense
+is: measured, RapidOCR gave 0.94 to 0.99 on print and 0.64 to 0.92 on handwriting.
+"""
 
 
 @dataclass
 class Confidence:
-    """Sums that a checkpoint keeps; lines without a text or without a confidence do not count."""
+    """Sums that go into a checkpoint; lines without text or without a confidence do not count."""
 
     lines: int = 0
     unsure: int = 0
@@ -33,15 +34,15 @@ class Confidence:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the reader was as sure as it is of what it is made for."""
+        """Return whether the mean is as high as on the material the reader is made for."""
         return bool(self.lines) and self.total / self.lines >= SURE
 
     def as_checkpoint(self) -> dict[str, Any]:
-        """As a checkpoint keeps it."""
+        """Return the sums as a checkpoint stores them."""
         return asdict(self)
 
     def as_answer(self) -> dict[str, Any] | None:
-        """`{mean, below_half, lines}`, shares from 0 to 1; None where no line says how sure its reader was."""
+        """Return `{mean, below_half, lines}`, shares from 0 to 1; None if no line has a confidence."""
         if not self.lines:
             return None
         return {

@@ -1,10 +1,10 @@
-"""What became of what a model read: corrections and invalidations in the ledger, each naming the call.
+"""What became of a model's readings: the ledger notes corrections and invalidations, each naming the call.
 
-The ledger is brought to what the project says, at the end of each step and in its transaction: a person's reading that
-corrects a model's, or a model's that a person chose, is a *correction* of the call; a model's reading that was retracted
-or taken back is an *invalidation* of it. Where that is no longer so (an undo), an invalidation names the note that it
-withdraws as `caused_by_episode_id`. So an undo, a redo and a step that did several of these things at once need no code
-of their own.
+At the end of each step, in its transaction, the ledger is brought into line with the project: a person's
+reading that corrects a model's, or a model's reading that a person chose, is a *correction* of the call; a
+model's reading that was retracted or undone is an *invalidation* of it. If that no longer holds (after an
+undo), an invalidation names the note that it withdraws as `caused_by_episode_id`. So an undo, a redo, and a
+step that did several of these things at once need no code of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from armarium_source_model.api import standing_choices
 _WATCHED = frozenset(
     {"representation.create", "reading.choose", "reading.retract", "reading.take", "segment.take_lines"}
 )
-"""The actions, alone or inside others, of which a step can have such consequences."""
+"""The actions whose steps, alone or within others, can have such consequences."""
 
 _R = representations.c
 _READING = (
@@ -33,12 +33,14 @@ _READING = (
 )
 
 Readings = Mapping[str, Mapping[str, Any]]
-"""The readings of the segments that a step touched, by their ids."""
+"""The readings of the segments a step touched, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A consequence as the ledger keeps it. *episode_id* is the call's; without a segment all that it gave is meant."""
+    """A consequence as the ledger stores it. *episode_id* is that of the call; without a segment it concerns
+    the whole answer.
+    """
 
     kind: str
     episode_id: str
@@ -49,16 +51,16 @@ class _Note:
 
 @dataclass(slots=True)
 class Standing:
-    """What stands of a call: the texts that persons put in the place of what it gave, and whether it still counts."""
+    """What remains of a call: the texts with which people replaced its readings, and whether it still counts."""
 
     corrections: dict[str | None, str] = field(default_factory=dict)
-    """Segment (None: the whole answer) to the text that a person wrote or chose for it, the last one."""
+    """Segment (None: the whole answer) to the last text that a person wrote or chose for it."""
     invalid: set[str | None] = field(default_factory=set)
-    """Segments whose reading was retracted or taken back; None: all that the call gave."""
+    """Segments whose reading was retracted or undone; None: everything the call gave."""
 
 
 def standing_of(conn: Connection, episode_id: str) -> Standing:
-    """What stands of the call *episode_id* now."""
+    """Return what remains of the call *episode_id* now."""
     found = Standing()
     for note in _standing(conn, episodes.c.corrects_episode_id == episode_id).values():
         if note.kind == "correction":
@@ -69,7 +71,7 @@ def standing_of(conn: Connection, episode_id: str) -> Standing:
 
 
 def note_consequences(ctx: ActionContext) -> None:
-    """Bring the ledger to what this step has left of models' readings."""
+    """Bring the ledger into line with what this step did to models' readings."""
     if not _WATCHED & ctx.ran.keys():
         return
     segments = list(ctx.changes.get("segment_ids", ()))
@@ -99,7 +101,7 @@ def note_consequences(ctx: ActionContext) -> None:
 
 
 def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[_Note]:
-    """What the ledger should say of these readings, in the order of their making."""
+    """Return the notes the ledger should contain about these readings, oldest first."""
     for reading in sorted(readings.values(), key=lambda one: (one["created_at"], one["id"])):
         segment_id, said = reading["segment_id"], reading["content"]
         if reading["producer_tool"] is not None:
@@ -119,7 +121,7 @@ def _notes_due(conn: Connection, readings: Readings, calls: _Calls) -> Iterator[
 
 
 def _find_corrected(reading: Mapping[str, Any], readings: Readings) -> Mapping[str, Any]:
-    """The model's reading that *reading* corrects, over however many others; empty where there is none."""
+    """Return the model's reading that *reading* corrects, through any number of others; empty if there is none."""
     seen = set[str]()
     while reading and reading["producer_tool"] is None and reading["id"] not in seen:
         seen.add(reading["id"])
@@ -130,7 +132,9 @@ def _find_corrected(reading: Mapping[str, Any], readings: Readings) -> Mapping[s
 def _made_by_one_call(
     conn: Connection, touched: Iterable[str], readings: Readings
 ) -> Mapping[str, Any] | None:
-    """One of a model's readings that this step made or took back: those of one step come from one call."""
+    """Return one of the models' readings that this step made or retracted: all readings of one step come from
+    one call.
+    """
     for identity in touched:
         reading = readings.get(identity)
         if reading is None:
@@ -142,7 +146,9 @@ def _made_by_one_call(
 
 
 class _Calls:
-    """Which call of a model a reading comes from: the last about its page by the same run and model before it."""
+    """Finds the call a model's reading comes from: the last one before it about its page, by the same run and
+    model.
+    """
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
@@ -151,11 +157,11 @@ class _Calls:
 
     @property
     def call_ids(self) -> list[str]:
-        """The calls that were found so far."""
+        """Return the ids of the calls found so far."""
         return list(self.rows)
 
     def episode_of(self, reading: Mapping[str, Any]) -> str | None:
-        """The episode of the call; None for a person's reading, and where the ledger knows of none."""
+        """Return the episode of the call; None for a person's reading, or if the ledger has none."""
         if reading.get("producer_tool") is None:
             return None
         named = ("document_id", "producer_run_id", "producer_tool", "producer_model", "created_at")
@@ -183,7 +189,7 @@ class _Calls:
         return self._known[key]
 
     def row(self, episode_id: str) -> Row[Any]:
-        """The episode itself."""
+        """Return the episode's row."""
         if episode_id not in self.rows:
             found = self._conn.execute(select(episodes).where(episodes.c.id == episode_id)).one()
             self.rows[episode_id] = found
@@ -191,7 +197,7 @@ class _Calls:
 
 
 def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]:
-    """The notes of the ledger that were not withdrawn, by their episode, oldest first."""
+    """Return the ledger's notes that were not withdrawn, by their episode, oldest first."""
     c = episodes.c
     found: dict[str, _Note] = {}
     for row in conn.execute(
@@ -210,7 +216,7 @@ def _standing(conn: Connection, *where: ColumnElement[bool]) -> dict[str, _Note]
 
 
 def _row(ctx: ActionContext, calls: _Calls, note: _Note, withdraws: str | None) -> dict[str, Any]:
-    """*note* as a row of the ledger, in the run and of the model of the call that it names."""
+    """Return *note* as a ledger row, with the run and model of the call it names."""
     call = calls.row(note.episode_id)
     exchange = {"prompt": "", "output": ""}
     if note.text is not None:

@@ -1,4 +1,4 @@
-"""The work of fetching a model to this machine."""
+"""The job that downloads a model to this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_reading.schemas.reading import ModelParams
 
 
 def run_download(ctx: JobContext) -> dict[str, Any]:
-    """Fetch one model; stopped or killed at any instant it goes on where it was, cancelled it leaves nothing."""
+    """Download one model. If stopped or killed it resumes where it was; if cancelled it leaves nothing behind."""
     wanted: ModelParams = ctx.args
     mega = 1 << 20
 

@@ -1,4 +1,4 @@
-"""The refusals of reading, each one sentence: what was wrong, what was expected, what to do."""
+"""The refusals of reading, one sentence each: what was wrong, what was expected, what to do."""
 
 from __future__ import annotations
 
@@ -10,48 +10,54 @@ MAX_NAMED = 8
 
 
 def no_pages(scope: Sequence[str]) -> Invalid:
-    """Nothing to read at or beneath what was named."""
+    """Nothing to read at or below the documents named."""
     return Invalid(
-        f"There is no page outside the Trash at or beneath {', '.join(scope[:MAX_NAMED])}. "
-        "Name page images, or folders that hold some.",
+        f"There is no page outside the Trash at or below {', '.join(scope[:MAX_NAMED])}. "
+        "Name page images, or folders that contain some.",
         code="no_pages",
     )
 
 
 def unsupported_method(label: str, what: str, able: Sequence[str]) -> Invalid:
-    """A reader was asked for what it does not do."""
+    """A reader was asked for something it cannot do."""
     others = f" These do: {', '.join(able)}." if able else ""
     return Invalid(f"{label} does not {what}.{others}", code="reader_cannot")
 
 
 def no_transcriber(name: str) -> Invalid:
-    """What is installed under a transcriber's name is none."""
+    """The class installed under a transcriber's name is not a transcriber."""
     return Invalid(
-        f"The driver {name} is no Transcriber; its maker should derive it from armarium_worker.Transcriber.",
+        f"The driver {name} is not a Transcriber; its author must derive it from "
+        "armarium_worker.Transcriber.",
         code="not_a_transcriber",
     )
 
 
 def not_for_language(why: str) -> Invalid:
-    """A reader does not read a language."""
+    """A reader does not know a language."""
     return Invalid(why, code="language_not_read")
 
 
 def none_fits(reasons: Sequence[str]) -> Invalid:
-    """No reader was named, and none of those that could be taken reads the language."""
-    why = " ".join(reasons) or "None is installed that says how sure it is in a way that can be compared."
-    return Invalid(f"No reader fits by itself. {why} Name a reader and its model.", code="no_reader_fits")
+    """No reader was named, and none of the candidates reads the language."""
+    why = (
+        " ".join(reasons)
+        or "No installed reader states a confidence that can be compared with that of others."
+    )
+    return Invalid(
+        f"No reader can be chosen automatically. {why} Name a reader and its model.", code="no_reader_fits"
+    )
 
 
 def model_of_whom() -> Invalid:
-    """A model was named without the reader that is to use it."""
+    """A model was named without the reader that should use it."""
     return Invalid(
-        "A model was named without a reader; name the reader that takes it too.", code="reader_not_named"
+        "A model was named without a reader; also name the reader that uses it.", code="reader_not_named"
     )
 
 
 def model_needed(why: str) -> Invalid:
-    """A reader needs a model that is not here or was not named."""
+    """A reader needs a model, and none was named or it is not on this machine."""
     return Invalid(why, code="model_needed")
 
 
@@ -61,8 +67,8 @@ def takes_no_model(label: str) -> Invalid:
 
 
 def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
-    """A model is named that is not on this machine."""
-    known = f"Here are: {', '.join(here[:MAX_NAMED])}." if here else "There is none yet."
+    """The model named is not on this machine."""
+    known = f"Installed are: {', '.join(here[:MAX_NAMED])}." if here else "None is installed yet."
     return NotFound(
         f"There is no {kind} model called {name} on this machine. {known}",
         code="unknown_model",
@@ -70,7 +76,7 @@ def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
 
 
 def other_pages_pass(pass_id: str) -> Invalid:
-    """A pass is named that belongs to none of the pages."""
+    """The pass named belongs to none of the pages."""
     return Invalid(f"The pass {pass_id} belongs to none of the named pages.", code="other_document")
 
 
@@ -91,7 +97,7 @@ def no_runner(kind: str, runtime: str | None) -> Conflict:
     words = (
         f"Install it with `armarium runtime install {runtime}`."
         if runtime
-        else "Install a reader that takes such models."
+        else "Install a reader that uses such models."
     )
     return Conflict(f"Nothing on this machine runs {kind} models. {words}", code="no_runner")
 
@@ -108,7 +114,7 @@ def offline() -> Conflict:
 def in_use(model: str) -> Conflict:
     """409 of deleting a model."""
     return Conflict(
-        f"The model {model} is at work. Wait for its jobs, or cancel them, and try again.", code="in_use"
+        f"The model {model} is in use. Wait for its jobs, or cancel them, and try again.", code="in_use"
     )
 
 
@@ -121,31 +127,31 @@ def shipped_model(model: str) -> Conflict:
 
 
 def unknown_provider(named: str, known: Sequence[str]) -> NotFound:
-    """A provider is named that there is not."""
-    there = f" There are: {', '.join(known[:MAX_NAMED])}." if known else ""
-    return NotFound(f"There is no provider {named[:80]}.{there}", code="unknown_provider")
+    """The provider named does not exist."""
+    there = f" Known providers: {', '.join(known[:MAX_NAMED])}." if known else ""
+    return NotFound(f"There is no provider called {named[:80]}.{there}", code="unknown_provider")
 
 
 def unlisted_model(model: str, provider: str, known: Sequence[str]) -> NotFound:
-    """A model is named that the provider's list does not have."""
-    there = f"It lists: {', '.join(known[:MAX_NAMED])}." if known else "It lists none yet; state its models."
+    """The provider's list does not contain the model named."""
+    there = (
+        f"It lists: {', '.join(known[:MAX_NAMED])}." if known else "It lists none yet; add its models first."
+    )
     return NotFound(f"The provider {provider} lists no model {model[:200]}. {there}", code="unknown_model")
 
 
 def no_default_model(provider: str) -> Invalid:
-    """No model is named, and the provider has no default."""
-    return Invalid(
-        f"No model was named, and none is the default of {provider}. Name one.", code="model_needed"
-    )
+    """No model was named, and the provider has no default."""
+    return Invalid(f"No model was named, and {provider} has no default model. Name one.", code="model_needed")
 
 
 def name_taken(name: str) -> Conflict:
     """409 of adding or renaming a provider."""
-    return Conflict(f"There is a provider called {name} already; choose another name.", code="name_taken")
+    return Conflict(f"A provider called {name} already exists; choose another name.", code="name_taken")
 
 
 def name_of_a_reader(name: str) -> Conflict:
-    """409 of a name under which others' readings are known."""
+    """409 for a name that is reserved for readers and for the engine."""
     return Conflict(
         f"{name} is the name of a reader, or of what the engine itself makes; choose another name.",
         code="name_taken",
@@ -153,12 +159,12 @@ def name_of_a_reader(name: str) -> Conflict:
 
 
 def address_needed(label: str) -> Invalid:
-    """A provider without an address, of a type that has none of its own."""
+    """A provider without an address, of a type that has no default one."""
     return Invalid(f"{label}: state its address (api_base).", code="address_needed")
 
 
 def nothing_to_change() -> Invalid:
-    """A change of a provider that changes nothing, or takes away what each has."""
+    """A change of a provider that changes nothing, or sets null where that is not allowed."""
     return Invalid(
         "Send at least one of name, api_base, enabled and sort_order; only api_base may be null.",
         code="invalid_request",
@@ -166,20 +172,20 @@ def nothing_to_change() -> Invalid:
 
 
 def key_lost(provider: str) -> Conflict:
-    """The keychain has no such key any more."""
+    """The keychain no longer has the key."""
     return Conflict(
-        f"The key of {provider} is no longer where it was kept; give the provider its key again.",
+        f"The key of {provider} is no longer in the keychain; set it again.",
         code="key_lost",
     )
 
 
 def key_needed(provider: str) -> Conflict:
     """A provider that needs a key has none."""
-    return Conflict(f"{provider} has no key; give it one, then ask again.", code="key_needed")
+    return Conflict(f"{provider} has no key; set one, then try again.", code="key_needed")
 
 
 def provider_off(provider: str, model: str | None = None) -> Forbidden:
-    """403: the owner switched the provider, or this model of it, off."""
+    """403: the owner switched off the provider, or this model of it."""
     what = f"The model {model} of {provider}" if model else f"The provider {provider}"
     return Forbidden(f"{what} is switched off; its owner can switch it on.", code="provider_off")
 
@@ -187,37 +193,37 @@ def provider_off(provider: str, model: str | None = None) -> Forbidden:
 def held_offline(provider: str) -> Forbidden:
     """403: the engine works offline, and the provider is not on this machine."""
     return Forbidden(
-        f"The engine works offline (SERVICE_LOCAL_ONLY), and {provider} is not on this machine. Choose a model "
-        "server of this machine, or start the engine without that setting.",
+        f"The engine works offline (SERVICE_LOCAL_ONLY), and {provider} is not on this machine. Choose a "
+        "model server on this machine, or start the engine without that setting.",
         code="offline",
     )
 
 
 def project_held_local(provider: str) -> Forbidden:
-    """403: the project asks models of this machine alone, and the provider is not on it."""
+    """403: the project allows only models on this machine, and the provider is elsewhere."""
     return Forbidden(
-        f"This project asks models of this machine alone (its setting local_only_ai), and {provider} is not on this machine. "
-        "Choose a model server of this machine, or have the owner change that setting.",
+        f"This project uses only models on this machine (its setting local_only_ai), and {provider} is not "
+        "on this machine. Choose a model server on this machine, or have the owner change that setting.",
         code="offline",
     )
 
 
 def pages_stay(provider: str) -> Forbidden:
-    """403: nobody said that pages may leave this machine."""
+    """403: nobody allowed pages to leave this machine."""
     return Forbidden(
         f"{provider} is not on this machine, and pages may not leave it. Start the work with pages_may_leave, or "
-        "choose a model server of this machine.",
+        "choose a model server on this machine.",
         code="pages_may_not_leave",
     )
 
 
 def no_model(provider: str) -> Invalid:
-    """A provider that is no model was asked."""
+    """The provider is not a provider of models."""
     return Invalid(f"{provider} answers no questions; choose a provider of models.", code="not_a_model")
 
 
 def sees_nothing(model: str) -> Invalid:
-    """A picture for a model that takes none."""
+    """A picture was sent to a model that takes none."""
     return Invalid(
         f"The model {model} is not listed as one that takes pictures (vision); choose another.",
         code="no_vision",
@@ -225,21 +231,21 @@ def sees_nothing(model: str) -> Invalid:
 
 
 def address_out_of_reach(whose: str) -> Forbidden:
-    """403: an address at which no provider is asked, whoever stated it; nothing was sent."""
+    """403: an address that no provider may have, whoever stated it; nothing was sent."""
     return Forbidden(
-        f"{whose} leads where no provider is asked (an address of the link, of a cloud's metadata, or of this machine under "
-        "the name of another), so no request is made to it; state the address of the server itself.",
+        f"{whose} is one to which no request is sent (link-local, a cloud's metadata service, or this "
+        "machine under another name); state the address of the server itself.",
         code="out_of_reach",
     )
 
 
 def provider_failed(provider: str, why: str) -> Unavailable:
-    """The provider was asked and gave no answer that can be used."""
+    """The provider gave no usable answer."""
     return Unavailable(f"{provider} {why}", code="provider_failed")
 
 
 def provider_busy(provider: str, seconds: float | None) -> Unavailable:
-    """The provider stays busy, or asks for a longer wait than a call may take."""
+    """The provider is still busy, or asks for a longer wait than a call may take."""
     when = f"in {seconds:.0f} seconds" if seconds else "later"
     return Unavailable(
         f"{provider} is too busy to answer; try again {when}.", code="provider_busy", retry_after=seconds
@@ -247,34 +253,34 @@ def provider_busy(provider: str, seconds: float | None) -> Unavailable:
 
 
 def took_too_long(provider: str, seconds: float) -> Unavailable:
-    """A call was over its time."""
+    """A call exceeded its time limit."""
     return Unavailable(
         f"{provider} has not answered within {seconds:.0f} seconds; try again later.", code="provider_failed"
     )
 
 
 def answer_does_not_fit(provider: str, where: str) -> Invalid:
-    """The answer, and the one after it was sent back, is not of the form that was asked for."""
+    """Neither the first answer nor the second, after it was sent back, has the requested form."""
     return Invalid(
-        f"The answer of {provider} does not have the form asked for (at {where}), and the second one neither. "
-        "Nothing was taken from it.",
+        f"The answer of {provider} does not have the requested form (at {where}), and neither has its second "
+        "attempt. Nothing of it was used.",
         code="answer_not_valid",
     )
 
 
 def provider_needed() -> Invalid:
-    """422: work that a model does, and nobody said whose."""
+    """422: the work needs a model, and no provider was named."""
     return Invalid(
-        "This work asks a model; name the provider that has it in the setting provider.",
+        "This work needs a model; name its provider in the setting provider.",
         code="provider_needed",
     )
 
 
 def prompt_elsewhere(name: str) -> Invalid:
-    """422: a prompt file is named that lies outside the folder of prompts."""
+    """422: the prompt file named lies outside the folder of prompts."""
     return Invalid(
-        f"A prompt file lies in the folder recipe of the project; {name[:200]!r} leads elsewhere. Put the file there and "
-        "name it by its place within that folder.",
+        f"A prompt file must be in the folder recipe of the project; {name[:200]!r} leads elsewhere. Put the "
+        "file there and give its path within that folder.",
         code="bad_prompt_file",
     )
 
@@ -288,8 +294,9 @@ def unknown_prompt(name: str) -> NotFound:
 
 
 def no_prompt(name: str) -> Invalid:
-    """422: what is named is no text."""
+    """422: the file named is not a prompt."""
     return Invalid(
-        f"{name[:200]!r} is no prompt: it is to be an ordinary file of UTF-8 text, at most 64 KiB and not empty.",
+        f"{name[:200]!r} is not a prompt: a prompt is a regular file of UTF-8 text, not empty and at most 64 "
+        "KiB long.",
         code="bad_prompt_file",
     )

@@ -1,8 +1,8 @@
-"""Which reader fits a page: each that is here reads a sample of its lines, and the one that expects to be right most
-often reads them all.
+"""Chooses the reader for a page: each installed one reads a sample of its lines, and the one that expects to
+be right most often reads them all.
 
-What a reader says of its own confidence is comparable with another's only through the table that was measured for it
-(`Reader.calibration`): so a reader without one is taken only when it is named.
+The confidences of two readers can only be compared through the table measured for each
+(`Reader.calibration`), so a reader without one is used only when it is named.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from armarium_reading import errors
 from armarium_reading.readers import Choice, choose, readers
 
 SAMPLE = 8
-"""Lines of a page that each reader tries, spread over it."""
+"""How many lines of a page each reader tries, spread over the page."""
 
 Lines = Sequence[Mapping[str, Any]]
 
 
 def fitting(engine: Engine, library: Library | None, language: str | None) -> list[Choice]:
-    """The readers that could read lines in *language* without being told more; Invalid says why none can."""
+    """Return the readers that can read lines in *language* without further settings; Invalid says why none can."""
     found, reasons = [], []
     for reader in readers(engine):
         if "read_lines" in reader.can and reader.calibration:
@@ -37,13 +37,15 @@ def fitting(engine: Engine, library: Library | None, language: str | None) -> li
 
 
 def sample(lines: Lines) -> list[Mapping[str, Any]]:
-    """At most SAMPLE of *lines*, spread evenly over them."""
+    """Return at most SAMPLE of *lines*, spread evenly over them."""
     count = min(SAMPLE, len(lines))
     return [lines[(2 * number + 1) * len(lines) // (2 * count)] for number in range(count)]
 
 
 def expect_accuracy(choice: Choice, readings: Lines) -> float:
-    """The share of letters, 0 to 1, that the reader's own table lets expect right; a line without text counts 0."""
+    """Return the share of letters, 0 to 1, expected to be right by the reader's own table; a line without
+    text counts 0.
+    """
     shares = [
         share(choice.reader.calibration, float(reading.get("confidence") or 0)) if reading["text"] else 0.0
         for reading in readings
@@ -52,7 +54,7 @@ def expect_accuracy(choice: Choice, readings: Lines) -> float:
 
 
 def share(table: Sequence[tuple[float, float]], stated: float) -> float:
-    """What *table*, rising pairs (stated confidence, share of right letters), gives for a *stated* confidence."""
+    """Return the share of right letters for a *stated* confidence, from *table*: rising pairs (confidence, share)."""
     before = table[0]
     for pair in table:
         if stated <= pair[0]:
@@ -65,7 +67,9 @@ def share(table: Sequence[tuple[float, float]], stated: float) -> float:
 def trial(
     choices: Sequence[Choice], lines: Lines, read: Callable[[Choice, Lines], Mapping[str, Any]]
 ) -> tuple[Choice, dict[str, float]]:
-    """The choice that expects most of a sample of *lines*, which `read` reads with each, and what each expects."""
+    """Return the best choice for a sample of *lines*, which `read` reads with each choice, and what each one
+    expects.
+    """
     some = sample(lines)
     found = {
         choice.reader.name: expect_accuracy(choice, read(choice, some)["readings"]) for choice in choices
@@ -74,18 +78,22 @@ def trial(
 
 
 def why_chosen(name: str, expectations: Mapping[str, float]) -> str:
-    """Why a page is read by the reader *name*: what it and the others expected of a sample of its lines."""
+    """Return the reason why a page is read by the reader *name*: what it and the others expected on a sample
+    of lines.
+    """
     others = ", ".join(f"{other} {share:.0%}" for other, share in expectations.items() if other != name)
     return (
-        f"Read by {name}: of a sample of its lines it expects {expectations[name]:.0%} of the letters right"
-        f"{', ' if others else ''}{others}."
+        f"Read by {name}: on a sample of its lines it expects to read {expectations[name]:.0%} of the "
+        f"letters right{', ' if others else ''}{others}."
     )
 
 
 def add_page(
     by_reader: Mapping[str, Any], taken: Choice, expectations: Mapping[str, float]
 ) -> dict[str, Any]:
-    """*by_reader* with one more page: of each reader how many pages it read, and what all expected of those, summed."""
+    """Return *by_reader* with one more page: for each reader its number of pages and the sums of what all
+    expected of them.
+    """
     name = taken.reader.name
     before = by_reader.get(name, {"model": taken.model_name, "pages": 0, "expected": {}})
     sums = {other: before["expected"].get(other, 0.0) + value for other, value in expectations.items()}
@@ -93,7 +101,7 @@ def add_page(
 
 
 def outcome(by_reader: Mapping[str, Any]) -> dict[str, Any]:
-    """What a job says of it: `{reader: {model, pages, expected: {reader: mean share}}}`."""
+    """Return what a job's result says about it: `{reader: {model, pages, expected: {reader: mean share}}}`."""
     return {
         name: {
             **row,

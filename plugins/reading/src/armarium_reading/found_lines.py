@@ -1,4 +1,4 @@
-"""A worker's lines as the action that writes them takes them."""
+"""Converts a worker's lines into the parameters of the action that writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def found_lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A worker's lines in fractions of the picture, as `segment.take_lines` takes them."""
+    """Return a worker's lines in fractions of the picture, in the form that `segment.take_lines` expects."""
     width, height = float(found["width"]), float(found["height"])
     taken: list[dict[str, Any]] = []
     for number, line in enumerate(found["lines"]):

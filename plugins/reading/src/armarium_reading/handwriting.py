@@ -1,9 +1,11 @@
-"""Whether a page's lines look written by hand: a small classifier of ink, so that a print reader's nonsense is noticed.
+"""Judges whether a page's lines look handwritten: a small classifier of ink that exposes a print reader's
+nonsense.
 
-It judges pictures, not readings: a print reader can be sure of nonsense. Coarse scans of print may look like a hand
-to it, so a page is called handwritten only where the reader was not as sure as it is of print (`confidence.SURE`). The
-weights are in `handwriting.json`; `training/handwriting.py` beside this package makes them. On sources it had not been
-trained with it told 93 of 100 lines of hands and 89 of type; of documents, 95 of 100 by hand lay above the highest typed.
+It judges pictures, not readings: a print reader can be confident about nonsense. Coarse scans of print may
+look handwritten to it, so a page is called handwritten only if the reader was less confident than it is on
+print (`confidence.SURE`). The weights are in `handwriting.json`, produced by `training/handwriting.py` next
+to this package. On sources it was not trained on, it recognised 93 of 100 handwritten lines and 89 of 100
+printed ones; of the handwritten documents, 95 of 100 scored above the highest printed one.
 """
 
 from __future__ import annotations
@@ -23,19 +25,19 @@ if TYPE_CHECKING:
     Values = NDArray[np.float32]
 
 HEIGHT = 48
-"""Pixels a line is high when it is looked at."""
+"""Height in pixels to which a line is scaled for the classifier."""
 
 MOST_LINES = 24
-"""Lines of a page that are looked at, spread over it."""
+"""How many lines of a page are examined, spread over it."""
 
 FEWEST_LINES = 3
-"""Of fewer lines nothing is said."""
+"""With fewer lines, no judgement is given."""
 
 ORIENTATIONS = 12
 
 
 def page_score(picture: Image.Image, outlines: Sequence[Sequence[Sequence[float]]]) -> float | None:
-    """How much the lines of *picture* look written by hand: above 0 they do. None for too few lines with ink.
+    """Return how much the lines of *picture* look handwritten: above 0 they do. None if too few lines have ink.
 
     *outlines* are the lines' polygons in pixels of *picture*.
     """
@@ -52,7 +54,7 @@ def page_score(picture: Image.Image, outlines: Sequence[Sequence[Sequence[float]
 
 
 def outline_of(line: Mapping[str, Any]) -> Sequence[Sequence[float]]:
-    """The polygon of a line as readers speak of it (`polygon`, else the corners of `rect`), in pixels."""
+    """Return the polygon of a line from a reader (`polygon`, else the corners of `rect`), in pixels."""
     if line.get("polygon"):
         polygon: Sequence[Sequence[float]] = line["polygon"]
         return polygon
@@ -61,7 +63,7 @@ def outline_of(line: Mapping[str, Any]) -> Sequence[Sequence[float]]:
 
 
 def scores(rows: Values) -> Values:
-    """The classifier's answer for rows of `line_features`; above 0: by hand."""
+    """Return the classifier's scores for rows of `line_features`; above 0 means handwritten."""
     import numpy as np
 
     mean, spread, first, first_bias, second, second_bias, threshold = _weights()
@@ -80,7 +82,7 @@ def _weights() -> tuple[Any, ...]:
 
 
 def _cut(grey: Image.Image, outlines: Iterable[Sequence[Sequence[float]]]) -> Iterable[Grey]:
-    """Each line's own area, paper around its outline, HEIGHT pixels high."""
+    """Return each line's own area, HEIGHT pixels high, with paper around its outline."""
     import numpy as np
     from PIL import Image, ImageDraw
 
@@ -104,7 +106,8 @@ def _cut(grey: Image.Image, outlines: Iterable[Sequence[Sequence[float]]]) -> It
 
 
 def line_features(grey: Grey) -> Values | None:
-    """What tells hands from type in one line (HEIGHT, width): directions of edges, its profile, gaps, strokes.
+    """Return what distinguishes handwriting from print in one line (HEIGHT, width): directions of edges,
+    profile, gaps, strokes.
 
     None where there is too little ink or the line is shorter than it is high.
     """
@@ -157,7 +160,7 @@ def line_features(grey: Grey) -> Values | None:
 
 
 def _runs(row: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Lengths of the unbroken stretches that are true."""
+    """Return the lengths of the unbroken runs of true values."""
     import numpy as np
 
     edges = np.diff(np.concatenate([[0], row.astype(np.int8), [0]]))
@@ -166,7 +169,7 @@ def _runs(row: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _all_runs(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The lengths in several rows together; a single 1 where there are none."""
+    """Return the lengths of the runs in several rows together; a single 1 if there are none."""
     import numpy as np
 
     padded = np.pad(rows, ((0, 0), (0, 1)))

@@ -1,4 +1,4 @@
-"""Writes the episode ledger: one row a call of a model. A failed write never fails the call."""
+"""Writes the episode ledger: one row per call of a model. A failed write never fails the call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("armarium.reading")
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What a call of a model was about and what it gave; the words of `exchange` are data and never logged."""
+    """What a call of a model was about and what it returned; the words in `exchange` are data and never logged."""
 
     use_case: str
     subject: Subject
@@ -38,7 +38,9 @@ class ModelCall:
 
 
 def record(caller: Caller, call: ModelCall) -> str | None:
-    """Add the call to the ledger of the caller's project; its episode id, or None when it could not be written."""
+    """Add the call to the ledger of the caller's project; return its episode id, or None if it could not be
+    written.
+    """
     row = {
         **episode_row("model_call", call.subject.document_id, caller.principal.name),
         "use_case": call.use_case,
@@ -91,7 +93,7 @@ def earlier_answer(caller: Caller, call: ModelCall) -> Row[Any] | None:
 
 
 def episode_row(kind: str, document_id: str, actor: str) -> dict[str, Any]:
-    """A row of the ledger of *kind*, made now, with what every episode has."""
+    """Return a ledger row of *kind* with the present time and the fields that every episode has."""
     moment = now()
     return {
         **dict.fromkeys(column.name for column in episodes.columns if column.name != "seq"),
@@ -118,8 +120,9 @@ class _Entry:
 
 
 class _Ledger:
-    """Appends to the ledger of one project. Calls that end while a write is on its way are written together with the
-    next: one flush of the disk serves them all."""
+    """Appends to the ledger of one project. Calls that end during a write are written together with the next
+    one, so that one flush to disk serves them all.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = weakref.ref(db)
@@ -128,7 +131,7 @@ class _Ledger:
         self._writing = threading.Lock()
 
     def append(self, row: dict[str, Any]) -> bool:
-        """Whether *row* is on disk."""
+        """Append *row*; return whether it is on disk."""
         entry = _Entry(row)
         with self._listing:
             self._waiting.append(entry)
@@ -149,7 +152,7 @@ class _Ledger:
                 entry.written = True
         except Exception as error:
             if len(batch) > 1:
-                # One row that cannot be written does not take the others along.
+                # One row that cannot be written does not prevent the others.
                 for entry in batch:
                     self._write([entry])
             else:

@@ -1,4 +1,4 @@
-"""The picture of one line as a provider's model is shown it."""
+"""The picture of one line, as it is shown to a provider's model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 from armarium_reading.providers.wire import Picture
 
 MARGIN = 0.15
-"""Of a line's height: how much of what is around it the model is shown."""
+"""How much of the surroundings is shown, as a share of the line's height."""
 
 
 def cut_line(page: Any, rect: list[float]) -> Picture:
-    """The picture of one line: its box (left, top, width, height in pixels of *page*) with a margin, as JPEG."""
+    """Return the picture of one line as JPEG: its box (left, top, width, height in pixels of *page*) with a
+    margin.
+    """
     x, y, w, h = rect
     margin = h * MARGIN
     box = (

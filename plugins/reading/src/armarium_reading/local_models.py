@@ -1,4 +1,4 @@
-"""The model files of this machine: what is here, fetching one, removing one."""
+"""The model files on this machine: listing, downloading and removing them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from armarium_reading.readers import (
 from armarium_worker import ModelFile, Reader, Refused, RemoteFile
 
 KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", "tesseract")
-"""The runtimes a model may be asked for; drivers may add more."""
+"""The runtimes for which a model may be requested; drivers may add more."""
 
 MAX_MODEL_BYTES = 8 << 30
 DOWNLOAD_SECONDS = 6 * 3600.0
 
 
 def gate(engine: Engine) -> Egress:
-    """The engine's one way to the network."""
+    """Return the engine's one way to the network."""
     return Egress(local_only=engine.settings.local_only)
 
 
 def list_models(engine: Engine) -> dict[str, Any]:
-    """Every model and runtime of this machine, and what they take on its disk."""
+    """Return every model and runtime on this machine, and the disk space they use."""
     items: dict[tuple[str, str], dict[str, Any]] = {}
     taken = 0
     for reader in takers_of_models(engine):
@@ -68,12 +68,16 @@ def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]
 
 
 def _is_ours(engine: Engine, kind: str, model: ModelFile) -> bool:
-    """Whether the file is in the engine's own folder: a system's language data is not ours to count or remove."""
+    """Return whether the file is in the engine's own folder: language data of the system is neither counted
+    nor removed.
+    """
     return model.path is not None and model.path.is_relative_to(models_folder(engine, kind))
 
 
 def runner_of(engine: Engine, kind: str) -> type[Reader]:
-    """The reader that takes models of *kind* and can run here; 400 for an unknown kind, 409 without a runner."""
+    """Return the reader that uses models of *kind* and can run here; 400 for an unknown kind, 409 without
+    such a reader.
+    """
     takers = [reader for reader in takers_of_models(engine) if reader.model_kind == kind]
     if not takers:
         known = sorted({*KNOWN_KINDS, *(r.model_kind for r in takers_of_models(engine) if r.model_kind)})
@@ -87,7 +91,7 @@ def runner_of(engine: Engine, kind: str) -> type[Reader]:
 
 
 def find(engine: Engine, reader: type[Reader], model: str) -> ModelFile | None:
-    """The model of this name on this machine; also by the id it was downloaded under."""
+    """Return the model of this name on this machine, or the one that was downloaded under this id."""
     kind = reader.model_kind or reader.name
     for one in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
         names = {one.model, Path(one.model).stem, one.label}
@@ -97,16 +101,16 @@ def find(engine: Engine, reader: type[Reader], model: str) -> ModelFile | None:
 
 
 def is_present(engine: Engine, reader: type[Reader], model: str) -> bool:
-    """Whether there is nothing to download."""
+    """Return whether there is nothing to download."""
     return find(engine, reader, model) is not None
 
 
 class _NetworkAskedError(Exception):
-    """A reader would ask the network: whether the model exists is not known before."""
+    """A reader would ask the network, so whether the model exists is not known yet."""
 
 
 def refuse_impossible(reader: type[Reader], model: str) -> None:
-    """NotFound for an id that the reader knows to name no model, without asking the network."""
+    """Raise NotFound for an id the reader knows to name no model, without asking the network."""
 
     def fetch(url: str) -> bytes:
         raise _NetworkAskedError
@@ -120,7 +124,7 @@ def refuse_impossible(reader: type[Reader], model: str) -> None:
 
 
 def going_download(conn: Connection, kind: str, model: str) -> tuple[str, str] | None:
-    """The job that is fetching this model already: its id and state."""
+    """Return the id and state of the job that is already downloading this model."""
     row = conn.exec_driver_sql(
         "SELECT id, state FROM job WHERE kind = 'download-model' AND state IN ('waiting', 'running', 'paused') "
         "AND json_extract(args, '$.runtime') = ? AND json_extract(args, '$.model') = ?",
@@ -130,7 +134,7 @@ def going_download(conn: Connection, kind: str, model: str) -> tuple[str, str] |
 
 
 def partial_of(engine: Engine, kind: str, model: str) -> Path:
-    """Where what has come of a download stays until it goes on."""
+    """Return where a partial download is stored until it resumes."""
     import hashlib
 
     digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -140,10 +144,10 @@ def partial_of(engine: Engine, kind: str, model: str) -> Path:
 def download(
     engine: Engine, kind: str, model: str, on_progress: Callable[[int, int | None], None] | None = None
 ) -> ModelFile:
-    """Fetch a model into the engine's folder; done at once when it is there. What has come of one that ends early stays
-    for the next try; only a whole file gets the model's name.
+    """Download a model into the engine's folder; does nothing if it is already there. A partial download is
+    kept for the next attempt; only a complete file gets the model's name.
 
-    Raises Unavailable and Conflict in words: no answer, a digest that differs, an id that names no model.
+    Raises Unavailable and Conflict with a reason: no answer, a different digest, an id that names no model.
     """
     import hashlib
 
@@ -161,7 +165,7 @@ def download(
     target = folder / remote.name
     if target.name != remote.name or not target.name.endswith(reader.model_suffixes):
         raise Conflict(
-            f"The source names a file this reader does not take: {remote.name[:80]}.", code="wrong_file"
+            f"The source names a file this reader cannot use: {remote.name[:80]}.", code="wrong_file"
         )
     egress.download(
         remote.url,
@@ -178,7 +182,9 @@ def download(
                 digest.update(block)
         if digest.hexdigest() != remote.checksum.lower():
             target.unlink()
-            raise Unavailable("The file broke on its way: its checksum differs. Nothing was kept; try again.")
+            raise Unavailable(
+                "The file was damaged on the way: its checksum differs. It was discarded; try again."
+            )
     note = {"source_id": model, "source_url": remote.page, "title": remote.title, "licence": remote.licence}
     Path(f"{target}{NOTE}").write_text(json.dumps(note, ensure_ascii=False), "utf-8")
     found = find(engine, reader, model)
@@ -187,7 +193,9 @@ def download(
 
 
 def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], int]:
-    """What removes a model file, and the bytes that frees. 400, 404, and 409 for one in use or not ours."""
+    """Return what removes a model file, and the bytes that this frees. 400, 404, and 409 for a file in use or
+    not managed here.
+    """
     takers = [reader for reader in takers_of_models(engine) if (reader.model_kind or reader.name) == kind]
     if not takers:
         raise errors.unknown_kind(
@@ -219,7 +227,7 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
 
 
 def _is_waited_for(engine: Engine, names: list[str]) -> bool:
-    """Whether work that is to use one of these models, named as jobs name them, has not ended in an open project."""
+    """Return whether unfinished work in an open project is to use one of these models, named as jobs name them."""
     listed = json.dumps(names)
     for library in engine.libraries.open_now():
         with library.db.read() as conn:

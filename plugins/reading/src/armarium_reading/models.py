@@ -1,5 +1,6 @@
-"""The tables of reading: the episode ledger, one row a call of a model, never changed; and, in the engine's own
-database, providers and their models."""
+"""The tables of reading: the episode ledger, one row per call of a model, never changed; and, in the engine's
+own database, providers and their models.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ episodes = Table(
     Column("actor", Text, nullable=False),
     info=append_only(document="document_id", whole=Whole(unless="segment_id")),
 )
-"""No foreign keys: the ledger outlives what it speaks of until that is purged."""
+"""No foreign keys: a row of the ledger outlives what it refers to, until that is purged."""
 
 engine_metadata = MetaData()
 
@@ -47,13 +48,13 @@ providers = Table(
     "provider",
     engine_metadata,
     Column("id", Text, primary_key=True),
-    # Two names that differ in case alone would be one to whoever types them.
+    # To a user, two names that differ only in case would be the same.
     Column("name", Text(collation="NOCASE"), nullable=False, unique=True),
     Column("provider_type", Text, nullable=False),
     Column("api_base", Text),
     Column("enabled", Boolean, nullable=False),
     Column("sort_order", Integer, nullable=False),
-    # Under which name the key is kept (`providers/keys.py`); the key itself is never in a database.
+    # The name under which the key is stored (`providers/keys.py`); the key itself is never in a database.
     Column("key_name", Text, info=HIDDEN),
     info=tracked(label="provider"),
 )
@@ -75,4 +76,4 @@ provider_models = Table(
     Index("ix_provider_model", "provider_id", "model_id", unique=True),
     info=tracked(label="model of a provider"),
 )
-"""What a provider may be asked with; costs in USD a million tokens, null where no price is known."""
+"""The models a provider may be asked with; costs in USD per million tokens, null if no price is known."""

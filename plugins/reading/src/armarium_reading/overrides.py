@@ -11,14 +11,14 @@ READINGS = frozenset({"line_readings", "page_reading"})
 
 
 def takes_provider(job: RecipeJob, provider: str) -> bool:
-    """Whether *provider* may be chosen for *job*; `linereader` for what a reader of this machine reads alone."""
+    """Return whether *provider* may be chosen for *job*; `linereader` for what a reader of this machine reads alone."""
     if provider == LINEREADER:
         return job.provider_setting == "reader" and bool(READINGS & set(job.gives))
     return job.provider_setting is not None
 
 
 def provider_settings(engine: Engine, job: RecipeJob, provider: str) -> dict[str, Any]:
-    """The settings of *job* in which *provider* is chosen: the name of a reader of this machine, or a provider of models
+    """Return the settings of *job* in which *provider* is chosen: the name of a reader of this machine, or a provider of models
     where the job can ask one in a reader's place."""
     setting = job.provider_setting
     assert setting is not None

@@ -1,4 +1,4 @@
-"""Lines that have a reader of their own: what another family says of them goes before the reader of the page."""
+"""Lines that have a reader of their own: another family may name one, and it replaces the reader of the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXTRAS = "line_readers"
 
 
 class OwnReader(NamedTuple):
-    """A reader of this machine by name, and the model it is given (None: the one that comes with it)."""
+    """A reader of this machine by name, and the model to use (None: the one that comes with it)."""
 
     reader: str
     model: str | None
@@ -23,16 +23,16 @@ class OwnReader(NamedTuple):
 class LineReaders(Protocol):
     """Says which lines have a reader of their own: put one into the plugin's `extras["line_readers"]`.
 
-    Called in a job that reads lines, once a page, with a connection that reads. Of a line that two name the first loaded
-    plugin's holds; a line that none names is read by the reader of the page.
+    Called once per page in a job that reads lines, with a read-only connection. If two plugins name a reader
+    for the same line, the plugin loaded first wins; a line without one is read by the reader of the page.
     """
 
     def __call__(self, conn: Connection, segment_ids: Sequence[str]) -> Mapping[str, OwnReader]:
-        """Of *segment_ids* those that have one."""
+        """Return those of *segment_ids* that have one."""
 
 
 def own_choices(job: JobContext, conn: Connection, segment_ids: Sequence[str]) -> dict[str, Choice]:
-    """Of each line that has a reader of its own that reader, as it is here; one that cannot work is logged and passed over."""
+    """Return the installed reader for each line that has its own; one that cannot run is logged and ignored."""
     named: dict[str, OwnReader] = {}
     for _, ask in job.engine.plugins.contributions(EXTRAS):
         for segment_id, own in ask(conn, segment_ids).items():
@@ -47,7 +47,8 @@ def own_choices(job: JobContext, conn: Connection, segment_ids: Sequence[str]) -
         except ServiceError as refusal:
             job.log(
                 "warning",
-                f"The reader of some lines cannot work here; the page's reads them. {refusal.detail}",
+                "The own reader of some lines cannot run here, so the page's reader reads them. "
+                f"{refusal.detail}",
             )
             here[own] = None
     return {segment_id: choice for segment_id, own in named.items() if (choice := here[own]) is not None}

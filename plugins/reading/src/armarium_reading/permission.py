@@ -1,4 +1,4 @@
-"""Pages that are passed over: because there is nothing to do on them, or because they may not be sent to a model."""
+"""Pages that are skipped: because there is nothing to do on them, or because no model may see them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium.api import Forbidden, JobContext, PageWithheld, find_withheld
 def refuse_withheld_page(
     ctx: JobContext, document_id: str, use: Literal["local-model", "cloud-model"]
 ) -> None:
-    """Pass over a page that may not be sent: asked when its turn comes, for it may have been restricted meanwhile."""
+    """Skip a page that no model may see; checked when its turn comes, since it may have been restricted meanwhile."""
     why = find_withheld(ctx.library, ctx.principal, [document_id], use).get(document_id)
     if why is not None:
         raise PageWithheld(why)
@@ -20,7 +20,7 @@ def refuse_withheld_page(
 
 @contextmanager
 def passing_over_restricted() -> Iterator[None]:
-    """Pass over a page that was restricted while it was read: its lines are not written."""
+    """Skip a page that was restricted while it was being read: its lines are not written."""
     try:
         yield
     except Forbidden as refusal:

@@ -1,4 +1,4 @@
-"""Reading as a plugin: what it brings to the engine."""
+"""Reading as a plugin: what it contributes to the engine."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from armarium_reading.routes.reading import router
 
 
 def _stats(conn: Connection) -> dict[str, int]:
-    """Calls of models, for `GET /api/library/stats`."""
+    """Return the calls of models, for `GET /api/library/stats`."""
     return {"episodes": int(conn.exec_driver_sql("SELECT count(*) FROM episode").scalar_one())}
 
 
 def _check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Why what is installed under *name* of one of reading's groups is no driver of it; None when it is one."""
+    """Return why what is installed under *name* in one of reading's groups is not a valid driver; None if it
+    is one.
+    """
     if group == PROVIDERS:
         return check_provider_type(name, driver)
     return check_driver(group, name, driver)
@@ -36,11 +38,13 @@ def _check_driver(group: str, name: str, driver: Any) -> str | None:
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Readers of lines, transcribers of speech, the jobs that use them, models here and at providers, the ledger of calls."""
+    """Readers of lines, transcribers of speech, the jobs that use them, local and remote models, the ledger
+    of calls.
+    """
     return Plugin(
         name="reading",
         summary="Finding lines and reading them with drivers; providers, the model gateway and its episode ledger.",
-        # The names reading.* are shared with the source model: those used here are named whole.
+        # The prefix reading.* is shared with the source model, so the actions used here are listed in full.
         prefixes=(
             "reading.find_lines",
             "reading.read_lines",

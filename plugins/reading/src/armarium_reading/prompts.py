@@ -1,4 +1,4 @@
-"""Prompts of one's own: text files in the folder `recipe` of a project, named by what asks a model."""
+"""A project's own prompts: text files in its folder `recipe`, named by the job that asks a model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from armarium.api import Library, ServiceError, open_plain
 from armarium_reading import errors
 
 LONGEST = 64 << 10
-"""Bytes of a prompt."""
+"""The largest size of a prompt, in bytes."""
 
 
 def own_prompt(library: Library, name: str) -> str:
-    """The text of the prompt file *name* of a project: a path within its folder `recipe`.
+    """Return the text of the prompt file *name* of a project: a path within its folder `recipe`.
 
-    Raises Invalid for a path that leads out of the folder, through a link, or to what is no UTF-8 text of at most 64 KiB;
-    NotFound where no such file is.
+    Raises Invalid for a path that leads out of the folder or through a link, or to something other than UTF-8
+    text of at most 64 KiB; NotFound if there is no such file.
     """
     folder = library.path.resolve() / "recipe"
     parts = PurePosixPath(name.replace("\\", "/")).parts

@@ -1,4 +1,4 @@
-"""The suite that proves a reader: run by the first-party readers' tests and by strangers' alike, in a real worker.
+"""The test suite for a reader, used for first-party readers and third-party ones alike, in a real worker.
 
 def test_my_reader_is_a_reader(tmp_path):
     exercise_reader(MyReader, tmp_path, page="a page with writing.png")
@@ -19,7 +19,7 @@ from armarium_worker import Reader, WorkerProcess, WorkerRefused, WorkerStopped
 CAPABILITIES = frozenset({"find_lines", "read_lines", "read_page"})
 DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 SILENCE = 900.0
-"""Seconds a reader may be silent on one of the suite's small pages."""
+"""Seconds within which a reader must answer on one of the suite's small pages."""
 
 STRANGE_LINES: tuple[dict[str, Any], ...] = (
     {"rect": [0, 0, 1, 1]},
@@ -28,17 +28,19 @@ STRANGE_LINES: tuple[dict[str, Any], ...] = (
     {"rect": [700, 990, 100, 10], "polygon": [[700, 990], [800, 990], [800, 1000], [700, 1000]]},
     {"rect": [20, 20, 300, 30], "baseline": [[320, 45], [20, 45]], "direction": "rtl"},
 )
-"""Lines a person may draw and a reader must bear: a point, a thread, a flat triangle, the page's corner, leftwards."""
+"""Lines a person may draw and a reader must accept: a point, a thread, a flat triangle, the page's corner,
+leftwards.
+"""
 
 
 @dataclass
 class ReaderProof:
-    """What the suite checked, and what it could not and why."""
+    """What the suite checked, and what it could not check and why."""
 
     checked: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
-    """What the reader read on the page that was given."""
+    """What the reader read on the given page."""
 
 
 def exercise_reader(
@@ -51,11 +53,11 @@ def exercise_reader(
     language: str | None = None,
     least_lines: int = 1,
 ) -> ReaderProof:
-    """Put *reader* through every check; AssertionError says in a sentence what it does wrong.
+    """Put *reader* through every check; AssertionError says in a sentence what is wrong.
 
     *folder* is empty. *page* is a picture with at least *least_lines* lines of writing; without it only what
-    needs no writing is checked. *python* is the interpreter of its runtime, when it has one. *model* and
-    *language* are what it reads with; without a model, a reader that needs one is only asked to find lines.
+    needs no writing is checked. *python* is the interpreter of its runtime, if it has one. *model* and
+    *language* are used for reading; without a model, a reader that needs one is only asked to find lines.
     """
     proof = ReaderProof()
     _declarations(reader)
@@ -82,11 +84,11 @@ class _Bench:
 
     @property
     def reads(self) -> bool:
-        """Whether it can be asked to read here."""
+        """Return whether it can be asked to read here."""
         return self.model is not None or not self.reader.reading_needs_model
 
     def can(self, method: str) -> bool:
-        """Whether the reader says it does *method*, and it can be asked to here."""
+        """Return whether the reader declares *method* and can be asked for it here."""
         return method in self.reader.can and (method == "find_lines" or self.reads)
 
     def call(self, method: str, image: Path, **more: Any) -> dict[str, Any]:
@@ -102,13 +104,13 @@ class _Bench:
         return self.worker.call(method, params, timeout=SILENCE, should_stop=stop)
 
     def expect_refusal(self, method: str, image: Path, **more: Any) -> str:
-        """The sentence with which a call is refused; anything else is a fault."""
+        """Return the sentence with which a call is refused; any other outcome is an error."""
         try:
             self.call(method, image, **more)
         except WorkerRefused as refusal:
             return refusal.sentence
         raise AssertionError(
-            f"{self.reader.name} took {image.name}, which it should refuse in words (Refused)."
+            f"{self.reader.name} took {image.name}, which it should refuse with a sentence (Refused)."
         )
 
 
@@ -117,10 +119,10 @@ def _checks(
 ) -> Iterator[tuple[str, Callable[[], None]]]:
     methods = [method for method in ("find_lines", "read_page") if bench.can(method)]
     if not bench.reads:
-        proof.left_out["reading"] = "it needs a model to read with, and none was given"
+        proof.left_out["reading"] = "it needs a model, and none was given"
     for method in methods:
         yield f"{method}: a blank page", lambda m=method: _blank(bench, m)  # type: ignore[misc]
-        yield f"{method}: what is no picture", lambda m=method: _no_picture(bench, m)  # type: ignore[misc]
+        yield f"{method}: a file that is not a picture", lambda m=method: _no_picture(bench, m)  # type: ignore[misc]
     if bench.can("read_lines"):
         yield "read_lines: no lines", lambda: _nothing_to_read(bench)
         yield "read_lines: strange lines", lambda: _strange_lines(bench)
@@ -135,13 +137,13 @@ def _checks(
 
 
 def _hold(holds: object, otherwise: str) -> None:
-    """Say *otherwise* when something does not hold; not an assert statement, which `python -O` leaves out."""
+    """Fail with *otherwise* unless the condition holds; not an assert statement, which `python -O` removes."""
     if not holds:
         raise AssertionError(otherwise)
 
 
 def _declarations(reader: type[Reader]) -> None:
-    """The class attributes an engine looks at without making a reader."""
+    """Check the class attributes that an engine reads without creating a reader."""
     _hold(inspect.isclass(reader) and issubclass(reader, Reader), "A reader is a class derived from Reader.")
     for name in ("name", "label"):
         _hold(
@@ -155,19 +157,19 @@ def _declarations(reader: type[Reader]) -> None:
     )
     for method in can - {"read_page"}:
         own = getattr(reader, method) is not getattr(Reader, method)
-        _hold(own, f"{reader.name} says it can {method} and has no such method.")
+        _hold(own, f"{reader.name} declares {method} but has no such method.")
     if "read_page" in can and reader.read_page is Reader.read_page:
         _hold({"find_lines", "read_lines"} <= can, f"{reader.name} reads pages by finding and reading lines.")
     _hold(
         isinstance(reader.languages, tuple) and isinstance(reader.scripts, tuple),
-        "languages and scripts: tuples.",
+        "languages and scripts must be tuples.",
     )
     if reader.model_kind is not None:
-        _hold(reader.model_suffixes, f"{reader.name} takes models and must say which files (model_suffixes).")
+        _hold(reader.model_suffixes, f"{reader.name} uses models and must say which files (model_suffixes).")
 
 
 def _blank(bench: _Bench, method: str) -> None:
-    """White, black and grey pages hold nothing, and that is an answer."""
+    """White, black and grey pages have no lines, and that is a valid answer."""
     for colour in ("white", "black", (120, 120, 118)):
         found = bench.call(method, _picture(bench.folder, colour))
         lines = [line for line in found["lines"] if line["kind"] == "line"]
@@ -178,7 +180,9 @@ def _blank(bench: _Bench, method: str) -> None:
 
 
 def _no_picture(bench: _Bench, method: str) -> None:
-    """A text, an empty file, half a picture, a missing one: each refused in a sentence, and the worker lives."""
+    """A text, an empty file, half a picture and a missing one are each refused with a sentence, and the
+    worker survives.
+    """
     bad = {"text.jpg": b"not a picture", "empty.png": b""}
     whole = _picture(bench.folder, "white", noise=True).read_bytes()
     bad["half.png"] = whole[: len(whole) // 3]
@@ -201,15 +205,15 @@ def _nothing_to_read(bench: _Bench) -> None:
 
 
 def _strange_lines(bench: _Bench) -> None:
-    """Shapes a person may draw get a reading each (an empty one, if need be) and never an exception."""
+    """Shapes a person may draw get one reading each (empty if need be) and never an exception."""
     for colour in ("white", "black"):
         found = bench.call("read_lines", _picture(bench.folder, colour), lines=list(STRANGE_LINES))
-        _hold(len(found["readings"]) == len(STRANGE_LINES), "one reading a line, in the order given")
+        _hold(len(found["readings"]) == len(STRANGE_LINES), "one reading per line, in the order given")
         _readings(bench, found["readings"])
 
 
 def _stops(bench: _Bench) -> None:
-    """Told to stop, it does so between two lines (or has finished), and reads the next page as if nothing were."""
+    """When stopped, it stops between two lines (or has finished) and then reads the next page normally."""
     lines = [{"rect": [20, 20 + 30 * number, 700, 28]} for number in range(30)]
     picture = _picture(bench.folder, "white", noise=True)
     with suppress(WorkerStopped):
@@ -219,7 +223,7 @@ def _stops(bench: _Bench) -> None:
 
 
 def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: ReaderProof) -> None:
-    """Enough lines, all on the page, the same each time."""
+    """Enough lines, all within the page, the same each time."""
     found = bench.call(method, page)
     lines = [line for line in found["lines"] if line["kind"] == "line"]
     _hold(
@@ -233,7 +237,7 @@ def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: Reade
         again = bench.call(method, page)
         _hold(
             again["lines"] == found["lines"] or _are_alike(found["lines"], again["lines"]),
-            f"{bench.reader.name} finds other lines when it is asked again about the same page.",
+            f"{bench.reader.name} finds different lines when it is asked about the same page again.",
         )
     if method == "read_page":
         _readings(bench, [line["reading"] for line in lines])
@@ -242,14 +246,14 @@ def _page(bench: _Bench, method: str, page: Path, least_lines: int, proof: Reade
 
 
 def _page_lines(bench: _Bench, page: Path, proof: ReaderProof) -> None:
-    """The lines it finds are lines it can read; order in is order out."""
+    """The reader can read the lines it finds, and answers in the order in which they were given."""
     lines = bench.found
     read = bench.call("read_lines", page, lines=lines)["readings"]
-    _hold(len(read) == len(lines), "one reading a line, in the order given")
+    _hold(len(read) == len(lines), "one reading per line, in the order given")
     _readings(bench, read)
     backwards = bench.call("read_lines", page, lines=lines[::-1])["readings"]
     same = sum(one["text"] == other["text"] for one, other in zip(read, backwards[::-1], strict=True))
-    _hold(same >= 0.9 * len(read), "readings must belong to the lines they were asked for, in whatever order")
+    _hold(same >= 0.9 * len(read), "readings must belong to the lines given, in any order")
     proof.texts = proof.texts or [reading["text"] for reading in read]
 
 
@@ -258,9 +262,9 @@ def _geometry(bench: _Bench, found: Mapping[str, Any]) -> None:
     keys = {line["key"] for line in found["lines"] if line.get("key")}
     for line in found["lines"]:
         x, y, w, h = line["rect"]
-        _hold(w > 0 and h > 0, f"{bench.reader.name} gives a line without extent.")
+        _hold(w > 0 and h > 0, f"{bench.reader.name} returns a line without extent.")
         _hold(
-            x >= 0 and y >= 0 and x + w <= width + 1 and y + h <= height + 1, "a line reaches out of the page"
+            x >= 0 and y >= 0 and x + w <= width + 1 and y + h <= height + 1, "a line extends beyond the page"
         )
         for px, py in [*line.get("polygon", []), *line.get("baseline", [])]:
             _hold(0 <= px <= width and 0 <= py <= height, "a point lies outside the page")
@@ -282,13 +286,13 @@ def _readings(bench: _Bench, readings: list[dict[str, Any]]) -> None:
         marks = [mark for mark in DIRECTION_MARKS if mark in text]
         _hold(
             not marks,
-            f"{bench.reader.name} puts direction marks into a text; text is kept as it was written.",
+            f"{bench.reader.name} puts direction marks into a text; text is stored as it was written.",
         )
         _hold(0 <= reading.get("confidence", 0.5) <= 1, "confidence is a share from 0 to 1")
 
 
 def _are_alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
-    """The same lines but for keys, which a reader may make up anew each time."""
+    """Return whether the lines are equal apart from their keys, which a reader may generate anew each time."""
     strip = ("key", "parent")
     return [{k: v for k, v in line.items() if k not in strip} for line in one] == [
         {k: v for k, v in line.items() if k not in strip} for line in other
@@ -296,7 +300,7 @@ def _are_alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> bool:
 
 
 def _picture(folder: Path, colour: Any, *, noise: bool = False) -> Path:
-    """A page of one colour, 800 x 1000 pixels; with *noise*, of specks (always the same)."""
+    """Create a page of one colour, or with *noise* one of specks (always the same), 800 x 1000 pixels."""
     import random
 
     from PIL import Image
@@ -313,7 +317,7 @@ def _picture(folder: Path, colour: Any, *, noise: bool = False) -> Path:
 
 @contextmanager
 def _worker(reader: type[Reader], python: Path | None) -> Iterator[WorkerProcess]:
-    """A worker process of the reader, started as the engine starts it."""
+    """Start a worker process of the reader as the engine does."""
     module = sys.modules[reader.__module__]
     top = module.__name__.partition(".")[0]
     top_file = Path(str(getattr(sys.modules.get(top), "__file__", None) or module.__file__))

@@ -1,10 +1,11 @@
-"""Which reader does a piece of work, with which model file: chosen and refused in words before any job is made."""
+"""Chooses the reader and model file for a piece of work, or refuses with a reason before any job is created."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,52 +27,52 @@ DOING = {"find_lines": "find lines", "read_lines": "read given lines", "read_pag
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A reader that can do the work here, and the model it does it with."""
+    """A reader that can do the work here, and the model it uses."""
 
     reader: type[Reader]
     model_path: Path | None
     model_name: str
-    """How the model is named in passes, readings and the ledger: never a path of this machine."""
+    """The model's name in passes, readings and the ledger: never a path on this machine."""
 
     @property
     def target(self) -> str:
-        """`module:class`, as a worker process is started with."""
+        """Return `module:class`, with which a worker process is started."""
         return f"{self.reader.__module__}:{self.reader.__qualname__}"
 
     @property
     def runtime(self) -> str | None:
-        """The runtime its worker needs; None: the engine's own interpreter."""
+        """Return the runtime its worker needs; None: the engine's own interpreter."""
         return self.reader.runtime.name if self.reader.runtime else None
 
     def params(self, language: str | None, max_pixels: int) -> dict[str, Any]:
-        """The parameters that every call of this reader carries."""
+        """Return the parameters that every call of this reader contains."""
         model = str(self.model_path) if self.model_path else None
         return {"model": model, "language": language, "max_pixels": max_pixels}
 
 
 def load_reader(engine: Engine, name: str) -> type[Reader]:
-    """The reader class *name*; NotFound names the installed ones, Invalid what is no reader."""
+    """Return the reader class *name*; NotFound names the installed ones, Invalid if it is not a reader."""
     found = engine.drivers.load(GROUP, name)
     if not (isinstance(found, type) and issubclass(found, Reader)):
         raise Invalid(
-            f"The driver {name} is no Reader; its maker should derive it from armarium_worker.Reader."
+            f"The driver {name} is not a Reader; its author must derive it from armarium_worker.Reader."
         )
     return found
 
 
 def check_driver(group: str, name: str, driver: Any) -> str | None:
-    """Why what is installed under *name* is no reader (or transcriber) of that name; None when it is one."""
+    """Return why what is installed under *name* is not a reader (or transcriber) of that name; None if it is one."""
     base = Transcriber if group == TRANSCRIBERS else Reader
     if not (isinstance(driver, type) and issubclass(driver, base)):
-        return f"It is no class derived from {base.__name__} of armarium_worker."
+        return f"It is not a class derived from {base.__name__} of armarium_worker."
     if getattr(driver, "name", None) != name:
         said = str(getattr(driver, "name", None))[:80]
-        return f"It calls itself {said}, and is installed under the name {name}; its maker must use one name."
+        return f"It calls itself {said} but is installed under the name {name}; its author must use one name."
     return None
 
 
 def readers(engine: Engine) -> list[type[Reader]]:
-    """Every reader that loads, by name."""
+    """Return every reader that loads, by name."""
     found = []
     for name in engine.drivers.names(GROUP):
         try:
@@ -82,7 +83,7 @@ def readers(engine: Engine) -> list[type[Reader]]:
 
 
 def load_transcriber(engine: Engine, name: str) -> type[Transcriber]:
-    """The transcriber class *name*; NotFound names the installed ones, Invalid what is no transcriber."""
+    """Return the transcriber class *name*; NotFound names the installed ones, Invalid if it is not a transcriber."""
     found = engine.drivers.load(TRANSCRIBERS, name)
     if not (isinstance(found, type) and issubclass(found, Transcriber)):
         raise errors.no_transcriber(name)
@@ -90,23 +91,25 @@ def load_transcriber(engine: Engine, name: str) -> type[Transcriber]:
 
 
 def takers_of_models(engine: Engine) -> list[type[Reader]]:
-    """Every reader and transcriber that loads: what may be given a model of this machine."""
+    """Return every driver, of any family, that may use a model on this machine: readers, transcribers, embedders."""
     found: list[type[Reader]] = readers(engine)
-    for name in engine.drivers.names(TRANSCRIBERS):
-        try:
-            found.append(load_transcriber(engine, name))
-        except ServiceError:
-            continue
+    groups = {group for plugin in engine.plugins.loaded for group in plugin.driver_groups} - {GROUP}
+    for group in sorted(groups):
+        for name in engine.drivers.names(group):
+            with suppress(ServiceError):
+                driver = engine.drivers.load(group, name)
+                if isinstance(driver, type) and issubclass(driver, Reader):
+                    found.append(driver)
     return found
 
 
 def models_folder(engine: Engine, kind: str) -> Path:
-    """Where this machine keeps model files of *kind*."""
+    """Return the folder of this machine's model files of *kind*."""
     return engine.settings.state_dir / "models" / kind
 
 
 def runtime_folder(engine: Engine, reader: type[Reader]) -> Path | None:
-    """The folder of the reader's installed runtime; None when it has none or it is not installed."""
+    """Return the folder of the reader's installed runtime; None if it has none or it is not installed."""
     if reader.runtime is None:
         return None
     try:
@@ -117,7 +120,7 @@ def runtime_folder(engine: Engine, reader: type[Reader]) -> Path | None:
 
 
 def is_line_reader(reader: type[Reader]) -> bool:
-    """Whether it is one of those that go by the name `linereader`."""
+    """Return whether it is one of the readers that go by the name `linereader`."""
     return reader.name in LINE_READERS or reader.model_kind == LINEREADER
 
 
@@ -130,14 +133,14 @@ def choose(
     model: NameOrMaterialPath | None = None,
     language: str | None = None,
 ) -> Choice:
-    """Settle who does *method* (find_lines, read_lines, read_page); each refusal says what to do instead."""
+    """Choose who does *method* (find_lines, read_lines, read_page); each refusal says what to do instead."""
     if reader == LINEREADER:
         return _choose_line_reader(engine, library, method, model, language)
     found = load_reader(engine, reader)
     if method not in found.can:
         able = [other.name for other in readers(engine) if method in other.can]
         raise errors.unsupported_method(found.label, DOING[method], able)
-    return _settle_choice(engine, library, found, method, model, language)
+    return settle_choice(engine, library, found, method, model, language)
 
 
 def _choose_line_reader(
@@ -147,8 +150,9 @@ def _choose_line_reader(
     model: NameOrMaterialPath | None,
     language: str | None,
 ) -> Choice:
-    """The line reader that has *model* and can work here; a card's id names the model that the card is of. Where none can,
-    the refusal of the first."""
+    """Choose the line reader that has *model* and can work here; a card's id names the model of the card. If none can, the
+    refusal of the first is raised.
+    """
     card = re.fullmatch(rf"{LINEREADER}:(.+?)(?:@[^@/]*)?", model) if model else None
     # Only a name: a path is checked where it is named, and what stands in an id was not.
     is_name = card is not None and not os.path.isabs(card.group(1))
@@ -162,7 +166,7 @@ def _choose_line_reader(
     first: ServiceError | None = None
     for one in order:
         try:
-            return _settle_choice(engine, library, one, method, named, language)
+            return settle_choice(engine, library, one, method, named, language)
         except ServiceError as refusal:
             first = first or refusal
     raise first or errors.unsupported_method(
@@ -178,12 +182,12 @@ def choose_transcriber(
     model: NameOrMaterialPath | None = None,
     language: str | None = None,
 ) -> Choice:
-    """Settle who writes down recordings; each refusal says what to do instead."""
+    """Choose who transcribes recordings; each refusal says what to do instead."""
     found = load_transcriber(engine, transcriber)
-    return _settle_choice(engine, library, found, "transcribe", model, language)
+    return settle_choice(engine, library, found, "transcribe", model, language)
 
 
-def _settle_choice(
+def settle_choice(
     engine: Engine,
     library: Library | None,
     found: type[Reader],
@@ -191,7 +195,7 @@ def _settle_choice(
     model: NameOrMaterialPath | None,
     language: str | None,
 ) -> Choice:
-    """*found* with its model, where it can work here."""
+    """Return *found* with its model for *method* (a reader's, `transcribe`, `embed`), if it can run here."""
     if why := found.why_not(language):
         raise errors.not_for_language(why)
     if found.runtime is not None:
@@ -205,7 +209,9 @@ def _settle_choice(
 
 
 def model_note(path: Path) -> dict[str, Any]:
-    """Where the model at *path* was downloaded from (source_id, source_url, title, licence); empty where it was not."""
+    """Return where the model at *path* was downloaded from (source_id, source_url, title, licence); empty if it was
+    not.
+    """
     try:
         found = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
     except (OSError, ValueError):
@@ -214,7 +220,7 @@ def model_note(path: Path) -> dict[str, Any]:
 
 
 def name_of(reader: type[Reader], path: Path | None) -> str:
-    """How the model at *path* is named to others; the reader's own name where it has none."""
+    """Return the name of the model at *path*; the reader's own name if it has no model."""
     if path is None:
         return reader.name
     return path.parent.name if reader.model_is_folder else path.name
@@ -223,9 +229,10 @@ def name_of(reader: type[Reader], path: Path | None) -> str:
 def find_model(
     engine: Engine, library: Library | None, reader: type[Reader], model: NameOrMaterialPath
 ) -> Path | None:
-    """The file of *model*: of the project's own models, of this machine's, or a full path, checked where it was named.
+    """Return the file of *model*: one of the project's own, one on this machine, or a full path, checked when
+    it was named.
 
-    None for a model that ships inside the reader's package: it is the one taken when none is named.
+    None for a model that is part of the reader's package, which is used if none is named.
     """
     if reader.model_kind is None:
         raise errors.takes_no_model(reader.label)

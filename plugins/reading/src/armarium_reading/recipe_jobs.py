@@ -51,7 +51,7 @@ def _place_transcriber(engine: Engine, library: Library, settings: TranscribeSet
 
 
 def _recording(ex: Example) -> dict[str, Any]:
-    """A second of silence, and a transcriber of the sample that needs no model."""
+    """Create a second of silence, and name a sample transcriber that needs no model."""
     import io
     import wave
 
@@ -75,7 +75,7 @@ def _recording(ex: Example) -> dict[str, Any]:
 
 
 def _page(ex: Example) -> dict[str, Any]:
-    """A page whose picture has two dark rows."""
+    """Create a page whose picture has two dark rows."""
     import io
 
     from PIL import Image

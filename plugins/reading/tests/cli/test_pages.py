@@ -223,7 +223,9 @@ def test_export_refused_halfway_leaves_nothing(read_pages: Machine) -> None:
 
 def test_export_to_a_file_or_in_an_unknown_format_is_refused(read_pages: Machine) -> None:
     (read_pages.home / "file").touch()
-    assert read_pages.expect_refusal("export", "--out", "file").endswith("is a file; --out names a folder.")
+    assert read_pages.expect_refusal("export", "--out", "file").endswith(
+        "is a file; --out must name a folder."
+    )
     for name in ("nosuch", "no/such"):
         assert "There is no format" in read_pages.expect_refusal("export", "--out", "new", "--format", name)
     assert not Path("new").exists()

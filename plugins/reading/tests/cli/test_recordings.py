@@ -33,7 +33,7 @@ def test_transcribe_writes_recordings_down_and_names_those_it_could_not(desk: Ma
     short = next(
         node["id"] for node in desk.succeed("ls", "--json").json["items"] if node["name"] == "cough.wav"
     )
-    assert said.startswith("Wrote down 1 recording.\n")
+    assert said.startswith("Transcribed 1 recording.\n")
     assert f"  not done: {short}: The recording is too short to hear anything in it." in said
     assert desk.succeed("text", "talk.wav").out == "Good day.\nFarewell.\n"
     silent = desk.succeed("text", "cough.wav")

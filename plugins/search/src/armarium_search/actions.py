@@ -1,4 +1,4 @@
-"""The only writes of searching: saved searches, which are nodes, and the order to give passages vectors."""
+"""The writes of searching: saved searches, which are nodes, and the order to compute vectors of passages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONGEST_NAME = 100
 
 
 def name_of(query: str) -> str:
-    """What the node of a saved search is called: its query, as far as a name can hold it."""
+    """Return the name of a saved search's node: its query, shortened to what a name may be."""
     shown = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in query)
     return " ".join(shown.split())[:LONGEST_NAME].strip() or "Everything"
 
@@ -43,13 +43,15 @@ def _a_search(ex: Example) -> dict[str, Any]:
     "saved_search.create",
     params=SavedSearchCreate,
     result=SavedSearch,
-    summary="Keep a search.",
+    summary="Save a search.",
     route=Route("POST", "/api/search/saved", refusals=(400, 404)),
-    words="Kept a search",
+    words="Saved a search",
     example=_a_search,
 )
 def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
-    """A node of the kind saved_search, called after its query. BadRequest for a word that a search does not know."""
+    """Create a node of the kind saved_search, named after its query. BadRequest for a word that a search does
+    not know.
+    """
     check_words(p.search_type, p.sort_by, p.sort_direction)
     _check_filters(ctx, p.filters)
     search_id = add_node(ctx, name=name_of(p.query), node_kind="saved_search", sort_order=p.sort_order)
@@ -83,13 +85,13 @@ def _update_example(ex: Example) -> dict[str, Any]:
     "saved_search.update",
     params=SavedSearchUpdate,
     result=SavedSearch,
-    summary="Change a saved search; a field left out stays.",
+    summary="Change a saved search; a field left out does not change.",
     route=Route("PUT", "/api/search/saved/{search_id}", refusals=(400, 404)),
     words="Changed a saved search",
     example=_update_example,
 )
 def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
-    """NotFound for one that is not there or in the Trash; its node is called after the new query."""
+    """Change it. NotFound for one that does not exist or is in the Trash; its node is renamed after the new query."""
     before = live_search(ctx.conn, p.search_id)
     changes = {
         name: getattr(p, name) for name in p.model_fields_set if name != "search_id" and name != "filters"
@@ -123,7 +125,7 @@ def _id_example(ex: Example) -> dict[str, Any]:
     example=_id_example,
 )
 def delete(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
-    """NotFound for one that is not there or in the Trash already."""
+    """Send it to the Trash. NotFound for one that does not exist or is already in the Trash."""
     live_search(ctx.conn, p.search_id)
     ctx.run("document.delete", {"ids": [p.search_id]})
     return {"status": "deleted", "id": p.search_id}
@@ -133,13 +135,13 @@ def delete(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
     "saved_search.duplicate",
     params=SavedSearchId,
     result=SavedSearch,
-    summary="Keep the same search once more.",
+    summary="Duplicate a saved search.",
     route=Route("POST", "/api/search/saved/{search_id}/duplicate", refusals=(404,)),
     words="Duplicated a saved search",
     example=_id_example,
 )
 def duplicate(ctx: ActionContext, p: SavedSearchId) -> dict[str, Any]:
-    """Under a new id, by whoever duplicates it; in the same place of the same folder."""
+    """Duplicate it under a new id, owned by the caller, in the same place of the same folder."""
     before = live_search(ctx.conn, p.search_id)
     search_id = add_node(
         ctx, name=name_of(before["query"]), node_kind="saved_search", sort_order=before["sort_order"]
@@ -166,7 +168,9 @@ def _reorder_example(ex: Example) -> dict[str, Any]:
     example=_reorder_example,
 )
 def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
-    """Those named come first, in the order given. NotFound for an id of none, Invalid for one of another folder or named twice."""
+    """Put those named first, in the order given. NotFound for an unknown id, Invalid for one of another
+    folder or named twice.
+    """
     here = SAVED.all(ctx.conn, saved_searches.c.folder_path == p.folder_path, LIVE)
     here.sort(key=lambda one: (one["sort_order"], one["id"]))
     ids = [one["id"] for one in here]
@@ -189,17 +193,18 @@ def reorder(ctx: ActionContext, p: ReorderParams) -> dict[str, Any]:
     "search.embed",
     params=EmbedParams,
     result=StartedJob,
-    summary="Give the passages of all pages vectors, so that likeness can be searched.",
-    words="Began to give passages vectors",
+    summary="Compute vectors for the passages of all pages, so that similar passages can be found.",
+    words="Started to compute vectors of passages",
     example=lambda ex: {},
     after_undo=cancel_with_undo,
 )
 def embed(ctx: ActionContext, p: EmbedParams) -> dict[str, Any]:
-    """Puts the job `embeds` in the queue; pages whose text is the same keep their vectors. Invalid for no embedder."""
+    """Enqueue the job `embeds`; pages whose text is unchanged keep their vectors. Invalid for an unknown embedder."""
     known = ctx.engine.drivers.names(GROUP)
     if p.embedder not in known:
         raise unknown_embedder(p.embedder, known)
-    lane = lane_for(ctx.engine, ctx.engine.drivers.load(GROUP, p.embedder), p)
-    job_id = ctx.enqueue("embeds", p.model_dump(), title="Give passages vectors", lane=lane)
+    assert ctx.library is not None
+    lane = lane_for(ctx.engine, ctx.library, ctx.engine.drivers.load(GROUP, p.embedder), p)
+    job_id = ctx.enqueue("embeds", p.model_dump(), title="Compute vectors of passages", lane=lane)
     ctx.target(job_id)
     return {"job_id": job_id, "state": "waiting"}

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from armarium_search.contributions import KINDS, SCOPES, Hit, Kind, Scope
 from armarium_search.dates import days_of
-from armarium_search.vectors.embedders import GROUP, Embedder, TrainableEmbedder
+from armarium_search.vectors.embedders import GROUP, Embedder, TrainableEmbedder, check_embedder
 
-__all__ = ["GROUP", "KINDS", "SCOPES", "Embedder", "Hit", "Kind", "Scope", "TrainableEmbedder", "days_of"]
+__all__ = [
+    "GROUP",
+    "KINDS",
+    "SCOPES",
+    "Embedder",
+    "Hit",
+    "Kind",
+    "Scope",
+    "TrainableEmbedder",
+    "check_embedder",
+    "days_of",
+]

@@ -1,4 +1,4 @@
-"""The command of searching: pages with the lines in which the words stand, and on request their cut-out pictures."""
+"""The command of searching: pages with the lines that contain the words, and on request pictures of those lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLAGS = ("is_starred", "has_reading")
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(
         rich_help_panel=Topic.pages,
@@ -39,36 +39,37 @@ def commands() -> typer.Typer:
 def search(
     words: Annotated[
         list[str],
-        typer.Argument(help="What to look for; in quotes within the query: a phrase. NOT leaves out."),
+        typer.Argument(help="What to search for; in quotes within the query: a phrase. NOT excludes."),
     ],
     fuzzy: Annotated[
-        bool, typer.Option("--fuzzy", help="Also words a letter or two away: misread, or spelled otherwise.")
+        bool,
+        typer.Option(
+            "--fuzzy", help="Also words one or two letters different: misread, or spelled differently."
+        ),
     ] = False,
     alike: Annotated[
-        bool, typer.Option("--alike", help="Also passages that are alike, where they have vectors.")
+        bool, typer.Option("--alike", help="Also similar passages, if they have vectors.")
     ] = False,
-    people: Annotated[list[str] | None, typer.Option(help="Where this person is named.")] = None,
-    places: Annotated[list[str] | None, typer.Option(help="Where this place is named.")] = None,
+    people: Annotated[list[str] | None, typer.Option(help="Only where this person is named.")] = None,
+    places: Annotated[list[str] | None, typer.Option(help="Only where this place is named.")] = None,
     dates: Annotated[
         str | None, typer.Option(help="A year, month, day, decade (183X) or interval (1832/1840).")
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option(
-            "--in", help="Only at or beneath this folder or document.", autocompletion=document_names
-        ),
+        typer.Option("--in", help="Only at or below this folder or document.", autocompletion=document_names),
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(help="A filter, as in languages=es, is_starred=true or date_from=1832."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="Pages that are listed.")] = 10,
-    offset: Annotated[int, typer.Option(min=0, help="Pages that are left out first.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many pages to list.")] = 10,
+    offset: Annotated[int, typer.Option(min=0, help="How many pages to skip first.")] = 0,
     picture: Annotated[
-        Path | None, typer.Option("--picture", help="A folder for the pictures of the lines that were found.")
+        Path | None, typer.Option("--picture", help="A folder for pictures of the lines found.")
     ] = None,
 ) -> None:
-    """Find pages by their words, and show the lines in which they stand."""
+    """Find pages by their words, and show the lines that contain them."""
     with project_session() as session:
         scopes = [f'people:"{one}"' for one in people or ()] + [f'places:"{one}"' for one in places or ()]
         query = " ".join([*words, *scopes, *([f"dates:{dates}"] if dates else [])])
@@ -93,13 +94,14 @@ def search(
 
 
 def filters_of(where: Any) -> dict[str, Any]:
-    """`name=value` as the filters of a search; Refused for a name that is none of them."""
+    """Return `name=value` pairs as the filters of a search; Refused for an unknown name."""
     filters: dict[str, Any] = {}
     for one in where:
         name, parted, value = one.partition("=")
         if not parted or name not in (*LISTS, *SINGLE, *FLAGS):
             raise Refused(
-                f"--where takes NAME=VALUE with one of the names {', '.join((*LISTS, *SINGLE, *FLAGS))}; {one!r} is none."
+                f"--where takes NAME=VALUE with one of the names {', '.join((*LISTS, *SINGLE, *FLAGS))}; "
+                f"{one!r} is not one of them."
             )
         if name in LISTS:
             filters.setdefault(name, []).append(value)
@@ -109,7 +111,7 @@ def filters_of(where: Any) -> dict[str, Any]:
 
 
 def picture_of(session: Session, segment_id: str, result: dict[str, Any], folder: Path) -> str | None:
-    """The cut-out picture of a line, in a file of *folder*; None where the page has no picture."""
+    """Write the picture of a line to a file in *folder*; return None if the page has no picture."""
     try:
         bytes_of_it = session.raw("GET", f"/api/segments/{segment_id}/picture")
     except Refused:
@@ -121,7 +123,7 @@ def picture_of(session: Session, segment_id: str, result: dict[str, Any], folder
 
 
 def show(found: dict[str, Any]) -> None:
-    """Print what was found, the words in it marked."""
+    """Print what was found, with its words marked."""
     at_least = "" if found["total_is_exact"] else "at least "
     typer.echo(f"{at_least}{plural(found['total_results'], 'document')} found.".capitalize())
     for result in found["results"]:
@@ -137,13 +139,13 @@ def show(found: dict[str, Any]) -> None:
         typer.echo(f"Perhaps: {'; '.join(found['suggestions'])}")
     notices = [found["notice"], (found["semantic"] or {}).get("notice")]
     if found["pages_behind"]:
-        notices.append(f"{plural(found['pages_behind'], 'page')} changed and not looked over yet.")
+        notices.append(f"{plural(found['pages_behind'], 'page')} changed and not indexed yet.")
     for notice in filter(None, notices):
         typer.echo(notice)
 
 
 def mark_ranges(text: str, ranges: list[list[int]]) -> str:
-    """The *text* with the stretches of *ranges* marked."""
+    """Return *text* with the stretches of *ranges* marked."""
     parts: list[str] = []
     at = 0
     for start, end in ranges:

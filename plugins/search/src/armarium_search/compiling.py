@@ -1,4 +1,4 @@
-"""A sentence made into a query and filters by a model, where the caller asks for it and may."""
+"""Has a model turn a sentence into a query and filters, if the caller requests it and may do so."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarium_search.vectors.served import embed_query
 
 USE_CASE = "compile-a-search"
 SECONDS = 30.0
-"""The longest that whoever searches waits for the model."""
+"""How long a search waits for the model."""
 SYSTEM = "You turn what a historian asks into a query of a search engine for the pages of an archive."
 PROMPT = (
     "Write the query for what is asked below, and filters only where it plainly states them. The query holds few words, in "
@@ -24,10 +24,11 @@ PROMPT = (
     'dates: (1832, 183X, 1832/1840), name: and tag:, each before a word or a "phrase". Leave out words such as find, letters '
     "about, or who wrote."
 )
-VIEWERS = "A viewer may not have a model asked; the words were searched as they were written. Ask somebody who may edit."
+VIEWERS = "A viewer may not use a model, so the words were searched as written. Ask an editor to search."
 NO_MODEL = (
-    "No model that may be asked turns sentences into queries, so the words were searched as they were written. Add a "
-    "provider of this machine, or name one in `provider` and say that what is sent may leave with `pages_may_leave`."
+    "No model may be used to turn the sentence into a query, so the words were searched as written. Add a "
+    "provider on this machine, or name one in `provider` and allow the sentence to be sent with "
+    "`pages_may_leave`."
 )
 
 
@@ -44,7 +45,9 @@ class Sentence(BaseModel):
 
 
 class CompiledQuery(SearchParams):
-    """What is searched, with what was written, the query that a model wrote, or why it is searched as it was written."""
+    """What is searched, with what was written, the query that a model wrote, or why the words are searched as
+    written.
+    """
 
     written: str
     of_model: str | None = None
@@ -54,8 +57,9 @@ class CompiledQuery(SearchParams):
 def compile_first(
     library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> dict[str, SearchParams]:
-    """*params* as a model understands their sentence, where they ask for it; a model may take as long as `SECONDS`, so the
-    project is not read meanwhile."""
+    """Return *params* as a model understands their sentence, if they request that; a model may take up to
+    `SECONDS`, so the project is not read meanwhile.
+    """
     if not params.compile or not params.query.strip():
         return {}
     query, filters, error = _ask_model(library, engine, principal, params)
@@ -68,7 +72,7 @@ def compile_first(
 def prepare_query(
     library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> dict[str, SearchParams]:
-    """What models are asked before the project is read: a query for a sentence, and a vector for the query."""
+    """Ask models what is needed before the project is read: a query for a sentence, and a vector for the query."""
     found = compile_first(library, engine, principal, params).get("params", params)
     embed_query(library, engine, principal, found)
     return {"params": found}
@@ -77,8 +81,7 @@ def prepare_query(
 def _ask_model(
     library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> tuple[str | None, Filters | None, str | None]:
-    """The query that a model wrote and its filters, or why there is none; a filter that the caller states wins over one of
-    the model's."""
+    """Return a model's query and filters, or why there is none; a filter from the caller overrides the model's."""
     if principal.role == "viewer":
         return None, None, VIEWERS
     try:
@@ -99,14 +102,14 @@ def _ask_model(
         found = ask(Caller(engine, library, principal), request, Sentence).answer
         parse(found.query, {*SCOPES, *scopes_of(engine)})
     except ServiceError as refusal:
-        return None, None, f"{refusal.detail} The words were searched as they were written."
+        return None, None, f"{refusal.detail} The words were searched as written."
     of_model = found.model_dump(exclude={"query"}, exclude_defaults=True)
     stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
     return found.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
 
 
 def _choose_provider(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:
-    """The provider that was named, else the first whose model may be asked with what is allowed."""
+    """Return the named provider, else the first one whose model may be asked with what is allowed."""
     if params.provider is not None:
         return params.provider, params.model
     for served in served_models(engine):

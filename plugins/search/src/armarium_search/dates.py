@@ -1,4 +1,4 @@
-"""Dates as intervals of days: what ISO 8601 and EDTF write, from its first day to its last; pure."""
+"""Dates as intervals of days: from the first to the last day of an ISO 8601 or EDTF expression; pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import re
 from armarium_search.errors import bad_date
 
 FIRST, LAST = "0000-01-01", "9999-12-31"
-"""The days that an interval without a beginning, or without an end, goes from or to."""
+"""The first and last day assumed for an interval without a beginning or an end."""
 _DAY = re.compile(r"(\d{4}|\d{3}X|\d{2}XX)(?:-(0[1-9]|1[0-2]|XX)(?:-(0[1-9]|[12]\d|3[01]|XX))?)?[?~%]?")
 
 
 def days_of(written: str) -> tuple[str, str] | None:
-    """The first and the last day (YYYY-MM-DD) of a date or interval; None for what is none, or lies before year 0."""
+    """Return the first and the last day (YYYY-MM-DD) of a date or interval; None if it is neither, or before
+    year 0.
+    """
     begin, parted, end = written.strip().partition("/")
     if not parted:
         return _days(begin)
@@ -24,7 +26,7 @@ def days_of(written: str) -> tuple[str, str] | None:
 
 
 def required_days(written: str) -> tuple[str, str]:
-    """As `days_of`; Invalid where it is no date."""
+    """As `days_of`; Invalid if it is not a date."""
     found = days_of(written.upper().replace("–", "/"))
     if found is None:
         raise bad_date(written)

@@ -1,4 +1,6 @@
-"""Keeps what documents and artifacts are looked up by: in the step that changes them, and for older projects by a job."""
+"""Maintains the entries by which documents and artifacts are found: in the step that changes them, and for
+older projects by a job.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from armarium_source_model.api import fold_text
 
 JOB_KIND = "search-names"
 BATCH = 500
-"""Documents or artifacts looked over in one transaction."""
+"""How many documents or artifacts are indexed in one transaction."""
 LONGEST = 200_000
-"""Characters of one document's description, or one artifact, that are looked up."""
+"""How many characters of a document's description, or of an artifact, are indexed."""
 
 _DESCRIBED = (
     "id, name, date_original, page_label, case_id, date_iso, attributes, source_metadata, page_content"
@@ -35,7 +37,7 @@ _PUT_ARTIFACT = (
 
 
 def note_step(ctx: ActionContext) -> None:
-    """At the end of each step: look over the documents and artifacts that it changed."""
+    """At the end of each step, index the documents and artifacts that it changed."""
     touched = ctx.touched_tables((documents, artifacts))
     raw = raw_of(ctx.conn)
     if documents.name in touched:
@@ -45,7 +47,7 @@ def note_step(ctx: ActionContext) -> None:
 
 
 def keep_names(raw: Any, ids: Iterable[str]) -> None:
-    """Write the entries of the documents *ids*, and remove those of documents that are gone."""
+    """Write the entries of the documents *ids*, and remove those of deleted documents."""
     wanted = orjson.dumps(list(ids)).decode()
     rows = raw.execute(
         f"SELECT {_DESCRIBED} FROM {documents} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)
@@ -86,7 +88,7 @@ def _texts_in(value: Any) -> list[str]:
 
 
 def keep_artifacts(raw: Any, ids: Iterable[str]) -> None:
-    """Write the entries of the artifacts *ids*, and remove those of artifacts that are gone or say nothing."""
+    """Write the entries of the artifacts *ids*, and remove those of deleted or empty artifacts."""
     wanted = orjson.dumps(list(ids)).decode()
     rows = raw.execute(
         f"SELECT id, document_id, content FROM {artifacts} WHERE id IN (SELECT value FROM json_each(?)) AND content <> ''",
@@ -105,7 +107,7 @@ _KEPT = ((documents, keep_names), (artifacts, keep_artifacts))
 
 
 def look_over(job: JobContext) -> dict[str, int]:
-    """Look over all documents and artifacts, in the order of their ids; killed anywhere it goes on where it was."""
+    """Index all documents and artifacts, in the order of their ids; after a kill it resumes where it was."""
     kept = {"table": 0, "after": "", "done": 0, **job.checkpoint}
     while kept["table"] < len(_KEPT):
         job.check()
@@ -127,7 +129,7 @@ def _look_over_some(library: Library, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def begin(engine: Engine, library: Library) -> None:
-    """When a project is opened of which no names are kept: look over what is there, by a job where that is much."""
+    """When a project without entries is opened, index its contents, by a job if there are many."""
     with library.db.write() as conn:
         raw = raw_of(conn)
         if raw.execute(f"SELECT EXISTS (SELECT 1 FROM {names})").fetchone()[0] or _is_queued(raw):
@@ -135,9 +137,9 @@ def begin(engine: Engine, library: Library) -> None:
         first = [row[0] for row in raw.execute(f"SELECT id FROM {documents} LIMIT {BATCH}")]
         some = [row[0] for row in raw.execute(f"SELECT id FROM {artifacts} LIMIT {BATCH}")]
         if max(len(first), len(some)) == BATCH:
-            engine.jobs.enqueue(conn, JOB_KIND, {}, title="Look over the names of documents")
+            engine.jobs.enqueue(conn, JOB_KIND, {}, title="Index the names of documents")
             return
-        # A new project has its first folder already; waiting for a job, it would be one that cannot be found by name.
+        # A new project already has its first folder; until a job had run, it could not be found by name.
         keep_names(raw, first)
         keep_artifacts(raw, some)
 
@@ -158,7 +160,7 @@ def remake(library: Library) -> None:
 
 
 def examine(library: Library) -> Iterator[str]:
-    """What is wrong with the entries, in sentences; nothing while the job that writes them is on its way."""
+    """Return what is wrong with the entries, in sentences; nothing while the job that writes them is pending."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         if _is_queued(raw):
@@ -173,14 +175,14 @@ def examine(library: Library) -> Iterator[str]:
         ) + len(kept)
     if wrong:
         yield (
-            f"The words by which {wrong} documents are found are not those of their names and descriptions. Nothing is "
-            "lost: `armarium doctor --rebuild` makes them anew."
+            f"The search entries of {wrong} documents do not match their names and descriptions. Nothing is "
+            "lost: `armarium doctor --rebuild` builds them again."
         )
 
 
 NAMES = JobKind(
     name=JOB_KIND,
     lane="database",
-    summary="Look over the names of documents and what artifacts say, so that they are found.",
+    summary="Index the names of documents and the text of artifacts, so that they are found.",
     run=look_over,
 )

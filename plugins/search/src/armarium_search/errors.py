@@ -1,4 +1,4 @@
-"""The refusals of searching, each a sentence a person can act on."""
+"""The refusals of searching, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -14,39 +14,41 @@ unknown_search = missing(
 def bad_word(field: str, word: str, known: Iterable[str]) -> BadRequest:
     """400: a word that the field does not know."""
     return BadRequest(
-        f"{field} does not know {word!r}. It takes: {', '.join(known)}.", code="bad_word", field=field
+        f"{field} does not accept {word!r}. It accepts: {', '.join(known)}.", code="bad_word", field=field
     )
 
 
 def too_many_words(count: int, most: int) -> Invalid:
-    """422: more words than one question may hold."""
+    """422: more words than a query may contain."""
     return Invalid(
-        f"A query has at most {most} words, phrases and scopes; this one has {count}. Ask for less at once.",
+        f"A query has at most {most} words, phrases and scopes; this one has {count}. Search for less at "
+        "once.",
         code="too_many_words",
     )
 
 
 def only_excludes() -> Invalid:
-    """422: nothing is searched for, only left out."""
+    """422: nothing is searched for, only excluded."""
     return Invalid(
-        "The query only says what to leave out. Name a word that is to be there beside what follows NOT.",
+        "The query only says what to leave out. Add a word to search for besides what follows NOT.",
         code="only_excludes",
     )
 
 
 def bad_date(value: str) -> Invalid:
-    """422: no date, interval or decade."""
+    """422: not a date, interval or decade."""
     return Invalid(
-        f"{value!r} is no date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a decade (183X) or "
-        "an interval (1832/1840, ../1840).",
+        f"{value!r} is not a date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a "
+        "decade (183X) or an interval (1832/1840, ../1840).",
         code="bad_date",
     )
 
 
 def not_in_folder(search_id: str, folder_path: str) -> Invalid:
-    """422: a saved search that does not stand in the folder that is put in order."""
+    """422: a saved search that is not in the folder that is being ordered."""
     return Invalid(
-        f"No saved search {search_id} stands in {folder_path}. List the saved searches and name those of that folder.",
+        f"There is no saved search {search_id} in {folder_path}. List the saved searches and name those of "
+        "that folder.",
         code="not_in_folder",
         search_id=search_id,
     )
@@ -58,23 +60,32 @@ def named_twice(search_id: str) -> Invalid:
 
 
 def unknown_embedder(name: str, known: Iterable[str]) -> Invalid:
-    """422: no embedder of that name."""
+    """422: there is no embedder of that name."""
     return Invalid(
         f"There is no embedder {name!r}. Installed: {', '.join(known) or 'none'}.", code="unknown_embedder"
     )
 
 
 def embedder_needs_provider(name: str) -> Invalid:
-    """422: a served embedder without the provider that serves it."""
+    """422: an embedder of a provider, without the provider."""
     return Invalid(
-        f"The embedder {name} asks a model of a provider: name one in `provider`, and its model in `model`.",
+        f"The embedder {name} uses a model of a provider: name the provider in `provider`, and its model in "
+        "`model`.",
         code="embedder_needs_provider",
     )
 
 
-def nothing_to_embed() -> Invalid:
-    """422: no page of the project has a text."""
+def name_without_folders(model: str) -> Invalid:
+    """422: a model of this machine named by a path."""
     return Invalid(
-        "No page has a text yet, so there is nothing to learn from. Read or transcribe some pages first.",
+        f"{model!r} is no name of a model. Name one of the models of this machine by its name alone, without folders.",
+        code="not_a_model_name",
+    )
+
+
+def nothing_to_embed() -> Invalid:
+    """422: no page of the project has text."""
+    return Invalid(
+        "No page has any text yet, so there is nothing to learn from. Read or transcribe some pages first.",
         code="nothing_to_embed",
     )

@@ -1,4 +1,4 @@
-"""The long work of searching: passages are given vectors, some pages at a time."""
+"""The background work of searching: computing vectors of passages, some pages at a time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from armarium.api import JobContext, JobKind, new_id, raw_of
 from armarium_search.entries import NAMES
 from armarium_search.errors import nothing_to_embed
 from armarium_search.schemas import EmbedParams
+from armarium_search.vectors.by_models import ModelVectors, choose_model, runs_a_model
 from armarium_search.vectors.embedders import GROUP, SAMPLE, TrainableEmbedder, passages_of
 from armarium_search.vectors.files import making_of, put_in_place, read
 from armarium_search.vectors.served import ServedVectors, is_served
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
 
 
 BATCH = 100
-"""Pages whose passages are embedded between two checkpoints."""
+"""How many pages are embedded between two checkpoints."""
 UNRELATED_PAIRS = 20_000
 
 
 def embed_pages(job: JobContext) -> dict[str, Any]:
-    """Learn where nothing was learned yet, give every passage a vector, and put all in place at once.
+    """Train the embedder if that has not been done, compute a vector for every passage, and put all in place
+    at once.
 
-    Pages whose text is the same keep their vectors. Killed anywhere and run again it goes on with the next pages.
+    Pages whose text is unchanged keep their vectors. After a kill it resumes with the next pages.
     """
     args: EmbedParams = job.args
     making = making_of(job.library, job.job_id)
@@ -39,10 +41,7 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
         making.mkdir(parents=True)
         kept = {"next": 1, "after": 0, "pages": 0, "learned": _begin(job, args, making)}
         job.save(kept)
-    driver = job.engine.drivers.load(GROUP, args.embedder)()
-    trained: TrainableEmbedder | ServedVectors = (
-        ServedVectors(job, driver, args) if is_served(driver) else driver.load(making)
-    )
+    trained = _embedder_of(job, args, making)
     before = None if kept["learned"] else read(job.library)
     old = {} if before is None else _rows_before(before)
     total = _count(job)
@@ -59,17 +58,17 @@ def embed_pages(job: JobContext) -> dict[str, Any]:
             "pages": kept["pages"] + len(pages),
         }
         job.save(kept, done=kept["pages"], total=total)
-    rows = _finish(making, args, is_served(driver))
+    rows = _finish(making, args, isinstance(trained, ServedVectors | ModelVectors))
     put_in_place(job.library, making)
     return {"pages": kept["pages"], "passages": rows, "learned": kept["learned"]}
 
 
 def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
-    """Learn, or take over what was learned before; whether it was learned now."""
+    """Train the embedder, or take over what it learned before; return whether it was trained now."""
     before = read(job.library)
-    served = is_served(job.engine.drivers.load(GROUP, args.embedder))
-    if served:
-        return before is None or args.learn_anew or before.served != _source_of(args)
+    driver = job.engine.drivers.load(GROUP, args.embedder)
+    if is_served(driver) or runs_a_model(driver):
+        return before is None or args.learn_anew or before.source != _source_of(args)
     if before is not None and before.embedder == args.embedder and not args.learn_anew:
         for file in before.folder.iterdir():
             if file.name not in ("matrix.npy", "pages.json", "about.json"):
@@ -82,12 +81,24 @@ def _begin(job: JobContext, args: EmbedParams, making: Path) -> bool:
         sample = [passage for (text,) in rows for passage in passages_of(text)][:SAMPLE]
     if not sample:
         raise nothing_to_embed()
-    job.engine.drivers.load(GROUP, args.embedder)().train(sample).save(making)
+    driver().train(sample).save(making)
     return True
 
 
+def _embedder_of(
+    job: JobContext, args: EmbedParams, making: Path
+) -> TrainableEmbedder | ServedVectors | ModelVectors:
+    driver = job.engine.drivers.load(GROUP, args.embedder)
+    if is_served(driver):
+        return ServedVectors(job, driver(), args)
+    if runs_a_model(driver):
+        return ModelVectors(job, choose_model(job.engine, job.library, driver, args.model))
+    trained: TrainableEmbedder = driver().load(making)
+    return trained
+
+
 def _source_of(args: EmbedParams) -> dict[str, Any]:
-    """Whose vectors they are, where a provider gives them."""
+    """Return the provider and model of the vectors, if a model computes them."""
     return {"embedder": args.embedder, "provider": args.provider, "model": args.model}
 
 
@@ -112,7 +123,7 @@ def _some_pages(job: JobContext, after: int) -> list[tuple[int, str, str, str]]:
 
 
 def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
-    """The vectors there were, by page and fingerprint."""
+    """Return the previous vectors, by page and fingerprint."""
     import numpy as np
 
     ends = np.searchsorted(before.page_of_row, np.arange(len(before.documents) + 1))
@@ -123,7 +134,7 @@ def _rows_before(before: Any) -> dict[tuple[str, str], Vectors]:
 
 
 def _embed_some(
-    trained: TrainableEmbedder | ServedVectors,
+    trained: TrainableEmbedder | ServedVectors | ModelVectors,
     pages: list[tuple[int, str, str, str]],
     old: dict[tuple[str, str], Vectors],
     place: Path,
@@ -131,7 +142,7 @@ def _embed_some(
     import numpy as np
 
     vectors: list[Vectors] = []
-    if isinstance(trained, ServedVectors):
+    if isinstance(trained, ServedVectors | ModelVectors):
         allowed = trained.find_allowed([page[1] for page in pages])
         pages = [page for page in pages if page[1] in allowed]
         vectors = _ask_for(trained, pages, old)
@@ -151,15 +162,17 @@ def _embed_some(
 
 
 def _ask_for(
-    served: ServedVectors, pages: list[tuple[int, str, str, str]], old: dict[tuple[str, str], Vectors]
+    model: ServedVectors | ModelVectors,
+    pages: list[tuple[int, str, str, str]],
+    old: dict[tuple[str, str], Vectors],
 ) -> list[Vectors]:
-    """The vectors of pages by a provider's model; pages whose text is the same keep theirs."""
+    """Get the vectors of pages from a model; pages whose text is unchanged keep theirs."""
     import numpy as np
 
     found = {page[1]: np.asarray(old[page[1], page[2]]) for page in pages if (page[1], page[2]) in old}
     new = [(page[1], list(passages_of(page[3]))) for page in pages if page[1] not in found]
     if new:
-        rows = served.embed([one for one, _ in new], [text for _, texts in new for text in texts])
+        rows = model.embed([one for one, _ in new], [text for _, texts in new for text in texts])
         at = 0
         for document_id, texts in new:
             found[document_id] = rows[at : at + len(texts)]
@@ -167,8 +180,8 @@ def _ask_for(
     return [found[page[1]] for page in pages]
 
 
-def _finish(making: Path, args: EmbedParams, served: bool) -> int:
-    """Put the parts together; the number of passages."""
+def _finish(making: Path, args: EmbedParams, by_model: bool) -> int:
+    """Put the parts together; return the number of passages."""
     import numpy as np
 
     parts = sorted(making.glob("part-*.npy"))
@@ -194,7 +207,7 @@ def _finish(making: Path, args: EmbedParams, served: bool) -> int:
         "made": new_id(),
         "embedder": args.embedder,
         "unrelated": _measure_unrelated(np.asarray(matrix)),
-        "served": _source_of(args) if served else None,
+        "source": _source_of(args) if by_model else None,
     }
     (making / "pages.json").write_bytes(orjson.dumps(pages))
     (making / "about.json").write_bytes(orjson.dumps(about))
@@ -205,7 +218,7 @@ def _finish(making: Path, args: EmbedParams, served: bool) -> int:
 
 
 def _measure_unrelated(matrix: Vectors) -> float:
-    """The cosine that one in a hundred pairs of passages drawn by chance reaches."""
+    """Return the cosine that one in a hundred random pairs of passages reaches."""
     import numpy as np
 
     if len(matrix) < 2:
@@ -221,7 +234,7 @@ EMBEDS = JobKind(
     name="embeds",
     lane="local-model",
     also_lanes=("network",),
-    summary="Give the passages of all pages vectors, so that likeness can be searched.",
+    summary="Compute vectors for the passages of all pages, so that similar passages can be found.",
     run=embed_pages,
     args=EmbedParams,
 )

@@ -1,8 +1,8 @@
-"""The language of queries: words, phrases, scopes and NOT, read into terms; pure.
+"""The query language: words, phrases, scopes and NOT, parsed into terms; pure.
 
-Every text is a query: what cannot be meant otherwise is words. `"in quotes"` is a phrase, `word*` the beginning of
-words, `NOT` leaves out what the next term finds, `AND` may stand between terms and says nothing, and `scope:word` or
-`scope:"several words"` asks a scope.
+Every text is a query: whatever has no other meaning is a word. `"in quotes"` is a phrase, `word*` matches
+beginnings of words, `NOT` excludes what the next term finds, `AND` may stand between terms and has no effect,
+and `scope:word` or `scope:"several words"` asks a scope.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from armarium_search.errors import only_excludes, too_many_words
 from armarium_source_model.api import words_of
 
 MOST_TERMS = 64
-"""Words, phrases and scopes of one query."""
+"""The most words, phrases and scopes of one query."""
 
 SCOPES = ("name", "tag", "dates", "people", "places", "organizations")
-"""The scopes that every project has; families add others, or find more under these."""
+"""The scopes in every project; families add others, or extend these."""
 
 _TERM = re.compile(
     r'(?P<scope>[^\W\d_]\w*):(?="|\S)(?P<scoped>"[^"]*(?:"|$)|[^\s"]+)|"(?P<phrase>[^"]*)(?:"|$)|(?P<word>[^\s"]+)'
@@ -30,7 +30,8 @@ _TERM = re.compile(
 class Term:
     """What one word or phrase asks for.
 
-    alternatives: phrases of folded words, of which any will do, each with its weight (1 for what was written).
+    alternatives: phrases of folded words, any of which matches, each with its weight (1 for what was
+    written).
     """
 
     written: str
@@ -40,13 +41,14 @@ class Term:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The folded words as written."""
+        """Return the folded words as written."""
         return self.alternatives[0][0]
 
     @cached_property
     def patterns(self) -> tuple[tuple[str, float, bool], ...]:
-        """The alternatives as they stand in a folded text between blanks, with their weights; whether each is a phrase.
-        Without those of `others`."""
+        """Return the alternatives as they occur in a folded text between blanks, with their weights, and
+        whether each is a phrase. Without those of `others`.
+        """
         end = "" if self.is_prefix else " "
         return tuple(
             (f" {' '.join(words)}{end}", weight, len(words) > 1)
@@ -56,7 +58,7 @@ class Term:
 
     @cached_property
     def others(self) -> dict[str, float]:
-        """The single words that are not as written but like it, with their weights."""
+        """Return the single words that are similar to the written ones, with their weights."""
         if self.is_prefix:
             return {}
         return {words[0]: weight for words, weight in self.alternatives if len(words) == 1 and weight < 1}
@@ -73,30 +75,32 @@ class ScopedQuestion:
 
 @dataclass(frozen=True)
 class ParsedQuery:
-    """A query, read."""
+    """A parsed query."""
 
     terms: tuple[Term, ...] = ()
     scopes: tuple[ScopedQuestion, ...] = ()
     is_empty: bool = True
-    """Nothing was written at all; otherwise there may be no terms because no letter was among the signs."""
+    """Whether nothing was written at all; otherwise there may be no terms because the query has no letter or
+    digit.
+    """
 
     @property
     def required_terms(self) -> tuple[Term, ...]:
-        """The terms that a page must have."""
+        """Return the terms that a page must have."""
         return tuple(term for term in self.terms if not term.excluded)
 
     @property
     def excluded_terms(self) -> tuple[Term, ...]:
-        """The terms that it must not have."""
+        """Return the terms that a page must not have."""
         return tuple(term for term in self.terms if term.excluded)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All folded words that a page must have, in the order written."""
+        """Return all folded words that a page must have, in the order written."""
         return tuple(word for term in self.required_terms for word in term.words)
 
     def with_terms(self, terms: tuple[Term, ...]) -> ParsedQuery:
-        """The same with other terms."""
+        """Return the same query with other terms."""
         return replace(self, terms=terms)
 
 
@@ -107,7 +111,7 @@ class _Reading:
 
 
 def parse(query: str, scopes: Collection[str] = SCOPES) -> ParsedQuery:
-    """*query* as terms; Invalid where it has too many, or only says what to leave out."""
+    """Parse *query* into terms; Invalid if it has too many, or only excludes."""
     read = _Reading()
     excluded = False
     for match in _TERM.finditer(query):
@@ -137,13 +141,13 @@ def parse(query: str, scopes: Collection[str] = SCOPES) -> ParsedQuery:
 
 
 def term_of(written: str, excluded: bool, *, quoted: bool) -> Term | None:
-    """A word or phrase as a term; None where no letter or digit is among its signs."""
+    """Return a word or phrase as a term; None if it has no letter or digit."""
     words = tuple(words_of(written))
     if not words:
         return None
     alternatives = [(words, 1.0)]
     joined = "".join(words)
     if not quoted and len(words) > 1 and "-" in written:
-        # Where it was parted at a line's end, the hyphen is gone.
+        # A hyphen at a line's end is removed when the word is joined.
         alternatives.append(((joined,), 1.0))
     return Term(written, tuple(alternatives), excluded, not quoted and written.endswith("*"))

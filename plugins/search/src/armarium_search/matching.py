@@ -1,4 +1,4 @@
-"""Whether and how well a folded text has what a query asks for, and the same question to SQLite's index; pure."""
+"""Whether and how well a folded text matches a query, and the same query for SQLite's index; pure."""
 
 from __future__ import annotations
 
@@ -7,56 +7,60 @@ from collections.abc import Callable, Iterable
 from armarium_search.language import Term
 
 SATURATION = 1.2
-"""How soon more of the same word on a page adds little (k1 of BM25)."""
+"""How quickly further occurrences of a word on a page stop adding to its weight (k1 of BM25)."""
 LENGTH = 0.75
-"""How much of a word's weight a long page takes (b of BM25)."""
+"""How much a long page reduces a word's weight (b of BM25)."""
 USUAL_SIZE = 1_800
-"""Characters of a page of usual length; a constant, so that no page's place tells anything of pages that are withheld."""
+"""The length of an average page in characters; a constant, so that a page's rank reveals nothing about
+withheld pages.
+"""
 
 
 class FoldedPassage:
-    """A text as it is matched: its folded words as one text, and the halves of those over a line's end.
+    """A text prepared for matching: its folded words as one text, and the halves of words split over a line's end.
 
-    Nothing is parted into words: a common word is weighed on hundreds of pages, and looking for it in one string takes a
-    tenth of the time of a list of words.
+    It is not split into words: a common word is weighed on hundreds of pages, and searching one string takes
+    a tenth of the time of searching a list of words.
     """
 
     __slots__ = ("_each", "_halves", "_words", "size")
 
     def __init__(self, words: str, halves: str = "") -> None:
         self.size = len(words)
-        """Characters of the text, its blanks among them."""
+        """Characters of the text, including blanks."""
         self._words = f" {words} "
         self._halves = f" {halves} " if halves else ""
         self._each: frozenset[str] | None = None
 
     def count(self, sought: str, *, is_phrase: bool) -> int:
-        """How many of its places have *sought*, words with a blank before them and, but for a beginning, after them."""
+        """Return how often *sought* occurs: words with a blank before them and, unless they are a beginning,
+        after them.
+        """
         found = _count(self._words, sought)
         return found if is_phrase or not self._halves else found + _count(self._halves, sought)
 
     @property
     def each(self) -> frozenset[str]:
-        """Each of its words, once: whether many stand there is asked in no time."""
+        """Return each of its words once: testing whether many of them occur takes almost no time."""
         if self._each is None:
             self._each = frozenset(f"{self._words}{self._halves}".split())
         return self._each
 
 
 def _count(text: str, sought: str) -> int:
-    """How often *sought* stands in *text*; the blank at the end of one may be that at the beginning of the next."""
+    """Return how often *sought* occurs in *text*; the blank after one occurrence may be the one before the next."""
     found = text.count(sought)
     if found and sought[-1] == " " and f"{sought}{sought[1:]}" in text:
-        # They share a blank, and were not all counted.
+        # Adjacent occurrences share a blank, so not all were counted.
         return text.replace(" ", "  ").count(f" {sought.strip().replace(' ', '  ')} ")
     return found
 
 
 def occurrences(term: Term, text: FoldedPassage) -> float:
-    """How often a text has a term. None of a phrase's places overlap.
+    """Return how often a text has a term. A phrase's occurrences do not overlap.
 
-    What is not as written counts by its weight and once: a common word that is like the one that was asked for says no
-    more by standing there ten times.
+    A similar word counts with its weight and only once: ten occurrences of a common word that is merely
+    similar say no more than one.
     """
     found = 0.0
     for sought, weight, is_phrase in term.patterns:
@@ -68,12 +72,12 @@ def occurrences(term: Term, text: FoldedPassage) -> float:
 
 
 def matches(terms: Iterable[Term], text: FoldedPassage) -> bool:
-    """Whether a text has every wanted term, and none that is excluded."""
+    """Return whether a text has every wanted term and no excluded one."""
     return all((occurrences(term, text) > 0) is not term.excluded for term in terms)
 
 
 def relevance(terms: Iterable[Term], text: FoldedPassage) -> float:
-    """How much a text is about the wanted terms: 0 to the number of terms."""
+    """Return how relevant a text is to the wanted terms: 0 to the number of terms."""
     length = _length(text)
     total = 0.0
     for term in terms:
@@ -84,7 +88,9 @@ def relevance(terms: Iterable[Term], text: FoldedPassage) -> float:
 
 
 def weigh_by(terms: Iterable[Term]) -> Callable[[str, str], float]:
-    """`relevance` of the wanted terms for a text's folded words and halves; of one word, the usual query, in half the time."""
+    """Return a function that computes `relevance` for a text's folded words and halves; twice as fast for a
+    single word, the usual query.
+    """
     wanted = [term for term in terms if not term.excluded]
     patterns = wanted[0].patterns if len(wanted) == 1 and not wanted[0].others else ()
     if len(patterns) != 1 or patterns[0][2] or wanted[0].is_prefix:
@@ -103,7 +109,7 @@ def weigh_by(terms: Iterable[Term]) -> Callable[[str, str], float]:
 
 
 def spelling_of(terms: Iterable[Term], text: FoldedPassage) -> tuple[str, ...]:
-    """The spelling of most weight that a text has of each wanted term; none where all stand as written."""
+    """Return the highest-weighted spelling a text has of each wanted term; none if all occur as written."""
     best = []
     for term in terms:
         has = [
@@ -123,7 +129,9 @@ def _length(text: FoldedPassage) -> float:
 
 
 def expression(terms: Iterable[Term], column: str | None = "words") -> str:
-    """The terms as a MATCH of SQLite's FTS5; "" where none is wanted. *column*: that in which phrases stand."""
+    """Return the terms as a MATCH expression of SQLite's FTS5; "" if none is wanted. *column*: the one to
+    search for phrases.
+    """
     wanted: list[str] = []
     unwanted: list[str] = []
     for term in terms:

@@ -1,4 +1,4 @@
-"""The tables of searching: the index of words, what documents and artifacts are called and say, saved searches."""
+"""The tables of searching: the index of words, the names and contents of documents and artifacts, saved searches."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from armarium_source_model.api import page_texts
 
 metadata = MetaData()
 
-# Words come folded, each parted by a blank: this tokenizer parts them there and changes nothing.
+# Words are already folded and separated by blanks: this tokenizer splits them there and changes nothing.
 _AS_THEY_ARE = ("tokenize='ascii'",)
-# No lengths of texts are kept: they are weighed by the texts themselves, and each correction would write them again.
+# No lengths of texts are stored: the texts themselves are used for weighing, and each correction would
+# rewrite the lengths.
 _PAGES = (*_AS_THEY_ARE, "columnsize=0")
 
 text_index = derived_index(
@@ -24,22 +25,22 @@ text_index = derived_index(
     columns=("words", "halves"),
     options=_PAGES,
 )
-"""In which pages which words stand; the database keeps it in step with the texts that count."""
+"""Which words occur on which pages; the database keeps it up to date with the counting texts."""
 
 names = Table(
     "search_name",
     metadata,
     Column("number", Integer, primary_key=True),
     Column("document_id", Text, nullable=False, unique=True),
-    # The folded words of its name, and of what describes it: dates as written, attributes, a note's own text.
+    # The folded words of its name, and of its description: dates as written, attributes, a note's own text.
     Column("name", Text, nullable=False),
     Column("more", Text),
-    # The first and last day that its date_iso may mean, where it has one.
+    # The first and last day that its date_iso may mean, if it has one.
     Column("first_day", Text),
     Column("last_day", Text),
     info=derived(document="document_id", whole=Whole(columns=("more",))),
 )
-"""What each document is called and described by, in folded words; kept in every step that changes it."""
+"""The name and description of each document, in folded words; updated in every step that changes them."""
 
 name_index = derived_index(
     "search_name_index",
@@ -60,7 +61,7 @@ artifact_texts = Table(
     Column("words", Text, nullable=False),
     info=derived(document="document_id", whole=Whole()),
 )
-"""What each artifact says, in folded words."""
+"""The text of each artifact, in folded words."""
 
 artifact_index = derived_index(
     "search_artifact_index",
@@ -88,4 +89,4 @@ saved_searches = Table(
     Column("updated_at", Text, nullable=False),
     info=tracked(label="saved search", document="id", monotonic=("updated_at",)),
 )
-"""What a node of the kind saved_search asks; its name, its place among the others and the Trash are the node's."""
+"""The query of a node of the kind saved_search; its name, its position and the Trash belong to the node."""

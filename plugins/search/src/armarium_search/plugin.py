@@ -1,4 +1,4 @@
-"""What search brings to the engine: the only file with a hook."""
+"""What search contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe job of searching: vectors for what was read, so that pages are found by likeness too."""
+"""The recipe job of searching: vectors for what was read, so that pages are also found by similarity."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class VectorArgs(EmbedParams):
 
 
 def make_vectors(job: JobContext) -> dict[str, Any]:
-    """Start the work on vectors, once, however often it is run again.
+    """Start the work on vectors, once, however often this is run.
 
-    It is of all pages at once, for those whose text is the same keep their vectors: the pages given, and any others that
-    were corrected since.
+    It covers all pages at once, since those whose text is unchanged keep their vectors: the given pages, and
+    any others corrected since.
     """
     kept = dict(job.checkpoint)
     if "job_id" not in kept:
@@ -48,7 +48,7 @@ VECTORS = RecipeJob(
     kind=JobKind(
         name="make-a-vector",
         lane="database",
-        summary="Have passages given vectors",
+        summary="Compute vectors of passages",
         run=make_vectors,
         args=VectorArgs,
     ),

@@ -1,4 +1,4 @@
-"""The route whose body is a bare list: the order of saved searches."""
+"""The route whose body is a plain list: the order of saved searches."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def reorder_saved(
     search_ids: Annotated[list[Id], Body(max_length=10_000)],
     folder_path: Annotated[FolderPath, Query()] = "/",
 ) -> Response:
-    """Those named come first, in the order given; those left out follow as they stood."""
+    """Put those named first, in the order given; the others follow in their previous order."""
     return act(request, "saved_search.reorder", {"folder_path": folder_path, "search_ids": search_ids})

@@ -19,16 +19,16 @@ FolderPath = Annotated[ShownPath, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_len
 
 
 class Filters(Params):
-    """What a result must be; of a list, one of its words is enough."""
+    """Conditions on a result; of a list, one word is enough."""
 
-    parent_id: Annotated[Id | None, Field(description="What lies at or beneath this node")] = None
+    parent_id: Annotated[Id | None, Field(description="Only at or below this node")] = None
     doc_types: Several | None = None
     file_types: Several | None = None
     prototype_keys: Several | None = None
     languages: Annotated[Several | None, Field(description="BCP 47 tags; en finds en-GB too")] = None
     source_authority: Several | None = None
-    date_from: Annotated[Day | None, Field(description="Its date_iso does not end before")] = None
-    date_to: Annotated[Day | None, Field(description="Its date_iso does not begin after")] = None
+    date_from: Annotated[Day | None, Field(description="Its date_iso does not end before this")] = None
+    date_to: Annotated[Day | None, Field(description="Its date_iso does not begin after this")] = None
     created_from: Moment | None = None
     created_to: Moment | None = None
     is_starred: bool | None = None
@@ -36,7 +36,7 @@ class Filters(Params):
 
 
 class SearchParams(Params):
-    """A question; an empty query asks for what was changed last."""
+    """A query; an empty one returns the most recently changed documents."""
 
     query: Query
     limit: Annotated[int, Field(ge=1, le=100)] = 10
@@ -47,48 +47,52 @@ class SearchParams(Params):
     ] = ["content", "entities", "claims"]
     search_type: Annotated[Word, Field(description="hybrid, semantic or fulltext")] = "hybrid"
     min_score: Annotated[
-        float, Field(ge=0, le=1, description="How alike a passage must be, where likeness is searched")
+        float, Field(ge=0, le=1, description="How similar a passage must be, if similarity is searched")
     ] = 0.55
     filters: Filters | None = None
     sort_by: Annotated[Word, Field(description="relevance, date, name or size")] = "relevance"
     sort_direction: Annotated[Word, Field(description="asc or desc")] = "desc"
     use_fuzzy_match: Annotated[
-        bool, Field(description="Find words a letter or two away, as they are misread or spelled otherwise")
+        bool,
+        Field(
+            description="Also find words one or two letters different, as they are misread or spelled differently"
+        ),
     ] = False
     highlight_results: bool = True
     compile: Annotated[bool, Field(description="Let a model turn the sentence into a query and filters")] = (
         False
     )
     provider: Annotated[
-        Word | None, Field(description="Whose model turns it; else the first that may be asked")
+        Word | None,
+        Field(description="The provider whose model does this; default: the first that may be asked"),
     ] = None
-    model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
+    model: Annotated[Word | None, Field(description="The model; default: the provider's default")] = None
     pages_may_leave: Annotated[
         bool,
         Field(
-            description="Whether the sentence, or words whose likeness another machine judges, may be sent there"
+            description="Whether the sentence, or the words to be compared, may be sent to another machine"
         ),
     ] = False
     _vector: tuple[float, ...] | None = PrivateAttr(None)
     _why_no_vector: str | None = PrivateAttr(None)
 
     def note_vector(self, vector: tuple[float, ...] | None, why_not: str | None) -> None:
-        """Keep the vector that a provider gave the query, or why there is none."""
+        """Record the vector that a provider computed for the query, or why there is none."""
         self._vector, self._why_no_vector = vector, why_not
 
     @property
     def vector(self) -> tuple[float, ...] | None:
-        """The vector that a provider gave the query."""
+        """Return the vector that a provider computed for the query."""
         return self._vector
 
     @property
     def why_no_vector(self) -> str | None:
-        """Why a provider gave it none."""
+        """Return why a provider computed none."""
         return self._why_no_vector
 
 
 class Excerpt(Message):
-    """A line in which something was found, and where it stands on the picture of its page."""
+    """A line in which something was found, and where it is on the picture of its page."""
 
     segment_id: str
     text: str
@@ -97,7 +101,7 @@ class Excerpt(Message):
 
 
 class ResultMetadata(Message):
-    """What a result is, and what found it."""
+    """What a result is, and how it was found."""
 
     name: str
     doc_type: str
@@ -124,7 +128,7 @@ class Result(Message):
 
 
 class ArtifactHit(Message):
-    """An artifact that says what was searched for."""
+    """An artifact whose text contains the query."""
 
     document_id: str
     document_name: str
@@ -134,7 +138,7 @@ class ArtifactHit(Message):
 
 
 class SemanticState(Message):
-    """What likeness was searched in: passages, and pages whose text is another since, or has no vector yet."""
+    """The state of the vectors searched: passages, pages whose text has changed since, and pages without a vector."""
 
     embedder: str | None
     pages: int
@@ -145,7 +149,9 @@ class SemanticState(Message):
 
 
 class Answer(Message):
-    """What was found. `total_is_exact` false: there are at least so many, and has_more says whether another page follows."""
+    """The results. `total_is_exact` false: there are at least this many, and has_more says whether another
+    page follows.
+    """
 
     query: str
     results: list[Result]
@@ -169,7 +175,7 @@ class Answer(Message):
 
 
 class SavedSearchFields(Params):
-    """What a saved search asks."""
+    """The query of a saved search."""
 
     query: Query
     is_smart_search: bool = True
@@ -181,13 +187,13 @@ class SavedSearchFields(Params):
 
 
 class SavedSearchCreate(SavedSearchFields):
-    """A search to keep."""
+    """A search to save."""
 
     sort_order: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
 
 
 class SavedSearchUpdate(Params):
-    """Changes to a saved search: a field left out stays, null clears the filters."""
+    """Changes of a saved search: a field left out does not change, null clears the filters."""
 
     search_id: Id
     query: Query | None = None
@@ -206,7 +212,7 @@ class SavedSearchId(Params):
 
 
 class ReorderParams(Params):
-    """The saved searches of one folder in the order they are to stand in; those left out follow as they stood."""
+    """The saved searches of one folder in their new order; those left out follow in their previous order."""
 
     folder_path: FolderPath = "/"
     search_ids: Annotated[list[Id], Field(max_length=10_000)]
@@ -214,14 +220,14 @@ class ReorderParams(Params):
 
 @answer_of(saved_searches)
 class SavedSearch(Message):
-    """A saved search as it is answered."""
+    """A saved search as answered."""
 
     search_type: str
     sort_order: int
 
 
 class SavedSearchList(Message):
-    """Saved searches, in the order they stand in."""
+    """Saved searches, in their order."""
 
     items: list[SavedSearch]
     count: int
@@ -242,28 +248,32 @@ class Reordered(Message):
 
 
 class EmbedParams(Params):
-    """What to learn the likeness of passages with."""
+    """Which embedder to use, and how."""
 
     embedder: Annotated[
         Word,
         Field(
-            description="project learns from the project's own pages; openai-compatible and ollama ask a provider"
+            description="project learns from the project's own pages; sentence-transformers runs a model of this machine; "
+            "openai-compatible and ollama ask a provider"
         ),
     ] = "project"
     provider: Annotated[
-        Word | None, Field(description="Whose model gives the vectors, where the embedder is a provider's")
+        Word | None, Field(description="The provider of the model, if the embedder uses one")
     ] = None
-    model: Annotated[Word | None, Field(description="Which of its models; else its default")] = None
+    model: Annotated[
+        Word | None, Field(description="The model, of the provider (default: its default) or on this machine")
+    ] = None
     pages_may_leave: Annotated[
-        bool, Field(description="Whether the words of pages may be sent to another machine for it")
+        bool, Field(description="Whether the words of pages may be sent to another machine for this")
     ] = False
     learn_anew: Annotated[
-        bool, Field(description="Learn again, as after much was added; every passage gets a new vector")
+        bool,
+        Field(description="Learn again, for instance after much was added; every passage gets a new vector"),
     ] = False
 
 
 class StartedJob(Message):
-    """Work that was put in the queue."""
+    """A job that was enqueued."""
 
     job_id: str
     state: str

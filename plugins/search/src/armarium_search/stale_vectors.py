@@ -1,4 +1,4 @@
-"""What of searching rests on text: the vectors of pages whose text is another by now."""
+"""What of searching depends on text: the vectors of pages whose text has changed since."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from armarium.api import ActionContext, Library, raw_of
 from armarium_search.vectors.files import read
 from armarium_source_model.api import StaleRow, page_texts
 
-WHY = "Its vectors were made of another text; `armarium action search.embed` makes those anew that are not of their text."
+WHY = (
+    "Its vectors were made from an earlier text; `armarium action search.embed` updates all outdated vectors."
+)
 
 
 class RestingVectors:
-    """Pages that were given vectors. A row's id is that of its page, for a page has one set of them."""
+    """Pages with vectors. A row's id is that of its page, since a page has one set of them."""
 
     kinds = ("embedding",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Those of these pages whose text, or its absence, is not what their vectors were made of."""
+        """Return those of these pages whose text has changed, appeared or disappeared since their vectors
+        were made.
+        """
         kept = read(library)
         if kept is None or not document_ids:
             return []
@@ -34,5 +38,5 @@ class RestingVectors:
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Vectors are made again."""
+        """Refuse: vectors are made again."""
         return False

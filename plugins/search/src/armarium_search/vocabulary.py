@@ -1,7 +1,8 @@
-"""The words of a project by likeness: those a letter or two away from a word that was misread or is spelled otherwise.
+"""Finds similar words in a project: those a letter or two away from a word that was misread or spelled
+differently.
 
-The words are held in memory by length, each with the set of its letters as bits: two words that differ in few letters
-differ in few bits, so only a few are compared letter by letter. New words are taken in when they are asked for.
+The words are held in memory by length, each with its set of letters as bits: two words that differ in few
+letters differ in few bits, so only a few are compared letter by letter. New words are added on demand.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ if TYPE_CHECKING:
 
 
 SHORTEST = 4
-"""Letters of the shortest word for which others are looked for."""
+"""The shortest word, in letters, for which others are looked for."""
 LONG = 9
-"""Letters from which on a word may be three letters away instead of two."""
+"""From this length on, a word may differ in three letters instead of two."""
 MOST = 60
-"""Words that stand beside one that was asked for."""
+"""How many similar words are added to one word."""
 CONFUSED = str.maketrans({"v": "u", "j": "i", "y": "i", "f": "s", "ꝑ": "p"})
-"""Letters that one spelling has for another, or that are misread for each other: the long s looks like an f."""
+"""Letters that spellings interchange, or that are misread for each other: the long s looks like an f."""
 STROKES = str.maketrans(
     {"m": "iii", "n": "ii", "u": "ii", "v": "ii", "w": "iiii", "j": "i", "f": "s", "ꝑ": "p", "d": "cl"}
 )
-"""The strokes that letters are made of, which are parted otherwise when they are misread: rediit is read redut."""
+"""The strokes that letters consist of, which are grouped differently in misreadings: rediit is read as redut."""
 FEWER_STROKES = str.maketrans({chr(letter): strokes for letter, strokes in STROKES.items()} | {"r": "i"})
-"""The same where an r counts as a stroke too."""
+"""The same if an r counts as a stroke too."""
 _HELD = "search.vocabulary"
 
 
@@ -74,7 +75,7 @@ class Vocabulary:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refresh(self, conn: Connection) -> None:
-        """Take in the words that were added since."""
+        """Add the words that are new since the last call."""
         rows = raw_of(conn).execute(
             f"SELECT number, word FROM {page_words} WHERE number > ? ORDER BY number", (self.newest,)
         )
@@ -83,8 +84,9 @@ class Vocabulary:
             self.newest = number
 
     def find_near(self, word: str) -> list[tuple[str, float]]:
-        """The words at most two letters from *word*, or three from a long one, the likest first, with how far they are;
-        itself not among them."""
+        """Return the words at most two letters from *word*, or three from a long one, the most similar first,
+        with their distances; without the word itself.
+        """
         from rapidfuzz import process
 
         edits = 1 if len(word) == SHORTEST else 3 if len(word) >= LONG else 2
@@ -101,7 +103,7 @@ class Vocabulary:
 
 
 class _Shape(NamedTuple):
-    """A word in the ways in which it is compared."""
+    """A word in the forms in which it is compared."""
 
     word: str
     plain: str
@@ -114,11 +116,12 @@ class _Shape(NamedTuple):
 
 
 def _farness(asked: _Shape, other: _Shape, distance: float) -> float:
-    """How unlikely it is, as a power of ten, that one was written or read for the other; more than 0.
+    """Return how unlikely it is, as a power of ten, that one was written or read for the other; more than 0.
 
-    It may have come about in two ways, and either is enough: single letters were taken for just any others, or strokes of
-    the pen were read as other letters, spelled otherwise, or left out. The weights were fitted to made misreadings and to
-    what the reader of hands makes of lines with a known text, on half of them; `benchmarks.searching` measures on others.
+    There are two explanations, and either is enough: single letters were confused with arbitrary others, or
+    strokes of the pen were read as other letters, spelled differently, or left out. The weights were fitted
+    to synthetic misreadings and to the hand reader's output for lines with known text, on half of them;
+    `benchmarks.searching` measures on the others.
     """
     longer = abs(len(asked.word) - len(other.word))
     moved = not longer and Hamming.distance(asked.word, other.word) > distance
@@ -135,13 +138,13 @@ def _farness(asked: _Shape, other: _Shape, distance: float) -> float:
 
 
 _NEAREST = 1.25
-"""So far is what is as near as can be: less than what was written counts."""
+"""The least distance: a similar word counts less than the written one."""
 
 
 def vocabulary_of(library: Library, conn: Connection) -> Vocabulary:
-    """The words of *library*, up to date with what *conn* sees.
+    """Return the words of *library*, up to date with what *conn* sees.
 
-    They are those of all pages: whoever shows one to a caller asks first whether the caller sees a page with it.
+    They are those of all pages: before showing one to a caller, check that the caller sees a page with it.
     """
     found: Vocabulary = library.held.setdefault(_HELD, Vocabulary())
     with found.lock:

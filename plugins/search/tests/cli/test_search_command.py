@@ -19,7 +19,7 @@ def test_lines_are_shown_with_the_words_and_cut_out(desk: Machine, pictures: Pic
     ).out
     assert word in said
     assert "found/" in said
-    assert "likeness was not searched" in said
+    assert "similarity was not searched" in said
     assert (
         "0 documents found"
         in desk.succeed("search", "nowhereatall", "--people", "Juan", "--dates", "1832").out

@@ -1,1 +1,1 @@
-"""Synced folders: files that follow the project, and back."""
+"""Synced folders: files that follow the project, and the way back."""

@@ -1,7 +1,7 @@
-"""Where the files of a folder that keeps itself arranged would lie by its project folder, and the moves carried out.
+"""Where the files of an arranged folder should be according to its project folder, and the moves to get there.
 
-The rows say first where a file is to lie, in one step with its audit; the disk follows by a journal. Killed between two
-moves, the journal goes on when the folder is looked at again.
+The rows first record where a file should be, in one audited step; the disk follows through a journal. After a
+kill between two moves, the journal continues when the folder is next scanned.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from armarium.api import Library
 
 BATCH = 50
-"""Moves between two notes of what was moved."""
+"""How many moves are made between two commits."""
 
 MOST_ASKED = 1_000
-"""Documents by which the project folder of a folder is found."""
+"""How many documents are examined to find the project folder of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMove:
-    """A move: of a document's own file, or (`file_id`) of a layout file that lies beside it."""
+    """A move: of a document's own file, or (`file_id`) of a layout file next to it."""
 
     document_id: str
     from_path: str
@@ -50,7 +50,9 @@ class Plan:
 
 
 def root_of(conn: Connection, folder: str) -> str | None:
-    """The project folder that came from *folder*: the one most of its documents lie beneath as deep as on the disk."""
+    """Return the project folder that came from *folder*: the one with most of its documents at the same depth
+    below it as on disk.
+    """
     counted: Counter[str] = Counter()
     parents = _tree(conn)
     for one in [one for one in documents_in(conn, folder) if one.live][:MOST_ASKED]:
@@ -63,7 +65,7 @@ def root_of(conn: Connection, folder: str) -> str | None:
 
 
 def plan_of(conn: Connection, folder: Row[Any], disk: Disk) -> Plan:
-    """What would move so that the folder lies as its project folder does."""
+    """Return the moves after which the folder matches its project folder."""
     return _Planner(conn, folder, disk).plan()
 
 
@@ -87,7 +89,7 @@ class _Planner:
     def _place(self, one: DocumentFile, beside: list[Row[Any]]) -> None:
         above = self._folders_above(one.document_id)
         if above is None:
-            why = "Its document lies outside the project folder that came from this folder; the file stays."
+            why = "Its document is outside the project folder that came from this folder; the file is not moved."
             self.found.refused.append((one.path, why))
             return
         here = PurePosixPath(one.path)
@@ -99,7 +101,7 @@ class _Planner:
             return
         try:
             if self.disk.stamp(one.path) is None:
-                raise Unusable("It is not there any more.")
+                raise Unusable("It no longer exists.")
             target = self._free(wanted, one.path)
         except Unusable as error:
             self.found.refused.append((one.path, str(error)))
@@ -116,7 +118,7 @@ class _Planner:
                 )
 
     def _folders_above(self, document_id: str) -> list[str] | None:
-        """The names of the folders between the project folder and a document; None where it lies elsewhere."""
+        """Return the names of the folders between the project folder and a document; None if it is elsewhere."""
         names: list[str] = []
         node = self.tree.get(document_id)
         while node is not None and node.parent_id is not None:
@@ -128,7 +130,7 @@ class _Planner:
         return None
 
     def _free(self, wanted: str, own: str) -> str:
-        """*wanted*, with a number where another file has that name, on a disk of any system."""
+        """Return *wanted*, numbered if another file has that name on a disk of any system."""
         folder, _, name = wanted.rpartition("/")
         taken = self._names(folder)
         at, number = wanted, 1
@@ -146,7 +148,7 @@ class _Planner:
             except FileNotFoundError:
                 there = []
             except OSError as error:
-                raise Unusable(f"{folder} cannot be looked at: {error.strerror or error}.") from None
+                raise Unusable(f"{folder} cannot be examined: {error.strerror or error}.") from None
             self.listed[folder] = {fold_path(f"{folder}/{name}".lstrip("/")) for name in there}
         return self.listed[folder]
 
@@ -154,7 +156,7 @@ class _Planner:
 def begin(
     conn: Connection, audit_id: str, folder_id: str, planned: list[PlannedMove], *, back: bool = False
 ) -> None:
-    """Put moves into the journal. *back*: the other way round."""
+    """Put moves into the journal. *back*: in the opposite direction."""
     for one in reversed(planned) if back else planned:
         source, target = (one.to_path, one.from_path) if back else (one.from_path, one.to_path)
         conn.execute(
@@ -172,7 +174,9 @@ def begin(
 
 
 def journal_of(conn: Connection, audit_id: str) -> tuple[list[PlannedMove], str | None]:
-    """What a step had moved, or has still to move, in its order, and the folder; what it left where it was is left out."""
+    """Return what a step moved or still has to move, in order, and the folder; files that were left where
+    they were are not included.
+    """
     asked = select(moves).where(moves.c.audit_id == audit_id, moves.c.state != "left").order_by(moves.c.id)
     rows = conn.execute(asked).all()
     planned = [PlannedMove(row.document_id, row.from_path, row.to_path, row.digest) for row in rows]
@@ -180,7 +184,9 @@ def journal_of(conn: Connection, audit_id: str) -> tuple[list[PlannedMove], str 
 
 
 def carry_out(library: Library, folder_id: str) -> int:
-    """Move what the journal says is due; how many files were moved. Nothing where the folder is not there now."""
+    """Do the moves that are due in the journal; return how many files were moved. Does nothing while the
+    folder is missing.
+    """
     from armarium_sync.models import folders
 
     with library.db.read_all() as conn:
@@ -207,15 +213,15 @@ def carry_out(library: Library, folder_id: str) -> int:
 
 
 def _carry_out(disk: Disk, row: Row[Any]) -> str | None:
-    """Carry one move out; why not, None where it is done (by a run that was killed, it may be)."""
+    """Do one move; return why not, or None if it is done (perhaps by a run that was killed)."""
     try:
         there = disk.stamp(row.from_path)
         if there is None:
             if _is_meant(disk, row.to_path, row):
                 return None
-            return "It is not there any more."
+            return "It no longer exists."
         if not _is_meant(disk, row.from_path, row):
-            return "Another file lies there now."
+            return "There is another file there now."
         disk.move(row.from_path, row.to_path)
     except Unusable as error:
         return str(error)
@@ -228,12 +234,12 @@ def _is_meant(disk: Disk, path: str, row: Row[Any]) -> bool:
         return False
     if row.digest is None or digest == row.digest:
         return True
-    # A layout file may have been changed outside: the id in it tells.
+    # A layout file may have been changed outside: the id in it identifies it.
     return path.endswith(".xml") and lasting_id(disk.read(path), path) == row.document_id
 
 
 def _follow_rows(conn: Connection, row: Row[Any]) -> None:
-    """A file of ours is known where it was moved to."""
+    """Record the new place of a moved file of the project."""
     named = (files.c.folder_id == row.folder_id, files.c.role.in_(("layout", "loss")))
     file_id = conn.execute(select(files.c.id).where(*named, files.c.path == row.from_path)).scalar()
     if file_id is not None:

@@ -13,10 +13,10 @@ Where = Annotated[str, typer.Argument(help="A synced folder: its path, its name 
 
 
 def commands() -> typer.Typer:
-    """The group of commands."""
+    """Return the group of commands."""
     program = typer.Typer()
     group = typer.Typer(
-        no_args_is_help=True, help="Folders that hold the project's pages as files, kept current."
+        no_args_is_help=True, help="Folders in which the project's pages are kept as up-to-date files."
     )
     for name, function, example in (
         ("add", add, "armarium sync add ~/Shared/letters --format pagexml --format alto"),
@@ -32,7 +32,7 @@ def commands() -> typer.Typer:
 
 
 def folder_of(session: Session, named: str) -> dict[str, Any]:
-    """The synced folder that is meant."""
+    """Return the synced folder that is meant."""
     listed: list[dict[str, Any]] = session.get("/api/sync-folders")["folders"]
     place = full_path(named)
     found = [
@@ -49,15 +49,15 @@ def folder_of(session: Session, named: str) -> dict[str, Any]:
 
 
 def add(
-    folder: Annotated[Path, typer.Argument(help="A folder of this machine; made where only it is missing.")],
+    folder: Annotated[Path, typer.Argument(help="A folder on this machine; created if only it is missing.")],
     formats: Annotated[
-        list[str] | None, typer.Option("--format", "-f", help="pagexml, alto or tei; may be given again.")
+        list[str] | None, typer.Option("--format", "-f", help="pagexml, alto or tei; may be repeated.")
     ] = None,
     keep_arranged: Annotated[
-        bool, typer.Option("--keep-arranged", help="Move files as their documents are moved and renamed.")
+        bool, typer.Option("--keep-arranged", help="Move and rename files along with their documents.")
     ] = False,
 ) -> None:
-    """Tie the project to a folder; its pages are written there and kept current."""
+    """Tie the project to a folder; its pages are written there and kept up to date."""
     chosen = formats or ([] if keep_arranged else ["pagexml"])
     body = {
         "path": str(full_path(str(folder))),
@@ -66,20 +66,20 @@ def add(
     }
     with project_session() as session:
         made = session.post("/api/sync-folders", body)
-    answer(made, f"{body['path']} is tied; it is written to in the background.")
+    answer(made, f"{body['path']} is tied; its files are being written in the background.")
 
 
 def list_folders() -> None:
-    """List the synced folders and how their files stand."""
+    """List the synced folders and the state of their files."""
     with project_session() as session:
         found = session.get("/api/sync-folders")
     answer(found, "\n\n".join(in_words(one) for one in found["folders"]) or "No folder is tied.")
 
 
 def in_words(one: dict[str, Any]) -> str:
-    """A synced folder for people."""
+    """Format a synced folder as text."""
     lines = [
-        f"{one['path']}{'' if one['there'] else ' (not there now)'}",
+        f"{one['path']}{'' if one['there'] else ' (missing at the moment)'}",
         f"  {', '.join(one['formats']) or 'no formats'}, {one['mode']}, intake {'on' if one['intake'] else 'off'}",
         f"  {plural(len(one['files']), 'file')}, {plural(one['pending'], 'page')} waiting",
     ]
@@ -92,7 +92,7 @@ def in_words(one: dict[str, Any]) -> str:
     ):
         lines += [f"  {title}: {path}" for path in one[name]]
     lines += [f"  conflict: {row['path']}" for row in one["conflicts"]]
-    lines += [f"  left behind: {row['path']}: {row['why']}" for row in one["left_behind"]]
+    lines += [f"  no longer written: {row['path']}: {row['why']}" for row in one["left_behind"]]
     lines += [f"  not read back: {row['path']}: {row['why']}" for row in one["not_read_back"]]
     return "\n".join(lines)
 
@@ -107,11 +107,11 @@ def remove(folder: Where) -> None:
 
 def intake(
     folder: Where,
-    switch: Annotated[str | None, typer.Argument(help="on or off; left out: what would come in.")] = None,
+    switch: Annotated[str | None, typer.Argument(help="on or off; default: show what would come in.")] = None,
 ) -> None:
-    """Let files come in from a folder, or no longer, or see what would come in now."""
+    """Switch the intake of a folder on or off, or show what would come in now."""
     if switch not in (None, "on", "off"):
-        raise Refused(f"{switch!r} is neither on nor off.")
+        raise Refused(f"Write on or off, not {switch!r}.")
     with project_session() as session:
         path = f"/api/sync-folders/{folder_of(session, folder)['id']}/intake"
         if switch is not None:
@@ -126,33 +126,33 @@ def arrange(
     folder: Where,
     keep: Annotated[
         bool | None,
-        typer.Option("--keep/--leave", help="From now on move files as documents are moved, or leave them."),
+        typer.Option("--keep/--leave", help="From now on move files along with their documents, or do not."),
     ] = None,
 ) -> None:
-    """Show which files would move so that a folder lies as its project folder does; with --keep they do."""
+    """Show which files would be moved so that a folder matches its project folder; with --keep they are."""
     with project_session() as session:
         path = f"/api/sync-folders/{folder_of(session, folder)['id']}"
         if keep is not None:
             session.put(f"{path}/mode", {"mode": "keep-arranged" if keep else "index"})
         found = session.get(f"{path}/arrangement")
     lines = [f"{one['from_path']} -> {one['to_path']}" for one in found["moves"]]
-    lines += [f"{one['path']} stays: {one['why']}" for one in found["refused"]]
-    answer(found, "\n".join(lines) or "Every file lies where its document does.")
+    lines += [f"{one['path']} is not moved: {one['why']}" for one in found["refused"]]
+    answer(found, "\n".join(lines) or "Every file is where its document is.")
 
 
 def duplicates(
     gone: Annotated[bool, typer.Option("--remove", help="Send the duplicates to the Trash.")] = False,
 ) -> None:
-    """List files that more than one document holds, or send all but one of each to the Trash."""
+    """List files that several documents have, or send all but one document of each to the Trash."""
     with project_session() as session:
         found = session.get("/api/sync-folders/duplicates")
         ids = [one["id"] for group in found["groups"] for one in group["remove"]]
         if gone and ids:
             session.post("/api/sync-folders/duplicates/remove", {"document_ids": ids})
     lines = [
-        f"{group['path']}: kept {group['keep']['name']}, {plural(len(group['remove']), 'duplicate')}"
+        f"{group['path']}: keep {group['keep']['name']}, {plural(len(group['remove']), 'duplicate')}"
         for group in found["groups"]
     ]
     if gone and ids:
-        lines.append(f"{plural(len(ids), 'document')} went to the Trash.")
-    answer(found, "\n".join(lines) or "No file is held twice.")
+        lines.append(f"{plural(len(ids), 'document')} sent to the Trash.")
+    answer(found, "\n".join(lines) or "No file belongs to several documents.")

@@ -1,7 +1,8 @@
-"""The files of one synced folder on the disk: looked at, read, written whole or not at all, moved over nothing.
+"""The files of one synced folder on disk: examined, read, written completely or not at all, never moved over
+another.
 
-Names are inside the folder, with slashes. No link beneath the folder is followed, and nothing that was not written here is
-replaced or removed.
+Names are relative to the folder, with slashes. Links below the folder are not followed, and nothing that was
+not written here is replaced or removed.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from armarium.api import Invalid, IsClosed, PathNotAllowed, flush, flush_path, new_id, open_plain
+from armarium.api import (
+    Invalid,
+    IsClosed,
+    PathNotAllowed,
+    exchange,
+    flush,
+    flush_path,
+    new_id,
+    open_plain,
+    put_where_nothing_is,
+)
 from armarium_sync.names import OURS
-from armarium_sync.swapping import exchange, put_where_nothing_is
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of the largest layout file that is read back."""
+"""The largest layout file that is read back, in bytes."""
 
 DEEPEST = 60
 """How deep folders are followed."""
@@ -34,23 +44,24 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a walk. `why`: it is not to be opened, and why."""
+    """A file found by a walk. `why`: the reason if it must not be opened."""
 
     path: str
     stamp: str
     age: float
-    """Seconds since it was last written or renamed, by the clock of the disk; negative where that runs ahead."""
+    """Seconds since it was last written or renamed, by the clock of the disk; negative if that runs ahead."""
     why: str | None = None
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """How the disk describes a file. A change of the content, and only a change or a rename, changes it: `touch` can set
-    the one time, not the other."""
+    """Return how the disk describes a file. It changes with the content, and otherwise only by a rename:
+    `touch` can set one of the two times, not the other.
+    """
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
 
 
 class Disk:
-    """A synced folder. *ours* tells its temporary names from those of another tie."""
+    """A synced folder. *ours* distinguishes its temporary names from those of another tie."""
 
     def __init__(self, path: str, ours: str, is_closed: IsClosed | None = None) -> None:
         self.path = Path(path)
@@ -59,17 +70,17 @@ class Disk:
 
     @property
     def marker(self) -> str:
-        """The file that tells the folder from an empty one mounted or made in its place."""
+        """Return the file that distinguishes the folder from an empty one mounted or created in its place."""
         return self._ours + MARKER
 
     def mark(self) -> None:
-        """Leave the marker; OSError where that cannot be."""
-        words = "Armarium keeps files in this folder up to date. Remove this file and nothing is written here any more.\n"
+        """Write the marker; OSError if that fails."""
+        words = "Armarium keeps files in this folder up to date. If you remove this file, nothing is written here any more.\n"
         with suppress(FileExistsError), open(self.path / self.marker, "x", encoding="utf-8") as file:
             file.write(words)
 
     def is_there(self) -> bool:
-        """Whether it is the folder that was tied: not gone, not replaced by a link or an empty one."""
+        """Return whether it is the folder that was tied: not gone, not replaced by a link or an empty one."""
         try:
             return (
                 os.path.realpath(self.path) == str(self.path)
@@ -80,34 +91,36 @@ class Disk:
             return False
 
     def place(self, path: str) -> Path:
-        """The full path of *path*; Unusable where the way leads through a link or out of the folder."""
+        """Return the full path of *path*; Unusable if it leads through a link or out of the folder."""
         parts = path.split("/")
         if not path or any(part in ("", ".", "..") or "\0" in part for part in parts):
-            raise Unusable("Its name is no name inside the folder.")
+            raise Unusable("Its name leads out of the folder.")
         here = self.path
         for part in parts[:-1]:
             here = here / part
             try:
                 if not stat.S_ISDIR(here.lstat().st_mode):
-                    raise Unusable("The way to it leads through a link or a file.")
+                    raise Unusable("Its path leads through a link or a file.")
             except FileNotFoundError:
                 break
         return self.path.joinpath(*parts)
 
     def stamp(self, path: str) -> str | None:
-        """How the disk describes it; None where nothing is there. Unusable for what is no ordinary file."""
+        """Return how the disk describes it; None if nothing is there. Unusable if it is not a regular file."""
         try:
             status = self.place(path).lstat()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise Unusable(f"It cannot be looked at: {error.strerror or error}.") from None
+            raise Unusable(f"It cannot be examined: {error.strerror or error}.") from None
         if not stat.S_ISREG(status.st_mode):
-            raise Unusable("It is not an ordinary file.")
+            raise Unusable("It is not a regular file.")
         return stamp_of(status)
 
     def read(self, path: str) -> bytes:
-        """Its bytes, whole; FileNotFoundError where it is gone, Unusable for what is no file or changes meanwhile."""
+        """Return all its bytes; FileNotFoundError if it is gone, Unusable if it is not a file or changes
+        meanwhile.
+        """
         place = self.place(path)
         try:
             with open_plain(place, self._is_closed) as file:
@@ -121,13 +134,15 @@ class Disk:
         except OSError as error:
             raise Unusable(f"It cannot be read: {error.strerror or error}.") from None
         if before != after:
-            raise Unusable("It is being written; it is read when it has come to rest.")
+            raise Unusable("It is still being written; it will be read when it no longer changes.")
         if len(data) > LARGEST:
-            raise Unusable(f"It is larger than {LARGEST // 1024 // 1024} MB; that is no layout file.")
+            raise Unusable(
+                f"It is larger than {LARGEST // 1024 // 1024} MB; that is too large for a layout file."
+            )
         return data
 
     def digest(self, path: str) -> str | None:
-        """The sha256 of its bytes, None where nothing is there; Unusable as of `read`, but for the size."""
+        """Return the SHA-256 of its bytes, None if nothing is there; Unusable as for `read`, but for any size."""
         place, found = self.place(path), hashlib.sha256()
         try:
             with open_plain(place, self._is_closed) as file:
@@ -142,16 +157,17 @@ class Disk:
         return found.hexdigest()
 
     def write(self, path: str, data: bytes, is_ours: Callable[[str], bool], *, settle: bool = True) -> str:
-        """Put *data* there, whole or not at all; its new stamp. Without *settle* its name is on the disk itself after
-        `flush_folders`. A file that is there is replaced if *is_ours* says so of its digest, also where it became another
-        in the very moment. Unusable else, and nothing was changed."""
+        """Write *data* there, completely or not at all; return its new stamp. Without *settle*, its name is
+        safely on disk only after `flush_folders`. An existing file is replaced if *is_ours* accepts its
+        digest, even if it was exchanged at that very moment. Otherwise Unusable, and nothing was changed.
+        """
         place = self.place(path)
         self._make_folder(place.parent)
         there = self.digest(path) if os.path.lexists(place) else None
         mode = None
         if there is not None:
             if not is_ours(there):
-                raise Unusable("Another file lies there; it is not overwritten.")
+                raise Unusable("There is another file there; it is not overwritten.")
             mode = stat.S_IMODE(place.lstat().st_mode)
             if not mode & 0o222:
                 raise Unusable("The file there is read-only; it is not overwritten.")
@@ -167,7 +183,7 @@ class Disk:
                 try:
                     put_where_nothing_is(fresh, place)
                 except FileExistsError:
-                    raise Unusable("Another file came to lie there; it is not overwritten.") from None
+                    raise Unusable("Another file was put there; it is not overwritten.") from None
             else:
                 self._replace(path, fresh, place, is_ours)
         except BaseException:
@@ -178,13 +194,14 @@ class Disk:
         return self.stamp(path) or ""
 
     def flush_folders(self, paths: Iterable[str]) -> None:
-        """See that the names of these files are on the disk itself."""
+        """Make sure that the names of these files are safely on disk."""
         for folder in {self.path.joinpath(*path.split("/")).parent for path in paths}:
             if folder.is_dir():
                 flush_path(folder)
 
     def _replace(self, path: str, fresh: Path, place: Path, is_ours: Callable[[str], bool]) -> None:
-        # Under a name of its own: what a kill leaves under it may be somebody's, what it leaves under the other is ours.
+        # Under a separate name: what a kill leaves under it may be somebody's version; what it leaves under
+        # the other is ours.
         swap = fresh.with_name(fresh.name.replace("-new-", "-swap-"))
         os.rename(fresh, swap)
         try:
@@ -200,27 +217,29 @@ class Disk:
         if there is not None and not is_ours(there):
             exchange(swap, place)
             swap.unlink()
-            raise Unusable("It was changed in this very moment; it is not overwritten.")
+            raise Unusable("It was changed at this very moment; it is not overwritten.")
         swap.unlink(missing_ok=True)
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file; Unusable where nothing is at *source* or something at *target*. Done already is done."""
+        """Rename a file; Unusable if nothing is at *source* or something at *target*. A move already made
+        counts as done.
+        """
         before, after = self.place(source), self.place(target)
         try:
             status = before.lstat()
         except (FileNotFoundError, NotADirectoryError):
-            raise Unusable("It is not there any more.") from None
+            raise Unusable("It no longer exists.") from None
         if not stat.S_ISREG(status.st_mode):
-            raise Unusable("It is not an ordinary file.")
+            raise Unusable("It is not a regular file.")
         self._make_folder(after.parent)
         try:
             put_where_nothing_is(before, after)
         except FileExistsError:
-            # A disk for which two spellings are one file: only the spelling changes.
+            # For this disk both spellings are one file: only the spelling changes.
             if before != after and os.path.samestat(status, after.lstat()):
                 os.rename(before, after)
             else:
-                raise Unusable("Another file lies where it would go.") from None
+                raise Unusable("There is another file where it would go.") from None
         except OSError as error:
             raise Unusable(f"It cannot be moved: {error.strerror or error}.") from None
         flush_path(after.parent)
@@ -234,14 +253,14 @@ class Disk:
             missing.append(folder)
             folder = folder.parent
         if self.path != folder and self.path not in folder.parents:
-            # The synced folder itself went meanwhile: it is not made anew under what may be a mount point.
-            raise Unusable("The folder is not there any more.")
+            # The synced folder itself is gone: it is not created again below what may be a mount point.
+            raise Unusable("The folder no longer exists.")
         for one in reversed(missing):
             with suppress(FileExistsError):
                 one.mkdir()
 
     def walk(self, now_ns: int) -> Iterator[Entry]:
-        """Every file, folder by folder, links not followed; hidden folders and projects are passed over."""
+        """Yield every file, folder by folder, without following links; hidden folders and projects are skipped."""
         waiting = [("", self.path, 0)]
         while waiting:
             above, folder, depth = waiting.pop()
@@ -268,27 +287,29 @@ class Disk:
                     if depth + 1 < DEEPEST:
                         waiting.append((path + "/", folder / entry.name, depth + 1))
                     else:
-                        yield Entry(_legible(path), "", 0.0, f"Folders are followed {DEEPEST} deep.")
+                        yield Entry(
+                            _legible(path), "", 0.0, f"Folders are followed only {DEEPEST} levels deep."
+                        )
                     continue
                 age = (now_ns - max(status.st_mtime_ns, status.st_ctime_ns)) / 1e9
                 why = _fault(entry.name, above)
                 if why is None and not stat.S_ISREG(status.st_mode):
-                    why = "It is not an ordinary file: links, pipes and the like are not followed."
+                    why = "It is not a regular file: links, pipes and the like are not followed."
                 yield Entry(_legible(path) if why else path, stamp_of(status), age, why)
 
     def is_own_name(self, path: str) -> bool:
-        """Whether it is a working file of this very tie: the marker, a temporary file."""
+        """Return whether it is a working file of this very tie: the marker, a temporary file."""
         return path.rpartition("/")[2].startswith(self._ours)
 
     def clear(self, path: str, is_ours: Callable[[str], bool]) -> str | None:
-        """Remove a temporary file that a kill left, if it holds nothing of anybody else's; else why it stays."""
+        """Remove a temporary file that a kill left if it contains nobody else's data; return why not otherwise."""
         name = path.rpartition("/")[2]
         if name == self.marker:
             return None
         if "-swap-" in name:
             there = self.digest(path)
             if there is not None and not is_ours(there):
-                return "The engine was killed as it replaced a file that was changed in that moment: this is that file."
+                return "The engine was killed while it replaced a file that was being changed: this is that file."
         with suppress(OSError):
             self.place(path).unlink()
         return None
@@ -300,7 +321,7 @@ def _fault(name: str, above: str) -> str | None:
     except UnicodeEncodeError:
         return "Its name is not UTF-8; rename it."
     if any(unicodedata.category(sign) == "Cc" or sign in "\u2028\u2029" for sign in above + name):
-        return "Its name holds a control character; rename it."
+        return "Its name contains a control character; rename it."
     return None
 
 

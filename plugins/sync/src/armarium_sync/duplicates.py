@@ -1,4 +1,4 @@
-"""Files that more than one live document holds: which of the documents is kept, and which would go."""
+"""Files that several live documents have: which of the documents is kept, and which would be removed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ ORDER BY d.path, d.created_at, d.id
 
 
 def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
-    """Each file (its path and bytes) that several live documents hold, by path.
+    """Return each file (its path and bytes) that several live documents have, by path.
 
-    Kept is the first made in the folder of the file's own folder's name; the first made, where none lies in one.
+    The document to keep is the oldest one in the project folder named like the file's folder, or the oldest
+    one if none is in such a folder.
     """
     held: dict[tuple[str, str | None], list[tuple[bool, dict[str, Any]]]] = {}
     for path, checksum, identity, name, parent_id, created_at, parent, count in raw_of(conn).execute(_HELD):
@@ -43,7 +44,7 @@ def duplicates_of(conn: Connection) -> list[dict[str, Any]]:
     found = []
     for (path, checksum), listed in held.items():
         if len(listed) > 1:
-            # Sorting is stable: of those in the folder, and of the others, the first made stays first.
+            # Sorting is stable: within the folder, and among the others, the oldest comes first.
             first, *rest = [one for _, one in sorted(listed, key=lambda pair: pair[0])]
             found.append({"path": path, "checksum": checksum, "keep": first, "remove": rest})
     return found

@@ -1,4 +1,4 @@
-"""The refusals of synced folders, each a sentence a person can act on."""
+"""The refusals of synced folders, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ no_folder = missing(
 
 
 def nothing_there(path: str) -> NotFound:
-    """404: neither the folder nor the one above it is there."""
+    """404: neither the folder nor its parent exists."""
     return NotFound(
-        f"There is nothing at {path}. Make the folder, or check the path.", code="path_not_found", path=path
+        f"There is nothing at {path}. Create the folder, or check the path.", code="path_not_found", path=path
     )
 
 
@@ -24,25 +24,26 @@ def not_a_folder(path: str) -> Invalid:
 
 
 def not_writable(path: str, why: str) -> Invalid:
-    """422: the engine may not write there."""
+    """422: the engine has no permission to write there."""
     return Invalid(
-        f"The engine cannot write to {path}: {why}. Give it the right to, or name another folder.",
+        f"The engine cannot write to {path}: {why}. Give it permission, or name another folder.",
         code="not_writable",
     )
 
 
 def holds_the_project(path: str) -> Invalid:
-    """422: the project, or the engine's state, lies in the folder."""
+    """422: the folder contains the project or the engine's state."""
     return Invalid(
-        f"{path} holds this project or the engine's own files. Name a folder beside them.",
+        f"{path} contains this project or the engine's own files. Name a folder next to them.",
         code="holds_project",
     )
 
 
 def tied_already(path: str, other: str) -> Conflict:
-    """409: the folder, one above or one beneath it is tied."""
+    """409: the folder, or one above or below it, is tied."""
     return Conflict(
-        f"{path} and the synced folder {other} share files. Untie that one first, or name a folder beside it.",
+        f"{path} and the synced folder {other} share files. Untie that one first, or name a folder next to "
+        "it.",
         code="already_tied",
         other=other,
     )
@@ -57,30 +58,31 @@ def no_formats() -> Invalid:
 
 
 def came_from_nowhere(path: str) -> Invalid:
-    """422: no project folder came from the folder, so there is nothing to arrange it by."""
+    """422: no project folder came from the folder, so it cannot be arranged."""
     return Invalid(
-        f"No folder of this project came from {path}, so there is nothing to arrange it by. Import the folder first, "
-        "and tie it then.",
+        f"No folder of this project came from {path}, so there is nothing to arrange it by. Import the "
+        "folder first, then tie it.",
         code="no_project_folder",
     )
 
 
 def folder_gone(path: str) -> Conflict:
-    """409: the folder is not on the disk now."""
+    """409: the folder is missing at the moment."""
     return Conflict(
-        f"The folder {path} is not there now, or is an empty one in its place. Mount or put it back; nothing was lost.",
+        f"The folder {path} is missing, or there is an empty one in its place. Mount it or put it back; "
+        "nothing is lost.",
         code="folder_gone",
     )
 
 
 def not_duplicates(ids: Iterable[str], kept: Iterable[str]) -> Conflict:
-    """409: some of the documents are kept ones, or no duplicates any more."""
+    """409: some of the documents are to be kept, or are no longer duplicates."""
     gone, staying = sorted(ids), sorted(kept)
     said = []
     if staying:
         said.append(f"{', '.join(staying)} would be kept")
     if gone:
-        said.append(f"{', '.join(gone)} is no duplicate (any more)")
+        said.append(f"{', '.join(gone)} is not a duplicate (any more)")
     return Conflict(
         f"Nothing was removed: {'; '.join(said)}. List the duplicates again, and name only those under remove.",
         code="not_a_duplicate",
@@ -90,27 +92,28 @@ def not_duplicates(ids: Iterable[str], kept: Iterable[str]) -> Conflict:
 
 
 def not_to_take_in(path: str, why: str) -> Conflict:
-    """409: a file of a synced folder is not to be read back."""
+    """409: a file of a synced folder cannot be read back."""
     return Conflict(f"{path} is not read back: {why}", code="not_read_back", path=path)
 
 
 def unknown_file(file_id: str) -> NotFound:
     """404: no file of a synced folder has this id."""
     return NotFound(
-        f"No file of a synced folder has the id {file_id}. It is given by the engine's own look at the folder.",
+        f"No file of a synced folder has the id {file_id}. Such ids come from the engine's own scan of the "
+        "folder.",
         code="unknown_sync_file",
     )
 
 
 def stale_arrangement(path: str) -> Conflict:
-    """409: a move that the arrangement does not hold now."""
+    """409: a move that is not in the present arrangement."""
     return Conflict(
-        f"{path} would not move that way now. Ask for the arrangement again.", code="stale_arrangement"
+        f"{path} is no longer to be moved that way. Get the arrangement again.", code="stale_arrangement"
     )
 
 
 def not_arranged(path: str) -> Conflict:
-    """409: the folder does not keep itself arranged."""
+    """409: the folder is not arranged."""
     return Conflict(
         f"{path} is in the mode index: its files stay where they are. Set the mode keep-arranged first.",
         code="not_arranged",
@@ -118,13 +121,14 @@ def not_arranged(path: str) -> Conflict:
 
 
 def not_moved(path: str) -> Conflict:
-    """409: a file that lies where its document says."""
+    """409: a file that is where its document says."""
     return Conflict(f"{path} was not moved by hand; there is nothing to follow.", code="not_moved")
 
 
 def disk_refuses(path: str, error: OSError) -> ServiceError:
-    """What stops a write for want of room or of a right."""
+    """A write that fails for lack of space or permission."""
     return Conflict(
-        f"{path} cannot be written: {error.strerror or error}. Make room or give the engine the right to; it is tried again.",
+        f"{path} cannot be written: {error.strerror or error}. Make room or give the engine permission; it "
+        "will be tried again.",
         code="disk_refuses",
     )

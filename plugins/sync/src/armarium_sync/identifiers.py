@@ -1,7 +1,8 @@
-"""What a written file names in its format's own identifier place: its source, pass, reading order and kind of reading.
+"""What a written file states in its format's place for identifiers: its source, pass, reading order and kind
+of reading.
 
-PAGE has MetadataItem, ALTO fileIdentifier, TEI idno. A lasting id is read from any file by its bytes alone, so that files
-which no reader would take are known too.
+PAGE has MetadataItem, ALTO fileIdentifier, TEI idno. A lasting id is read from the bytes alone, so that files
+which no reader accepts are recognised too.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ SOURCE = "service-source"
 PREFIX = "service-"
 
 HEAD = 262_144
-"""Bytes from the beginning of a file in which its identifiers are looked for."""
+"""How many bytes at the beginning of a file are searched for identifiers."""
 
 _AFTER = re.compile(rb"service-source['\"][^<]{0,80}?(?<![0-9a-f])([0-9a-f]{32})(?![0-9a-f])")
 _BEFORE = re.compile(rb"=\s*['\"]([0-9a-f]{32})['\"][^<]{0,80}service-source")
 
 
 def stamp_content(content: str, format_name: str, about: Mapping[str, str]) -> bytes:
-    """*content* with *about* (name to value) in its identifier place; what it named of ours before is gone."""
+    """Return *content* with *about* (name to value) in its place for identifiers, replacing any previous ones
+    of ours.
+    """
     from lxml import etree
 
     root = parse_xml(content.encode())
@@ -36,7 +39,7 @@ def stamp_content(content: str, format_name: str, about: Mapping[str, str]) -> b
 
 
 def lasting_id(data: bytes, name: str) -> str | None:
-    """The id of the source that a file names, in its content or else in its name; None where it names none."""
+    """Return the id of the source stated in a file's content or else its name; None if there is none."""
     head = data[:HEAD]
     found = _AFTER.search(head) or _BEFORE.search(head)
     return found.group(1).decode() if found else lasting_id_of(name)
@@ -62,7 +65,7 @@ def _in_alto(root: etree._Element, about: Mapping[str, str]) -> None:
     for item in source.findall("{*}fileIdentifier"):
         if item.get("fileIdentifierLocation", "").startswith(PREFIX):
             source.remove(item)
-    # Identifiers of the whole document come behind those of the file.
+    # Identifiers of the whole document follow those of the file.
     behind = source.findall("{*}documentIdentifier")
     at = source.index(behind[0]) if behind else len(source)
     for number, (name, value) in enumerate(about.items()):
@@ -77,7 +80,7 @@ def _in_tei(root: etree._Element, about: Mapping[str, str]) -> None:
         holder = item.getparent()
         if item.get("type", "").startswith(PREFIX) and holder is not None:
             holder.remove(item)
-    # A statement in prose takes an identifier inside its paragraph, one in parts behind them.
+    # A statement in prose has an identifier inside its paragraph; a structured one has it after its parts.
     prose = statement.find("{*}p")
     place = statement if prose is None else prose
     for name, value in about.items():

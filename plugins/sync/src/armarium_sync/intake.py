@@ -1,4 +1,4 @@
-"""A look at a folder with what follows from it: changed files and new pictures come in, moved ones are followed."""
+"""Scans a folder and acts on the result: changed files and new pictures come in, moved ones are followed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.sync")
 
 MOST_AT_ONCE = 5_000
-"""Pictures of one import."""
+"""How many pictures one import contains."""
 
 
 @dataclass
 class Outcome:
-    """What a look came to. `again`: seconds after which to look once more, for something was still being written."""
+    """The result of a scan. `again`: seconds after which to scan once more, because something was still being
+    written.
+    """
 
     there: bool = True
     passes: int = 0
@@ -43,7 +45,7 @@ class Outcome:
 
 
 class Looker:
-    """Looks at one folder. *run* runs an action as the one the work is done as; *check* is called between two files."""
+    """Scans one folder. *run* runs an action as the principal of this work; *check* is called between two files."""
 
     def __init__(
         self,
@@ -60,7 +62,7 @@ class Looker:
         self.outcome = Outcome()
 
     def run(self, *, thorough: bool = False) -> Outcome:
-        """One look. Killed anywhere and run again it takes nothing in twice and loses nothing."""
+        """Scan once. Killed anywhere and run again, it imports nothing twice and loses nothing."""
         outcome = self.outcome
         outcome.moved = carry_out(self.library, self.folder_id)
         with self.library.db.read_all() as conn:
@@ -88,7 +90,7 @@ class Looker:
         return outcome
 
     def _take_changes(self, folder: Row[Any], sight: Sight) -> None:
-        # Of a file that was moved and changed the new place is noted, and what it is now.
+        # For a file that was moved and changed, the new place is recorded with its present content.
         moved = []
         with self.library.db.read_all() as conn:
             for row, found in sight.moved:
@@ -108,7 +110,7 @@ class Looker:
                 self._note_refusal(row.id, row.path, refusal.detail)
 
     def _is_refused(self, row: Row[Any]) -> bool:
-        """Whether this very version was refused before; noted since the look."""
+        """Return whether this very version was refused before; recorded since the scan."""
         with self.library.db.read_all() as conn:
             now = row_of_file(conn, self.folder_id, row.path)
         return now is not None and now.state == "refused"

@@ -1,4 +1,4 @@
-"""Work on synced folders in the background: a look, writing, arranging. Two never work in one folder at a time."""
+"""Background work on synced folders: scanning, writing, arranging. Two jobs never work on one folder at a time."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from armarium_sync.schemas import WorkArgs
 from armarium_sync.writing import Writer
 
 AWAY = 30.0
-"""Seconds after which a folder that is not there is looked for again."""
+"""Seconds after which a missing folder is looked for again."""
 
 BUSY = 0.5
-"""Seconds after which work goes on that found other work in its folder."""
+"""Seconds after which a job that found another one working on its folder tries again."""
 
 FOREVER = 10**9
-"""Putting off is no failure: a page that is worked on all day is written in the evening."""
+"""Being put off is not a failure: a page that is edited all day is written in the evening."""
 
 
 @contextmanager
 def _hold_folder(library: Library, folder_id: str) -> Iterator[None]:
     lock: threading.Lock = library.held.setdefault(f"sync.lock.{folder_id}", threading.Lock())
     if not lock.acquire(blocking=False):
-        raise RetryLater("Other work goes on in the folder.", seconds=BUSY)
+        raise RetryLater("Other work is being done on the folder.", seconds=BUSY)
     try:
         yield
     finally:
@@ -41,7 +41,7 @@ def _hold_folder(library: Library, folder_id: str) -> Iterator[None]:
 
 
 def look_at(job: JobContext) -> dict[str, Any]:
-    """See what changed in the folder, and take it in where intake is on."""
+    """Find what changed in the folder, and import it if the intake is on."""
     folder_id = job.args.folder_id
 
     def run(name: str, params: dict[str, Any]) -> Any:
@@ -63,7 +63,8 @@ def look_at(job: JobContext) -> dict[str, Any]:
         put_in_queue(job.engine, job.library, WRITE, folder_id)
     if outcome.again is not None:
         raise RetryLater(
-            "Files are still being written; they are read when they rest.", seconds=outcome.again
+            "Files are still being written; they will be read when they no longer change.",
+            seconds=outcome.again,
         )
     return {
         "there": True,
@@ -76,7 +77,7 @@ def look_at(job: JobContext) -> dict[str, Any]:
 
 
 def write_files(job: JobContext) -> dict[str, Any]:
-    """Write the pages that have been quiet for a while; those that have not are waited for."""
+    """Write the pages that have not changed for a while, and wait for the others."""
     folder_id = job.args.folder_id
     with _hold_folder(job.library, folder_id):
         with job.library.db.read_all() as conn:
@@ -85,7 +86,8 @@ def write_files(job: JobContext) -> dict[str, Any]:
             return {"written": 0}
         if not disk_of(job.library, folder).is_there():
             raise RetryLater(
-                f"The folder {folder.path} is not there now; it is written to when it is back.", seconds=AWAY
+                f"The folder {folder.path} is missing at the moment; it will be written to when it is back.",
+                seconds=AWAY,
             )
         writer = Writer(
             job.engine,
@@ -98,12 +100,12 @@ def write_files(job: JobContext) -> dict[str, Any]:
         )
         later = writer.run()
     if later is not None:
-        raise RetryLater("Pages are still being worked on; they are written when that rests.", seconds=later)
+        raise RetryLater("Pages are still being edited; they will be written afterwards.", seconds=later)
     return {"written": writer.written}
 
 
 def arrange_files(job: JobContext) -> dict[str, Any]:
-    """Move what does not lie as the project folder does, in one step."""
+    """Move the files that do not match the project folder, in one step."""
     folder_id = job.args.folder_id
     with _hold_folder(job.library, folder_id):
         carry_out(job.library, folder_id)
@@ -113,7 +115,7 @@ def arrange_files(job: JobContext) -> dict[str, Any]:
                 return {"moved": 0}
             disk = disk_of(job.library, folder)
             if not disk.is_there():
-                raise RetryLater(f"The folder {folder.path} is not there now.", seconds=AWAY)
+                raise RetryLater(f"The folder {folder.path} is missing at the moment.", seconds=AWAY)
             plan = plan_of(conn, folder, disk)
         for path, why in plan.refused:
             job.log("warning", f"{path}: {why}")
@@ -130,7 +132,7 @@ JOBS = (
     JobKind(
         name=LOOK,
         lane="cpu",
-        summary="See what changed in a synced folder, and take it in",
+        summary="Find what changed in a synced folder, and import it",
         run=look_at,
         args=WorkArgs,
         retries=FOREVER,
@@ -146,7 +148,7 @@ JOBS = (
     JobKind(
         name=ARRANGE,
         lane="cpu",
-        summary="Arrange a synced folder as its project folder is",
+        summary="Arrange a synced folder like its project folder",
         run=arrange_files,
         args=WorkArgs,
         retries=FOREVER,

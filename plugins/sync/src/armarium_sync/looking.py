@@ -1,6 +1,6 @@
-"""A look at a synced folder: what became of the files that are known, and what else lies there. It changes nothing.
+"""Scans a synced folder: the state of its known files, and what other files it contains. It changes nothing.
 
-What a file is hangs on its bytes alone. How the disk describes it only spares reading it again.
+What a file is depends only on its bytes. How the disk describes it merely saves reading it again.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PICTURES = frozenset(
 )
 
 SETTLED = 1.0
-"""Seconds for which a file must have stood still before it is read."""
+"""Seconds for which a file must not have changed before it is read."""
 
 LEFT_ALONE = "it is left alone"
 
 
 @dataclass(slots=True)
 class StrangerFile:
-    """A file that is none of ours, as far as it was looked at."""
+    """A file that is not the project's, as far as it was examined."""
 
     entry: Entry
     kind: str
@@ -49,11 +49,11 @@ class StrangerFile:
 
 @dataclass(slots=True)
 class Sight:
-    """What a look saw."""
+    """What a scan found."""
 
     there: bool = True
     same: list[tuple[Row[Any], str, str]] = field(default_factory=list)
-    """Files as the project knows them: (row, stamp, digest); the digest may be of an older known version."""
+    """Files as the project knows them: (row, stamp, digest); the digest may be that of an older known version."""
     changed: list[tuple[Row[Any], str, str]] = field(default_factory=list)
     gone: list[Row[Any]] = field(default_factory=list)
     blocked: list[tuple[Row[Any], StrangerFile]] = field(default_factory=list)
@@ -62,14 +62,14 @@ class Sight:
     """Layout files that a pass was read from: (file, document, format)."""
     images: list[StrangerFile] = field(default_factory=list)
     beside: list[StrangerFile] = field(default_factory=list)
-    """Layout files of nobody, which may belong to one of the images."""
+    """Layout files of unknown origin, which may belong to one of the images."""
     followed: list[tuple[DocumentFile, StrangerFile]] = field(default_factory=list)
     """Pictures of documents that were moved by hand."""
     others: list[StrangerFile] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
-    """Working files of ours that a kill left."""
+    """Working files of ours that a kill left behind."""
     in_place: set[str] = field(default_factory=set)
-    """Where documents' own files lie as the project knows it."""
+    """Where documents' own files are, as the project knows it."""
     restless: int = 0
     """Files that are still being written."""
 
@@ -77,7 +77,7 @@ class Sight:
 def look(
     library: Library, conn: Connection, folder: Row[Any], disk: Disk, *, thorough: bool = False
 ) -> Sight:
-    """One walk through the folder. *thorough*: every layout file of ours is read, whatever the disk says of it."""
+    """Walk through the folder once. *thorough*: read every layout file of ours, whatever the disk says about it."""
     return _Look(conn, folder, disk, thorough).run()
 
 
@@ -113,7 +113,7 @@ class _Look:
                     found.append(one)
         for row in rows.values():
             if row.role in ("layout", "loss") and row.path not in seen:
-                # A folder that cannot be listed hides its files; only what is surely not there is gone.
+                # A folder that cannot be listed hides its files; only what certainly does not exist is gone.
                 try:
                     if self.disk.stamp(row.path) is None:
                         self.sight.gone.append(row)
@@ -124,7 +124,8 @@ class _Look:
         return self.sight
 
     def _at_rest(self, entry: Entry) -> bool:
-        # A clock that was put back makes a file seem to come from the future: that says nothing of its rest.
+        # If a clock was set back, a file seems to come from the future: that does not show whether it still
+        # changes.
         if 0 <= entry.age < SETTLED:
             self.sight.restless += 1
             return False
@@ -145,15 +146,15 @@ class _Look:
         elif digest == row.digest or is_known(self.conn, self.folder.id, digest):
             self.sight.same.append((row, entry.stamp, digest))
         elif row.digest is None:
-            # It was to be written here, and never was: what lies here is somebody else's.
+            # It was to be written here, and never was: the file here is somebody else's.
             self.sight.blocked.append(
-                (row, StrangerFile(entry, "other", digest, why="It lies where a file of the project would."))
+                (row, StrangerFile(entry, "other", digest, why="It is where a file of the project would be."))
             )
         elif self._at_rest(entry):
             self.sight.changed.append((row, entry.stamp, digest))
 
     def _of_others(self, entry: Entry, row: Row[Any] | None) -> StrangerFile | None:
-        """What a file of others is; None while it is being written."""
+        """Return what a file of others is; None while it is being written."""
         name = PurePosixPath(entry.path).name
         suffix = PurePosixPath(name).suffix.casefold()
         what = maker_of(name)
@@ -191,10 +192,10 @@ class _Look:
         waiting = {id(one) for image in self.sight.images for one in beside_image(image.entry.path, layouts)}
         for one in self.sight.beside:
             if one.why is None and id(one) not in waiting:
-                one.why = f"No picture of its name that is new to the project lies here; {LEFT_ALONE}."
+                one.why = f"There is no new picture of its name here; {LEFT_ALONE}."
 
     def _match_moved(self, layouts: list[StrangerFile]) -> None:
-        """A file of ours that is gone, and the one file that carries its id: it was moved. Copies never are."""
+        """Match a missing file of ours with the one file that carries its id: it was moved. Copies do not count."""
         gone = {row.id: row for row in self.sight.gone if row.role == "layout"}
         for row in list(gone.values()):
             suffix = PurePosixPath(row.path).suffix.casefold()
@@ -207,7 +208,8 @@ class _Look:
             exact = [one for one in same_id if one.digest in (row.digest, row.seen)] or [
                 one for one in layouts if one.digest == row.digest
             ]
-            # Of several formats in one project each has its own subfolder or ending; the bytes tell them apart.
+            # With several formats in one project, each has its own subfolder or extension; the bytes
+            # distinguish them.
             candidates = exact or same_id
             if len(candidates) == 1:
                 self.sight.moved.append((row, candidates[0]))
@@ -215,7 +217,7 @@ class _Look:
                 self.sight.gone.remove(row)
 
     def _match_adopted(self, layouts: list[StrangerFile]) -> None:
-        """Layout files that a pass of the project was read from: they are the project's from now on."""
+        """Adopt layout files from which a pass of the project was read: from now on they are the project's."""
         asked = select(passes.c.import_checksum, passes.c.document_id, passes.c.import_format).where(
             is_among(passes.c.import_checksum, {one.digest for one in layouts}), passes.c.deleted_at.is_(None)
         )
@@ -234,11 +236,11 @@ class _Look:
         for one in layouts:
             if one.carries is None:
                 if sources.get(one.digest or ""):
-                    one.why = f"A pass was read from these very bytes already; {LEFT_ALONE}."
+                    one.why = f"A pass has already been read from these bytes; {LEFT_ALONE}."
                 self.sight.beside.append(one)
             elif one.carries in ours:
                 one.why = (
-                    f"It carries the id of a page whose own file is there as well: a copy; {LEFT_ALONE}."
+                    f"It carries the id of a page whose own file also exists, so it is a copy; {LEFT_ALONE}."
                 )
                 self.sight.others.append(one)
             else:
@@ -260,20 +262,21 @@ class _Look:
                 self.sight.followed.append((away[0], one))
             elif one.digest in known:
                 one.why = (
-                    "It is the file of a document already (live or in the Trash); it does not come in again."
+                    "It is already the file of a document (perhaps in the Trash); it is not imported again."
                 )
                 self.sight.others.append(one)
             elif one.known is not None and one.known.state == "tried" and one.known.seen == one.digest:
-                one.why = "An import refused it, or it was removed from the project since; the job of the import says why."
+                one.why = "An import refused it, or it has been removed from the project since; the job of the import says why."
                 self.sight.others.append(one)
             else:
                 self.sight.images.append(one)
 
 
 def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
-    """The layout files of nobody that belong to an image by their name: in its folder or one beneath or beside it.
+    """Return the layout files of unknown origin that belong to an image by their name: in its folder or one
+    below or next to it.
 
-    What an export wrote has a piece of an id after the name of its page, and is the text of that page alone.
+    An exported file has part of an id after the name of its page, and contains the text of that page only.
     """
     stem = PurePosixPath(path).stem.split(".")[0]
     found = []

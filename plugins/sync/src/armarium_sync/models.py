@@ -1,4 +1,4 @@
-"""The tables of synced folders: ties, what is known of their files, what waits to be written, conflicts, moves to carry out."""
+"""The tables of synced folders: ties, known files, pages to be written, conflicts, moves to make."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ folders = Table(
     "sync_folder",
     metadata,
     Column("id", Text, primary_key=True),
-    # A full path on the engine's disk, links followed.
+    # A full path on the engine's disk, with links resolved.
     Column("path", Text, nullable=False),
     Column("formats", Json, nullable=False),
     Column("mode", Text, nullable=False),
@@ -33,30 +33,33 @@ conflicts = Table(
     Column("id", Text, primary_key=True),
     reference("folder_id", folders.c.id),
     reference("document_id", documents.c.id),
-    # The file's row: it may be moved meanwhile. Of an operational table, so no foreign key.
+    # The file's row, since the file may be moved meanwhile. It is in an operational table, so this is not a
+    # foreign key.
     Column("file_id", Text, nullable=False, info=HIDDEN),
     reference("pass_id", passes.c.id),
     Column("created_at", Text, nullable=False),
     info=tracked(label="conflict of a synced folder", document="document_id"),
 )
-"""A page that changed in the project and in the folder: what the folder had is the pass, and the file is no longer written."""
+"""A page that changed in the project and in the folder: the pass is the folder's version, and the file is no
+longer written.
+"""
 
 files = Table(
     "sync_file",
     metadata,
     Column("id", Text, primary_key=True),
     Column("folder_id", Text, nullable=False),
-    # Inside the folder, with slashes, as the disk has it.
+    # Relative to the folder, with slashes, as the disk spells it.
     Column("path", Text, nullable=False),
-    # layout, loss, picture: the project's; other: anybody's.
+    # layout, loss, picture: the project's; other: somebody else's.
     Column("role", Text, nullable=False),
     Column("document_id", Text, index=True),
     Column("format", Text),
-    # sha256 of the version that the project knows: written, adopted or taken in.
+    # SHA-256 of the version that the project knows: written, adopted or taken in.
     Column("digest", Text),
-    # sha256 of the page as it was written without its date: tells whether the page changed since.
+    # SHA-256 of the page as it was written, without its date: shows whether the page has changed since.
     Column("mark", Text),
-    # What the disk held at the last look, None where the file was gone; and how the disk described it.
+    # The digest at the last scan, None if the file was gone; and how the disk described it.
     Column("seen", Text),
     Column("stamp", Text),
     # conflict, taken-in, refused, in-the-way, tried, withheld; none: as it was written.
@@ -67,7 +70,7 @@ files = Table(
     Index("ix_sync_file_role", "folder_id", "role", "state"),
     info=operational(),
 )
-"""What is known of a file in a synced folder. No file is opened for what a caller sent: only for what stands here."""
+"""What is known of a file in a synced folder. Only files listed here are opened, never a path that a caller sent."""
 
 versions_known = Table(
     "sync_version",
@@ -78,7 +81,9 @@ versions_known = Table(
     Column("kind", Text, nullable=False),
     info=operational(),
 )
-"""Every version of a file that was written to a folder or taken in from it: met again, it is nobody's new edit."""
+"""Every version of a file that was written to a folder or taken in from it: if it turns up again, it is not a
+new edit.
+"""
 
 tied = Table(
     "sync_tied",
@@ -87,7 +92,7 @@ tied = Table(
     Column("folder_id", Text, nullable=False),
     info=operational(),
 )
-"""The id of each folder that was ever tied: tied again, it knows its files again."""
+"""The id of each folder that was ever tied: when it is tied again, its files are recognised."""
 
 pending = Table(
     "sync_pending",
@@ -109,12 +114,12 @@ moves = Table(
     Column("document_id", Text),
     Column("from_path", Text, nullable=False),
     Column("to_path", Text, nullable=False),
-    # due, done, or left with the reason.
-    # sha256 of the file that is meant: another that came to lie there is not moved.
+    # due, done, or left with the reason. SHA-256 of the file that is meant: another one in its place is not
+    # moved.
     Column("digest", Text),
     Column("state", Text, nullable=False),
     Column("why", Text),
     Index("ix_sync_move_due", "folder_id", "state"),
     info=operational(),
 )
-"""The journal of moved files: what an arrangement or its undo still has to do on the disk, and what it did."""
+"""The journal of moved files: what an arrangement or its undo still has to do on disk, and what it has done."""

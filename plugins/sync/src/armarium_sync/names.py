@@ -1,4 +1,4 @@
-"""File names that every system takes, and the names that programs which share folders make for themselves."""
+"""File names that every system accepts, and the names that file-sharing programs use for their own files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 import unicodedata
 
 LONGEST = 240
-"""Bytes of the longest name written: 255 is what file systems take, and a loss report or a temporary name is longer."""
+"""The longest name written, in bytes: file systems allow 255, and the name of a loss report or temporary file
+is longer.
+"""
 
 _UNLAWFUL = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
@@ -17,7 +19,7 @@ _PICTURE = re.compile(r"\.(jpe?g|jpe|png|tiff?|webp|jp2|j2k|bmp|gif|pdf)$", re.I
 LASTING = re.compile(r"--([0-9a-f]{32})\.[^.]+$")
 
 OURS = ".armarium-"
-"""What our own temporary and marker files begin with."""
+"""The prefix of our own temporary and marker files."""
 
 _OF_SHARERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     # docs.syncthing.net/users/syncing.html: "<filename>.sync-conflict-<date>-<time>-<modifiedBy>.<ext>"; temporary files
@@ -35,7 +37,7 @@ _OF_SHARERS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a working file of Nextcloud",
         re.compile(r"^(\._?sync_.*\.db.*|\.owncloudsync\.log.*|\.nextcloudsync\.log.*)$"),
     ),
-    # What browsers, editors and copying programs leave while they write.
+    # What browsers, editors and copying programs create while they write.
     (
         "a file that is still being written",
         re.compile(r"(\.(part|partial|crdownload|download|filepart|swp|swx|tmp)|~)$", re.I),
@@ -44,26 +46,28 @@ _OF_SHARERS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def maker_of(name: str) -> str | None:
-    """What a file of this name is when a program that shares or copies folders made it for itself; None for others."""
+    """Return what a file of this name is if a sharing or copying program created it for itself; None for others."""
     if name.startswith(OURS):
         return "a working file of the engine"
     return next((what for what, pattern in _OF_SHARERS if pattern.search(name)), None)
 
 
 def fold_path(path: str) -> str:
-    """What two paths have in common that a disk takes for one: case and Unicode form do not count."""
+    """Return a form that is equal for two paths that a disk takes for one: case and Unicode form do not count."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def plain_title(title: str) -> str:
-    """A title without the ending of a picture."""
+    """Return a title without the extension of a picture."""
     return _PICTURE.sub("", title)
 
 
 def lawful(name: str, longest: int = LONGEST) -> str:
-    """*name* as every system takes it: no signs that are none of a name's, no device name, at most *longest* bytes.
+    """Return *name* in a form that every system accepts: no forbidden characters, no device name, at most
+    *longest* bytes.
 
-    The ending is kept, the rest is cut between characters as they are read, and measured as a Mac spells it.
+    The extension is kept; the rest is cut between grapheme clusters and measured in the Unicode form that a
+    Mac uses.
     """
     name = _UNLAWFUL.sub("_", unicodedata.normalize("NFC", name.encode("utf-8", "replace").decode()))
     stem, dot, ending = name.rpartition(".")
@@ -81,7 +85,7 @@ def lawful(name: str, longest: int = LONGEST) -> str:
 
 
 def cut(text: str, longest: int) -> str:
-    """The beginning of *text* in at most *longest* bytes, no sign torn from the letter it stands on."""
+    """Return the beginning of *text* in at most *longest* bytes, without separating a mark from its letter."""
     if _bytes(text) <= longest:
         return text
     taken, room = "", longest
@@ -94,13 +98,13 @@ def cut(text: str, longest: int) -> str:
 
 
 def layout_name(title: str, lasting_id: str, extension: str) -> str:
-    """`<title>--<lasting id><extension>`."""
+    """Return `<title>--<lasting id><extension>`."""
     tail = f"--{lasting_id}{extension}"
     return lawful(plain_title(title), LONGEST - len(tail) - len(".loss.json")) + tail
 
 
 def number_name(name: str, number: int) -> str:
-    """*name* with a number, for one that is taken."""
+    """Return *name* with a number, for a name that is taken."""
     stem, dot, ending = name.rpartition(".")
     if not dot or not stem:
         stem, dot, ending = name, "", ""
@@ -109,7 +113,7 @@ def number_name(name: str, number: int) -> str:
 
 
 def lasting_id_of(name: str) -> str | None:
-    """The lasting id in a name that `layout_name` made."""
+    """Return the lasting id in a name that `layout_name` made."""
     found = LASTING.search(name)
     return found.group(1) if found else None
 

@@ -1,4 +1,4 @@
-"""What steps of the project have to do with its synced folders: pages that changed wait, moved documents are arranged."""
+"""What steps of the project mean for its synced folders: changed pages are queued, moved documents are arranged."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from armarium.api import Engine, Library
 
 REPLACING = frozenset({"document.move", "document.update", "document.restore", "document.create"})
-"""Actions after which a document may lie elsewhere or be called otherwise."""
+"""Actions after which a document may have moved or have a new name."""
 
 OF_ALL = frozenset({"library.set", "source_setting.set", "source_setting.clear"})
-"""Actions that may change what every page is written as."""
+"""Actions that may change the file of every page."""
 
 
 def step_ends(ctx: ActionContext) -> None:
-    """In the transaction of the step, an undo too: what it changed waits to be written if and only if the step is."""
+    """Called in the transaction of the step, also of an undo: what it changed is queued if and only if the
+    step commits.
+    """
     if ctx.library is None:
         return
     ours = any(name.startswith("sync.") for name in ctx.ran)
@@ -46,7 +48,7 @@ def step_ends(ctx: ActionContext) -> None:
 
 
 def _list_changed(ctx: ActionContext) -> list[str]:
-    """The documents that the step changed; those above stand for all beneath them."""
+    """Return the documents that the step changed; a folder stands for everything below it."""
     raw = raw_of(ctx.conn)
     if OF_ALL & ctx.ran.keys():
         rows = raw.execute(f"SELECT id FROM {documents} WHERE parent_id IS NULL AND deleted_at IS NULL")
@@ -62,7 +64,7 @@ def _list_changed(ctx: ActionContext) -> list[str]:
 
 
 def look_when_opened(engine: Engine, library: Library) -> None:
-    """A project was opened: every folder is looked at in full, and those with intake are watched."""
+    """When a project is opened, scan every folder completely and watch those with intake."""
     with library.db.read_all() as conn:
         ties = tied_folders(conn)
     for folder in ties:

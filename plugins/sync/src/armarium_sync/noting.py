@@ -1,4 +1,6 @@
-"""What a look at a folder saw, noted in the rows; nothing is read back here and no file is touched but our own leavings."""
+"""Records in rows what a scan of a folder found; nothing is read back here, and only our own leftovers are
+touched.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from armarium_sync.rows import change_file, files_of, forget_files, know, move_r
 
 
 def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -> list[StrangerFile]:
-    """Remove the temporary files that a kill left; those that hold somebody's version stay and are listed."""
+    """Remove the temporary files that a kill left; those that contain somebody's version remain and are listed."""
     known = {
         row[0]
         for row in conn.execute(
@@ -32,7 +34,7 @@ def clear_leavings(conn: Connection, folder_id: str, disk: Disk, sight: Sight) -
 
 
 def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
-    """Note it; whether a page is to be written now, because what lay in its way is gone."""
+    """Record it; return whether a page is to be written now, because the file in its way is gone."""
     for row, stamp, digest in sight.same:
         values: dict[str, Any] = {"stamp": stamp, "seen": digest, "digest": digest}
         if row.state in ("refused", "in-the-way"):
@@ -66,7 +68,9 @@ def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
         )
         know(conn, folder.id, [found.digest or ""], "taken-in")
     for row in [row for row, _ in sight.blocked if row.state != "in-the-way"]:
-        change_file(conn, row.id, state="in-the-way", why="Another file lies there; it is not overwritten.")
+        change_file(
+            conn, row.id, state="in-the-way", why="There is another file there; it is not overwritten."
+        )
     return _note_others(conn, folder, sight) or bool(back)
 
 
@@ -87,11 +91,11 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
         elif any(getattr(row, name) != value for name, value in values.items()):
             change_file(conn, row.id, **values)
     if fresh:
-        # All at once: a folder may hold very many. A name that is not legible may look like one that is known.
+        # All at once: a folder may contain very many. An unreadable name may look like a known one.
         conn.execute(files.insert().prefix_with("OR IGNORE"), fresh)
     freed = [row.document_id for row in known.values() if row.state == "in-the-way" and row.document_id]
     wait_for(conn, folder.id, freed, 0)
-    # A picture that came in stands in its document's record now; that it came in stays told.
+    # A picture that came in is now in its document's record; that it came in remains recorded.
     gone = [
         row.id
         for row in known.values()

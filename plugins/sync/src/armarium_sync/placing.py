@@ -19,8 +19,9 @@ _CHILD = (
 def folder_for(
     conn: Connection, folder: Row[Any], names: Sequence[str], run: Callable[[str, dict[str, Any]], Any]
 ) -> str:
-    """The node for *names* beneath the project folder that came from *folder*, else beneath Sources; *run* makes what is
-    missing."""
+    """Return the node for *names* below the project folder that came from *folder*, else below Sources; *run*
+    creates missing ones.
+    """
     node = find_node(conn, folder.root_id) if folder.root_id is not None else None
     parent = node.id if node is not None and node.deleted_at is None else sources_folder(conn).id
     known = True

@@ -1,4 +1,4 @@
-"""What sync brings to the engine: the only file with a hook."""
+"""What sync contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=ACTIONS,
         jobs=JOBS,
-        # The duplicates before the folders by their id: else "duplicates" would be one.
+        # The route of the duplicates comes before that of folders by id, which would take "duplicates" for
+        # one.
         queries=(list_duplicates, list_folders, preview_intake, preview_arrangement),
         on_open=(look_when_opened,),
         on_step=(step_ends,),

@@ -1,4 +1,4 @@
-"""Reads of synced folders: how they stand, what would come in, what would move, what is held twice."""
+"""Reads of synced folders: their state, what would come in, what would be moved, which files are duplicates."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ from armarium_sync.rows import FOLDERS, disk_of, files_of, in_conflict
 from armarium_sync.schemas import Arrangement, Duplicates, Folders, Intake
 
 HELD = "sync.watch"
-"""Under which name an open project keeps its watch of the folders."""
+"""The name under which an open project stores the watch of its folders."""
 
 
 @query(
-    "/api/sync-folders", summary="The synced folders, and how their files stand", answer=Folders, refusals=()
+    "/api/sync-folders",
+    summary="The synced folders and the state of their files",
+    answer=Folders,
+    refusals=(),
 )
 def list_folders(conn: Connection, library: Library) -> dict[str, Any]:
-    """Each folder's place, formats, mode, last write, what waits, what was written, and what was found changed."""
+    """Return each folder's path, formats, mode, last write, what is pending, what was written, and what was
+    found changed.
+    """
     rows = conn.execute(select(folders).order_by(folders.c.created_at, folders.c.id))
     return {"folders": [entry_of(conn, library, row) for row in rows]}
 
 
 def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, Any]:
-    """A synced folder as it is answered."""
+    """Return a synced folder as answered."""
     disk = disk_of(library, folder)
     there = disk.is_there()
     known = files_of(conn, folder.id)
@@ -90,7 +95,7 @@ def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, 
 
 
 def _read_digest(disk: Disk, row: Row[Any]) -> str | None:
-    """The digest of what the disk holds now, read only where the disk says that something happened."""
+    """Return the digest of the present content, read only if the disk says that something happened."""
     try:
         stamp = disk.stamp(row.path)
         if stamp is None or stamp == row.stamp:
@@ -101,12 +106,14 @@ def _read_digest(disk: Disk, row: Row[Any]) -> str | None:
 
 
 def _find_barred(library: Library, ids: list[str]) -> dict[str, str]:
-    """Of the pages that have files, those that may not be exported by now. The answer is the same for every caller."""
+    """Return those of the pages with files that may no longer be exported. The answer is the same for every
+    caller.
+    """
     return find_withheld(library, KEEPER, list(dict.fromkeys(ids)), "export")
 
 
 def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[str, str]:
-    """The live documents whose own file lies at these places."""
+    """Return the live documents whose own file is at these places."""
     full = {os.path.join(folder.path, *path.split("/")): path for path in paths}
     asked = select(documents.c.path, documents.c.id).where(
         is_among(documents.c.path, full), documents.c.deleted_at.is_(None)
@@ -120,9 +127,9 @@ def _documents_at(conn: Connection, folder: Row[Any], paths: list[str]) -> dict[
     answer=Intake,
 )
 def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
-    """By a look at the folder as it is. NotFound; Conflict where the folder is not there now."""
+    """Scan the folder as it is now. NotFound; Conflict if the folder is missing."""
     folder = FOLDERS.row(conn, folder_id)
-    # Only numbers are answered; a picture that the caller may not see is no new one for that.
+    # Only numbers are returned; a picture that the caller may not see does not count as a new one.
     with library.db.read_all() as whole:
         sight = look(library, whole, folder, disk_of(library, folder))
     if not sight.there:
@@ -136,11 +143,11 @@ def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[s
 
 @query(
     "/api/sync-folders/{folder_id}/arrangement",
-    summary="Which files would move so that a folder lies as its project folder does; nothing moves",
+    summary="Which files would be moved so that a folder matches its project folder; nothing is moved",
     answer=Arrangement,
 )
 def preview_arrangement(conn: Connection, library: Library, folder_id: str) -> dict[str, Any]:
-    """By the folder as it is. NotFound; Conflict where the folder is not there now."""
+    """Compare with the folder as it is now. NotFound; Conflict if the folder is missing."""
     folder = FOLDERS.row(conn, folder_id)
     disk = disk_of(library, folder)
     if not disk.is_there():
@@ -158,23 +165,23 @@ def preview_arrangement(conn: Connection, library: Library, folder_id: str) -> d
 
 @query(
     "/api/sync-folders/duplicates",
-    summary="Files that more than one live document holds: which is kept, and which would go",
+    summary="Files that several live documents have: which document is kept, and which would be removed",
     answer=Duplicates,
     refusals=(),
 )
 def list_duplicates(conn: Connection) -> dict[str, Any]:
-    """A dry run: nothing changes."""
+    """Return them without changing anything."""
     groups = duplicates_of(conn)
     return {"groups": groups, "count": len(groups)}
 
 
 def tied_folders(conn: Connection) -> list[Row[Any]]:
-    """Every synced folder, the oldest first."""
+    """Return every synced folder, the oldest first."""
     return list(conn.execute(select(folders).order_by(folders.c.created_at, folders.c.id)))
 
 
 def has_job(conn: Connection, kind: str, folder_id: str) -> bool:
-    """Whether a job of that kind waits for the folder."""
+    """Return whether a job of that kind is pending for the folder."""
     row = raw_of(conn).execute(
         "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting' AND json_extract(args, '$.folder_id') = ? LIMIT 1",
         (kind, folder_id),
@@ -183,5 +190,5 @@ def has_job(conn: Connection, kind: str, folder_id: str) -> bool:
 
 
 def row_of_file(conn: Connection, folder_id: str, path: str) -> Row[Any] | None:
-    """What is known of a file by its place."""
+    """Return what is known of a file by its place."""
     return conn.execute(select(files).where(files.c.folder_id == folder_id, files.c.path == path)).first()

@@ -1,4 +1,4 @@
-"""Work put into the queue outside a step: after a look, when the disk reports a change, when a project is opened."""
+"""Enqueues work outside a step: after a scan, when the disk reports a change, when a project is opened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TITLES = {
     "write-to-folder": "Write to the folder",
-    "sync-look": "Look at the folder",
+    "sync-look": "Scan the folder",
     "arrange-folder": "Arrange the folder",
 }
 
@@ -23,7 +23,7 @@ TITLES = {
 def put_in_queue(
     engine: Engine, library: Library, kind: str, folder_id: str, *, thorough: bool = False
 ) -> None:
-    """Have work done on a folder, unless the same waits already or the folder is tied no longer."""
+    """Enqueue work on a folder, unless the same work is pending or the folder is no longer tied."""
     with library.db.write() as conn:
         folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
         if folder is None or has_job(conn, kind, folder_id):

@@ -1,4 +1,4 @@
-"""Rows of synced folders: read and noted, by functions that know no disk."""
+"""Reads and writes the rows of synced folders, without access to the disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OURS = ("layout", "loss")
 
 
 class DocumentFile(NamedTuple):
-    """A document that has a file of the folder as its own; `path` is inside the folder."""
+    """A document whose own file is in the folder; `path` is relative to it."""
 
     document_id: str
     path: str
@@ -32,24 +32,24 @@ class DocumentFile(NamedTuple):
 
 
 def disk_of(library: Library, folder: Row[Any] | Mapping[str, Any]) -> Disk:
-    """The folder on the disk."""
+    """Return the folder on disk."""
     row = folder if isinstance(folder, Mapping) else folder._mapping
     return Disk(row["path"], row["id"][-12:], library.is_closed)
 
 
 def files_of(conn: Connection, folder_id: str, roles: Sequence[str] | None = None) -> list[Row[Any]]:
-    """What is known of the folder's files, by path."""
+    """Return the known files of the folder, by path."""
     asked = select(files).where(files.c.folder_id == folder_id).order_by(files.c.path)
     return list(conn.execute(asked if roles is None else asked.where(files.c.role.in_(roles))))
 
 
 def file_by_id(conn: Connection, file_id: str) -> Row[Any] | None:
-    """The row of a file."""
+    """Return the row of a file."""
     return conn.execute(select(files).where(files.c.id == file_id)).first()
 
 
 def documents_in(conn: Connection, folder: str) -> list[DocumentFile]:
-    """The documents, in the Trash too, whose file lies in *folder* (a full path)."""
+    """Return the documents, also in the Trash, whose file is in *folder* (a full path)."""
     prefix = folder.rstrip(os.sep) + os.sep
     rows = raw_of(conn).execute(
         f"SELECT id, path, json_extract(metadata, '$.checksum'), deleted_at IS NULL FROM {documents}"
@@ -63,7 +63,7 @@ def documents_in(conn: Connection, folder: str) -> list[DocumentFile]:
 
 
 def find_owned(conn: Connection, digests: Iterable[str]) -> dict[str, str]:
-    """Those of *digests* that are a document's own file, live or in the Trash, each with the document."""
+    """Return those of *digests* that are a document's own file, live or in the Trash, each with the document."""
     rows = raw_of(conn).execute(
         f"SELECT json_extract(metadata, '$.checksum') AS own, min(id) FROM {documents}"
         " WHERE own IN (SELECT value FROM json_each(?)) GROUP BY own",
@@ -73,12 +73,12 @@ def find_owned(conn: Connection, digests: Iterable[str]) -> dict[str, str]:
 
 
 def file_at(conn: Connection, folder_id: str, path: str) -> Row[Any]:
-    """The row of the file at *path*, which is known."""
+    """Return the row of the file at *path*, which is known."""
     return conn.execute(select(files).where(files.c.folder_id == folder_id, files.c.path == path)).one()
 
 
 def is_known(conn: Connection, folder_id: str, digest: str) -> bool:
-    """Whether a version was written to the folder or taken in from it before."""
+    """Return whether a version was written to the folder or taken in from it before."""
     row = raw_of(conn).execute(
         f"SELECT 1 FROM {versions_known} WHERE folder_id = ? AND digest = ?", (folder_id, digest)
     )
@@ -86,7 +86,7 @@ def is_known(conn: Connection, folder_id: str, digest: str) -> bool:
 
 
 def know(conn: Connection, folder_id: str, digests: Iterable[str], kind: str) -> None:
-    """Remember versions: met again, they are nobody's new edit."""
+    """Record versions: if one turns up again, it is not a new edit."""
     raw_of(conn).executemany(
         f"INSERT OR IGNORE INTO {versions_known} (folder_id, digest, kind) VALUES (?, ?, ?)",
         [(folder_id, one, kind) for one in digests],
@@ -94,7 +94,7 @@ def know(conn: Connection, folder_id: str, digests: Iterable[str], kind: str) ->
 
 
 def put_file(conn: Connection, folder_id: str, path: str, **values: Any) -> None:
-    """Note what is known of the file at *path*, known before or not; *values* name its role."""
+    """Record what is known of the file at *path*, known before or not; *values* name its role."""
     names = ", ".join(values)
     changed = ", ".join(f"{name} = excluded.{name}" for name in values)
     raw_of(conn).execute(
@@ -111,23 +111,23 @@ def change_file(conn: Connection, file_id: str, **values: Any) -> None:
 
 
 def move_row(conn: Connection, row: Row[Any], path: str, **values: Any) -> None:
-    """Let a file be known at another place; what was known of that place was of this very file."""
+    """Record that a file is at another place; the row of that place described this very file."""
     conn.execute(files.delete().where(files.c.folder_id == row.folder_id, files.c.path == path))
     change_file(conn, row.id, path=path, **values)
 
 
 def forget_files(conn: Connection, ids: Iterable[str]) -> None:
-    """Drop what is known of files."""
+    """Delete what is known of files."""
     raw_of(conn).executemany(f"DELETE FROM {files} WHERE id = ?", [(one,) for one in ids])
 
 
 def forget_at(conn: Connection, folder_id: str, path: str) -> None:
-    """Drop what is known of the file at *path*."""
+    """Delete what is known of the file at *path*."""
     conn.execute(files.delete().where(files.c.folder_id == folder_id, files.c.path == path))
 
 
 def wait_for(conn: Connection, folder_id: str, ids: Iterable[str], changed_at: int) -> None:
-    """Note that pages changed at that millisecond; 0 lets them be written at once."""
+    """Record that pages changed at that millisecond; 0 has them written at once."""
     raw_of(conn).executemany(
         f"INSERT INTO {pending} (folder_id, document_id, changed_at) VALUES (?, ?, ?)"
         " ON CONFLICT (folder_id, document_id) DO UPDATE SET changed_at = excluded.changed_at",
@@ -136,19 +136,19 @@ def wait_for(conn: Connection, folder_id: str, ids: Iterable[str], changed_at: i
 
 
 def waiting(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
-    """(document, millisecond of its last change) of what is to be written, the longest waiting first."""
+    """Return (document, millisecond of its last change) of what is to be written, the longest waiting first."""
     asked = select(pending.c.document_id, pending.c.changed_at).where(pending.c.folder_id == folder_id)
     return [(row[0], row[1]) for row in conn.execute(asked.order_by(pending.c.changed_at))]
 
 
 def is_waiting(conn: Connection, folder_id: str, document_id: str) -> bool:
-    """Whether the page changed since its files were written."""
+    """Return whether the page changed since its files were written."""
     named = (pending.c.folder_id == folder_id, pending.c.document_id == document_id)
     return conn.execute(select(pending.c.changed_at).where(*named)).first() is not None
 
 
 def done_with(conn: Connection, folder_id: str, ids: Iterable[tuple[str, int]]) -> None:
-    """Those pages were written as they stood at that millisecond; what changed since goes on waiting."""
+    """Record that these pages were written as they were at that millisecond; later changes remain pending."""
     raw_of(conn).executemany(
         f"DELETE FROM {pending} WHERE folder_id = ? AND document_id = ? AND changed_at = ?",
         [(folder_id, one, at) for one, at in ids],
@@ -156,7 +156,7 @@ def done_with(conn: Connection, folder_id: str, ids: Iterable[tuple[str, int]]) 
 
 
 def in_conflict(conn: Connection, folder_id: str) -> dict[str, str]:
-    """The files of the folder that are in conflict, each with the newest pass that the folder's version became."""
+    """Return the files of the folder in conflict, each with the newest pass made from the folder's version."""
     asked = (
         select(conflicts.c.file_id, conflicts.c.pass_id)
         .join(files, files.c.id == conflicts.c.file_id)

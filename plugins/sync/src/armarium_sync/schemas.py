@@ -15,7 +15,7 @@ Id = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class TieParams(Params):
-    """A folder of the engine's disk that is to hold the project's pages as files."""
+    """A folder on the engine's disk in which the project's pages are kept as files."""
 
     path: MaterialPath
     formats: Annotated[list[Format], Field(max_length=3)]
@@ -46,7 +46,7 @@ class ModeParams(Params):
 
 
 class WrittenFile(Message):
-    """A file that the engine keeps current."""
+    """A file that the engine keeps up to date."""
 
     path: str
     document_id: str
@@ -55,7 +55,7 @@ class WrittenFile(Message):
 
 
 class Conflicting(Message):
-    """A page that changed in the project and in the folder; the folder's version is the pass."""
+    """A page that changed in the project and in the folder; the pass is the folder's version."""
 
     document_id: str
     path: str
@@ -73,7 +73,7 @@ class Unread(Message):
 
 
 class LeftBehind(Message):
-    """A file of a page that rights records keep from being exported by now: it is not written any more, and still there."""
+    """A file of a page that may no longer be exported: it still exists but is not written any more."""
 
     path: str
     document_id: str
@@ -82,7 +82,7 @@ class LeftBehind(Message):
 
 @answer_of(folders)
 class Folder(Message):
-    """A synced folder, and how its files stand."""
+    """A synced folder, and the state of its files."""
 
     formats: list[Format]
     mode: Mode
@@ -119,7 +119,7 @@ class Move(Message):
 
 
 class Arrangement(Message):
-    """Files that would move, inside the folder, and those that cannot."""
+    """Files that would be moved, with paths inside the folder, and those that cannot."""
 
     mode: Mode
     moves: list[Move]
@@ -127,7 +127,7 @@ class Arrangement(Message):
 
 
 class Held(Message):
-    """A document that holds a file which another holds too."""
+    """A document whose file another document has as well."""
 
     id: str
     name: str
@@ -157,13 +157,13 @@ class Removed(Message):
 
 
 class FileParams(Params):
-    """A file that the engine's look at a folder listed."""
+    """A file that the engine's scan of a folder listed."""
 
     file_id: Id
 
 
 class TookIn(Message):
-    """The new pass; `conflict` where the page changed in the project as well."""
+    """The new pass; `conflict` if the page changed in the project as well."""
 
     pass_id: str
     document_id: str
@@ -176,7 +176,7 @@ class Followed(Message):
 
 
 class OneMove(Params):
-    """A move as the arrangement lists it; nothing is opened for it but what the arrangement itself holds."""
+    """A move as the arrangement lists it; only what the arrangement itself contains is opened for it."""
 
     document_id: Id
     from_path: ShownPath

@@ -1,7 +1,7 @@
-"""The watch over the folders of an open project: the disk says what happens there, or the folder is looked through at times.
+"""Watches the folders of an open project: the disk reports changes, or the folder is scanned at intervals.
 
-Watched are folders with intake on, while the engine runs. What is seen only has the folder looked at; what is done then is
-that look's affair.
+Folders with intake on are watched while the engine runs. An event only has the folder scanned; everything
+else is up to that scan.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.sync")
 
 SCAN_EVERY = 60.0
-"""Seconds between two looks at a folder of which the disk reports nothing."""
+"""Seconds between two scans of a folder for which the disk reports nothing."""
 
 ROUND = 1.0
-"""Seconds between two questions whether the watch is over."""
+"""Seconds between two checks whether the watch is over."""
 
 GATHERED = 300
-"""Milliseconds for which reports of the disk are gathered."""
+"""Milliseconds for which events of the disk are collected."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class _WatchedFolder:
 
 
 class Watch:
-    """One thread a folder. It ends when the project is closed, the folder untied or its intake switched off."""
+    """One thread per folder. It ends when the project is closed, the folder untied or its intake switched off."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -47,12 +47,12 @@ class Watch:
         self._lock = threading.Lock()
 
     def describe(self, folder_id: str) -> str | None:
-        """By what a folder is watched, in words; None where it is not."""
+        """Return how a folder is watched, in words; None if it is not."""
         watched = self.folders.get(folder_id)
         return None if watched is None else watched.how
 
     def tend(self, wanted: dict[str, str]) -> None:
-        """Watch these folders (id to path), and no others."""
+        """Watch exactly these folders (id to path)."""
         with self._lock:
             for folder_id in [one for one in self.folders if one not in wanted]:
                 self.folders.pop(folder_id).stop.set()
@@ -73,7 +73,7 @@ class Watch:
         try:
             while not self._is_over(watched):
                 if not Path(watched.path).is_dir():
-                    watched.how = "the folder is not there; it is looked for every few seconds"
+                    watched.how = "the folder is missing; it is looked for every few seconds"
                     watched.stop.wait(ROUND * 5)
                     continue
                 self._look(folder_id)
@@ -81,12 +81,11 @@ class Watch:
                     self._by_events(folder_id, watched)
                 except Exception as error:
                     log.warning(
-                        "the folder %s is looked through at times: %s", watched.path, type(error).__name__
+                        "the folder %s is scanned at intervals: %s", watched.path, type(error).__name__
                     )
                     watched.how = (
-                        f"scans every {SCAN_EVERY:.0f} seconds, for the disk reports no changes ({error})"[
-                            :300
-                        ]
+                        f"scans every {SCAN_EVERY:.0f} seconds, because the disk reports no changes "
+                        f"({error})"[:300]
                     )
                     self._by_scans(folder_id, watched)
         finally:
@@ -96,7 +95,7 @@ class Watch:
         from watchfiles import watch
 
         if _is_remote(watched.path):
-            raise OSError("it lies on a network disk")
+            raise OSError("it is on a network disk")
         watched.how = "events of the disk"
         rounds = watch(
             watched.path,
@@ -127,12 +126,12 @@ class Watch:
         try:
             put_in_queue(self.engine, self.library, "sync-look", folder_id)
         except Exception:
-            # The project is being closed: whoever opens it next looks at the folder in full.
-            log.debug("a look could not be put into the queue", exc_info=True)
+            # The project is being closed: whoever opens it next scans the folder completely.
+            log.debug("a scan could not be enqueued", exc_info=True)
 
 
 def tend(engine: Engine, library: Library) -> None:
-    """Let the watch of an open project be over the folders with intake on; nothing where background work is off."""
+    """Have an open project watch its folders with intake on; do nothing if background work is off."""
     if not engine.jobs.is_started:
         return
     with library.db.read_all() as conn:
@@ -150,7 +149,9 @@ def _key(folder_id: str) -> str:
 
 
 def _is_remote(path: str) -> bool:
-    """Whether a folder lies on a disk of another machine, which reports only what this one does there (Linux alone tells)."""
+    """Return whether a folder is on a disk of another machine, which reports only what this one does there
+    (known on Linux only).
+    """
     try:
         with open("/proc/self/mountinfo", encoding="utf-8") as file:
             mounts = [line.split(" - ", 1) for line in file]

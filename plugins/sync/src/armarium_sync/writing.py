@@ -1,7 +1,7 @@
-"""Pages written to a synced folder: exported, stamped with their ids, and put in place with a report of losses.
+"""Writes pages to a synced folder: exported, stamped with their ids, and put in place with a report of losses.
 
-A kill at any moment loses nothing: what is about to be written is known before it is, and what waits goes on waiting until
-it is noted as written.
+A kill at any moment loses nothing: what is about to be written is recorded beforehand, and pending pages
+remain pending until they are recorded as written.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ QUIET = 5.0
 """Seconds after the last change of a page before its files are written."""
 
 BATCH = 20
-"""Pages between two notes of what was written."""
+"""How many pages are written between two commits."""
 
 HANDS = 4
-"""Files that are put on the disk at a time; most of it is waiting for the disk."""
+"""How many files are written to disk at a time; most of it is waiting for the disk."""
 
 AHEAD = 60.0
-"""Seconds by which a change may seem to lie ahead, before the clock is taken to have been put back."""
+"""Seconds by which a change may be in the future before the clock is assumed to have been set back."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A file as it is to be written."""
+    """A file that is to be written."""
 
     document_id: str
     format: str
@@ -73,12 +73,12 @@ class Draft:
 
 
 Noting = Callable[[Connection], None]
-"""What is to be noted of a file, once its name is on the disk itself."""
+"""What to record about a file, once its name is safely on disk."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Pages whose files are on their way to the disk."""
+    """Pages whose files are being written to disk."""
 
     pages: Sequence[tuple[str, int]]
     drafts: list[Draft]
@@ -86,7 +86,9 @@ class _Batch:
 
 
 def mark_of(engine: Engine, library: Library, document_id: str, format_name: str) -> str | None:
-    """What tells a page as it would be written now from any other state of it; None where it cannot be written."""
+    """Return what distinguishes a page as it would be written now from any other state; None if it cannot be
+    written.
+    """
     stated = now()
     try:
         made = export_page(engine, library, document_id, format_name, created=stated)
@@ -100,7 +102,7 @@ def _mark(content: str, stated: str) -> str:
 
 
 class Writer:
-    """Writes what waits for one folder. *check* is called between two pages and may stop it."""
+    """Writes what is pending for one folder. *check* is called between two pages and may stop it."""
 
     def __init__(
         self,
@@ -118,7 +120,7 @@ class Writer:
         self.written = 0
 
     def run(self, quiet: float | None = None) -> float | None:
-        """Write what is due; seconds until more is, None where nothing waits any more."""
+        """Write what is due; return the seconds until more is due, None if nothing is pending."""
         quiet = QUIET if quiet is None else quiet
         with self.library.db.read_all() as conn:
             folder = conn.execute(select(folders).where(folders.c.id == self.folder_id)).first()
@@ -133,8 +135,8 @@ class Writer:
         moment = time.time() * 1000
         limit = moment - quiet * 1000
         due = [(one, at) for one, at in waits if at <= limit or at > moment + AHEAD * 1000]
-        # While the disk takes one batch, the next is exported; what is noted of the one and announced of the other is one
-        # commit. A kill leaves at most files that are known as ours and pages that go on waiting.
+        # While the disk takes one batch, the next is exported; recording the one and announcing the other is
+        # a single commit. A kill leaves at most files known as ours and pages that remain pending.
         with ThreadPoolExecutor(HANDS, "armarium-sync-write") as hands:
             batch: _Batch | None = None
             for start in range(0, len(due), BATCH):
@@ -156,7 +158,7 @@ class Writer:
         return max(0.05, (min(later) - limit) / 1000) if later else None
 
     def _spread(self, folder: Row[Any]) -> None:
-        """Let the pages beneath a changed folder wait, and drop what is no page of this tie."""
+        """Queue the pages below a changed folder, and drop what is not a page of this tie."""
         with self.library.db.read_all() as conn:
             waits = waiting(conn, self.folder_id)
             there = {
@@ -187,7 +189,7 @@ class Writer:
                 done_with(conn, self.folder_id, drop)
 
     def _drafts(self, folder: Row[Any], disk: Disk, due: Sequence[tuple[str, int]]) -> list[Draft]:
-        """The files of these pages that are to be written, as they are now."""
+        """Return the files of these pages that are to be written, as they are now."""
         ids = [one for one, _ in due]
         barred = find_withheld(self.library, self.principal, ids, "export")
         drafts: list[Draft] = []
@@ -219,7 +221,7 @@ class Writer:
         return drafts
 
     def _settle(self, disk: Disk, batch: _Batch | None, coming: Sequence[Draft]) -> None:
-        """Note *batch* as written once it is on the disk, and let the versions be known that are *coming*."""
+        """Record *batch* as written once it is on disk, and record the versions that are *coming* as known."""
         notings: list[Noting] = []
         failure: BaseException | None = None
         if batch is not None:
@@ -261,7 +263,7 @@ class Writer:
             except Unusable:
                 return None
             if row.mark is None and row.digest is not None and row.written_at is None:
-                # Adopted: it holds the page as it came in, and is written when the page changes.
+                # Adopted: it contains the page as it was imported, and is written when the page changes.
                 with self.library.db.write() as conn:
                     change_file(conn, row.id, mark=mark)
                 return None
@@ -287,7 +289,7 @@ class Writer:
         return Draft(document_id, format_name, path, data, mark, (json_text(losses) + "\n").encode(), row)
 
     def _put(self, disk: Disk, draft: Draft) -> Noting:
-        """Write one file and its report; what is to be noted of it."""
+        """Write one file and its report; return what to record about it."""
         row = draft.row
         if row is not None and row.path != draft.path:
             if not self._rename_file(disk, row.path, draft.path):
@@ -343,7 +345,7 @@ class Writer:
         return note
 
     def _rename_file(self, disk: Disk, before: str, after: str) -> bool:
-        """Let a file of ours have the name that its page has now; False where it keeps the old one."""
+        """Rename a file of ours to the present name of its page; return False if it keeps the old one."""
         try:
             if disk.stamp(before) is None:
                 return True
@@ -368,7 +370,7 @@ class Writer:
         self.warn(f"{draft.path}: {why}")
         try:
             seen, stamp = disk.digest(draft.path), disk.stamp(draft.path)
-            # Its content says whose it is; anything may lie under a name.
+            # Its content says whose it is; any file may have this name.
             carries = lasting_id(disk.read(draft.path), "")
         except (Unusable, OSError):
             seen = stamp = carries = None
@@ -378,8 +380,8 @@ class Writer:
             if draft.row is not None and draft.row.path == draft.path and draft.row.digest is not None:
                 change_file(conn, draft.row.id, seen=seen, stamp=stamp)
             elif carries == draft.document_id:
-                # Another engine of the same people wrote it, or this one when the folder was tied before: it is the page's
-                # file, changed outside since what the project would write now.
+                # Another engine of the same people wrote it, or this one when the folder was tied before: it
+                # is the page's file, changed outside relative to what the project would write now.
                 there |= {"format": draft.format, "digest": draft.digest, "mark": draft.mark}
                 there |= {"state": None, "why": None, "written_at": now()}
                 put_file(conn, self.folder_id, draft.path, role="layout", **there)
@@ -391,6 +393,6 @@ class Writer:
 
 
 def _is_placed(row: Row[Any], document_id: str) -> bool:
-    """Whether a file lies where the engine put it, so that it takes the new name of its page."""
+    """Return whether a file is where the engine put it, so that it is renamed along with its page."""
     folder, _, name = row.path.rpartition("/")
     return bool(folder == row.format and f"--{document_id}." in name)

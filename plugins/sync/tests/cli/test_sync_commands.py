@@ -16,6 +16,6 @@ def test_a_folder_is_tied_listed_and_untied(desk: Machine, tmp_path: Path) -> No
     assert str(folder) in said
     assert "alto, index, intake off" in said
     assert "Intake is on" in desk.succeed("sync", "intake", "shared", "on").out
-    assert "Every file lies" in desk.succeed("sync", "arrange", str(folder)).out
-    assert "No file is held twice" in desk.succeed("sync", "duplicates", "--remove").out
+    assert "Every file is where" in desk.succeed("sync", "arrange", str(folder)).out
+    assert "No file belongs to several documents" in desk.succeed("sync", "duplicates", "--remove").out
     assert "its files stay" in desk.succeed("sync", "remove", "shared").out

@@ -1,4 +1,5 @@
-"""What runs where shards are sent: reads one or trains with its lines, through the same workers as on the engine's machine.
+"""Runs on the machine that shards are sent to: reads a shard or trains on its lines, with the same workers as
+the engine.
 
-Standard library only, beside `armarium_worker`; it is sent along with the work.
+Uses only the standard library and `armarium_worker`; it is sent along with the work.
 """

@@ -1,4 +1,6 @@
-"""What a worker of a dask cluster runs: a shard in a process of its own. Sent by value: it imports nothing of ours."""
+"""What a worker of a dask cluster runs: each shard in its own process. Sent by value, so it imports none of
+our packages.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-# Ends when whoever started it is gone, whatever it does.
+# Ends when the process that started it is gone, whatever it is doing.
 START = """
 import os, sys, threading
 def end():
@@ -30,9 +32,10 @@ LINES = 20
 
 
 def do_shard(code: bytes, cargo: bytes, python: str, seconds: float) -> tuple[str, list[str]]:
-    """Do the shard in the archive *cargo* with the code in the archive *code*: its result as JSON, and its last lines.
+    """Do the shard in the archive *cargo* with the code in the archive *code*; return its result as JSON, and
+    its last lines.
 
-    Raises RuntimeError with the last line where it failed, so that the cluster tries it again.
+    Raises RuntimeError with the last line if it failed, so that the cluster tries it again.
     """
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -58,11 +61,11 @@ def do_shard(code: bytes, cargo: bytes, python: str, seconds: float) -> tuple[st
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float, is_cancelled: Callable[[], bool]) -> str | None:
-    """Wait for the end of the process; why it is not waited for any longer."""
+    """Wait for the end of the process; return why it is not waited for any longer."""
     until = time.monotonic() + seconds
     while process.poll() is None:
         if time.monotonic() > until:
-            return "It took longer than it may."
+            return "It exceeded its time limit."
         if is_cancelled():
             return "It was cancelled."
         time.sleep(0.1)
@@ -70,7 +73,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float, is_cancelled: Callab
 
 
 def _is_cancelled() -> Callable[[], bool]:
-    """Whether nobody waits for the task any longer; always no outside a cluster."""
+    """Return whether nobody waits for the task any longer; always False outside a cluster."""
     try:
         distributed: Any = importlib.import_module("distributed.worker")
         worker, key = distributed.get_worker(), distributed.thread_state.key

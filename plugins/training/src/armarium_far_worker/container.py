@@ -1,4 +1,6 @@
-"""What a job of the model hub runs: takes its files from the private repository, does the work, puts the result there."""
+"""What a job at the model hub runs: it fetches its files from the private repository, does the work and
+uploads the result.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,15 @@ from armarium_far_worker.work import digest_of, do_work
 
 SECONDS = 600.0
 WHOLE = "whole"
-"""The file by which an environment that was made is known to be finished."""
+"""A file that marks a finished environment."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class UrllibWire:
-    """Requests by the standard library; the token is not carried to where a request is sent on."""
+    """Requests with the standard library; a redirect does not carry the token along."""
 
     def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, bytes]:
-        """A request with a small body."""
+        """Send a request with a small body."""
         try:
             with urllib.request.urlopen(_request(method, url, headers, body), timeout=SECONDS) as answer:
                 return answer.status, answer.read()
@@ -40,7 +42,7 @@ class UrllibWire:
             return error.code, error.read()
 
     def send_file(self, url: str, headers: Mapping[str, str], path: Path) -> int:
-        """PUT a file as it is read."""
+        """Upload a file, reading it as it is sent."""
         with path.open("rb") as file:
             request = _request("PUT", url, {**headers, "content-length": str(path.stat().st_size)}, file)
             try:
@@ -50,13 +52,15 @@ class UrllibWire:
                 return error.code
 
     def fetch(self, url: str, headers: Mapping[str, str], target: Path, sha256: str | None) -> None:
-        """Fetch a file as it comes."""
+        """Download a file, writing it as it arrives."""
         try:
             with urllib.request.urlopen(_request("GET", url, headers, None), timeout=SECONDS) as answer:
                 with target.open("wb") as file:
                     shutil.copyfileobj(answer, file)
         except urllib.error.HTTPError as error:
-            raise HubError(f"The model hub answers {error.code}, not the file {target.name}.") from None
+            raise HubError(
+                f"The model hub answered {error.code} instead of the file {target.name}."
+            ) from None
         if sha256 is not None and digest_of(target) != sha256:
             raise HubError(f"The file {target.name} is not the one expected: its SHA-256 differs.")
 
@@ -64,13 +68,15 @@ class UrllibWire:
 def _request(method: str, url: str, headers: Mapping[str, str], body: Any) -> urllib.request.Request:
     request = urllib.request.Request(url, data=body, method=method)
     for name, value in headers.items():
-        # One that is not redirected does not reach another host.
+        # A header that is not redirected does not reach another host.
         request.add_unredirected_header(name, value)
     return request
 
 
 def main(code: str) -> int:
-    """Do the task that the environment names, with the packages in the folder *code*; 0 when its result was put."""
+    """Do the task that the environment names, with the packages in the folder *code*; return 0 if its result
+    was uploaded.
+    """
     here = os.environ
     files = HubFiles(UrllibWire(), here["ARMARIUM_ENDPOINT"], here["ARMARIUM_REPO"], here["HF_TOKEN"])
     folder = Path(tempfile.mkdtemp())
@@ -85,7 +91,7 @@ def main(code: str) -> int:
         put = {name: data / name for name in (*result.get("files", ()), *result.get("stays", ()))}
         (folder / "result.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
         out = here["ARMARIUM_OUT"]
-        # The result itself comes last: where it lies, all of it lies.
+        # The result comes last: once it is there, everything is there.
         if put:
             files.put({f"{out}/{name}": path for name, path in put.items()}, "What was made")
         files.put({f"{out}/result.json": folder / "result.json"}, "The result")
@@ -99,9 +105,11 @@ def main(code: str) -> int:
 
 
 def main_in_folder(code: str, folder: str, python: str) -> int:
-    """Do the task in *folder*, where its data lie already, and write its result there; 0 when it is there.
+    """Do the task in *folder*, which already contains its data, and write the result there; return 0 if it
+    was written.
 
-    *python* is the interpreter of the worker; an empty one means this one, or an environment made once for what it lacks.
+    *python* is the interpreter of the worker; empty means this one, or an environment created once for what
+    it lacks.
     """
     place = Path(folder)
     task = json.loads((place / "task.json").read_text("utf-8"))
@@ -116,7 +124,9 @@ def main_in_folder(code: str, folder: str, python: str) -> int:
 
 
 def environment_for(requirements: list[str]) -> str:
-    """The interpreter of an environment with *requirements*: this one where it has them, else one that is made and kept."""
+    """Return the interpreter of an environment with *requirements*: this one if it has them, else one created
+    and reused.
+    """
     if not absent(requirements):
         return sys.executable
     digest = hashlib.sha256("\n".join([sys.version, *requirements]).encode()).hexdigest()[:24]
@@ -146,7 +156,7 @@ def environment_for(requirements: list[str]) -> str:
 
 @contextmanager
 def _hold_lock(path: Path) -> Iterator[None]:
-    """Nobody else on this machine is inside meanwhile; a lock that somebody left is broken after an hour."""
+    """Keep all others on this machine out meanwhile; a lock left behind is broken after an hour."""
     while True:
         try:
             path.mkdir()
@@ -162,7 +172,7 @@ def _hold_lock(path: Path) -> Iterator[None]:
 
 
 def install(requirements: list[str], folder: Path) -> None:
-    """Install what is not here of *requirements*; nothing is asked where all of it is here."""
+    """Install those of *requirements* that are missing; without missing ones, nothing is requested."""
     if absent(requirements):
         path = folder / "requirements.txt"
         path.write_text("\n".join(requirements), "utf-8")
@@ -171,7 +181,7 @@ def install(requirements: list[str], folder: Path) -> None:
 
 
 def absent(requirements: list[str]) -> list[str]:
-    """Those of *requirements* that this interpreter has in no version."""
+    """Return those of *requirements* that are not installed in any version."""
     found = []
     for line in requirements:
         name = _NAME.match(line)
@@ -183,5 +193,5 @@ def absent(requirements: list[str]) -> list[str]:
 
 
 def say(words: str) -> None:
-    """A line of the job's log."""
+    """Write a line to the job's log."""
     print(words, flush=True)

@@ -1,7 +1,8 @@
-"""A private dataset repository of the model hub as a place for files: look, put, take. Standard library only.
+"""A private dataset repository of the model hub as a file store: list, upload, download. Standard library only.
 
-Small files travel inside a commit, large ones through the hub's store of large files, each known there by its SHA-256, so that what
-is there already is not sent again. How requests are made is given: by the engine's gate, or by urllib in a container.
+Small files are part of a commit. Large ones go through the hub's large-file store, which knows each by its
+SHA-256, so that a file already there is not sent again. Who makes the requests is a parameter: the engine's
+gate, or urllib in a container.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from armarium_far_worker.work import digest_of
 
 MAIN = "main"
 SAMPLE = 512
-"""Bytes of a file that the hub looks at to say how it is to be sent."""
+"""How many bytes of a file the hub examines to decide how it is to be sent."""
 AT_ONCE = 100
-"""Files of one commit."""
+"""How many files go into one commit."""
 LFS = {"accept": "application/vnd.git-lfs+json", "content-type": "application/vnd.git-lfs+json"}
 
 
 class HubError(Exception):
-    """The hub answered what it should not; the words name no secret."""
+    """An unexpected answer of the hub; its message contains no secret."""
 
 
 class Wire(Protocol):
-    """How requests are made; headers with the token are the caller's."""
+    """How requests are made; headers with the token are up to the caller."""
 
     def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, bytes]:
-        """Send a request with a small body; status and body of the answer."""
+        """Send a request with a small body; return status and body of the answer."""
 
     def send_file(self, url: str, headers: Mapping[str, str], path: Path) -> int:
-        """PUT a file; the status."""
+        """Upload a file; return the status."""
 
     def fetch(self, url: str, headers: Mapping[str, str], target: Path, sha256: str | None) -> None:
-        """Fetch a file whole, or raise."""
+        """Download a whole file, or raise."""
 
 
 class HubFiles:
@@ -50,23 +51,25 @@ class HubFiles:
         self._headers = {"authorization": f"Bearer {token}"}
 
     def ask(self, method: str, path: str, body: Any = None, *, accept: Sequence[int] = ()) -> Any:
-        """A request to the hub's API with a JSON body; its JSON answer. HubError but for 2xx and what is *accept*ed."""
+        """Call the hub's API with a JSON body and return its JSON answer. HubError unless the status is 2xx
+        or in *accept*.
+        """
         data = None if body is None else json.dumps(body).encode()
         headers = {**self._headers, **({} if body is None else {"content-type": "application/json"})}
         return self._answer(*self.wire.ask(method, f"{self.endpoint}{path}", headers, data), path, accept)
 
     def _answer(self, status: int, data: bytes, path: str, accept: Sequence[int]) -> Any:
         if not (200 <= status < 300 or status in accept):
-            raise HubError(f"The model hub answers {status} to {path.partition('?')[0]}: {_words(data)}")
+            raise HubError(f"The model hub answered {status} to {path.partition('?')[0]}: {_words(data)}")
         try:
             return json.loads(data) if data else {}
         except ValueError:
             if status in accept:
                 return {}
-            raise HubError(f"The model hub answers {path.partition('?')[0]} with what is no JSON.") from None
+            raise HubError(f"The model hub's answer to {path.partition('?')[0]} is not JSON.") from None
 
     def make(self) -> None:
-        """Make the repository, private, unless it is there."""
+        """Create the repository as a private one, unless it exists."""
         owner, _, name = self.repo.rpartition("/")
         body = {
             "type": "dataset",
@@ -77,11 +80,11 @@ class HubFiles:
         self.ask("POST", "/api/repos/create", body, accept=(409,))
 
     def is_private(self) -> bool:
-        """Whether nobody else reads it."""
+        """Return whether nobody else can read it."""
         return self.ask("GET", f"/api/datasets/{self.repo}").get("private") is True
 
     def list_paths(self, folder: str) -> set[str]:
-        """The paths of the files beneath *folder*; none where it is not there."""
+        """Return the paths of the files below *folder*; none if it does not exist."""
         path = f"/api/datasets/{self.repo}/tree/{MAIN}/{quote(folder)}?recursive=true"
         told = self.ask("GET", path, accept=(404,))
         return (
@@ -91,7 +94,7 @@ class HubFiles:
         )
 
     def put(self, files: Mapping[str, Path], message: str) -> None:
-        """Put *files*, path there to file here; some in each commit."""
+        """Upload *files* (remote path to local file), a number of them per commit."""
         items = list(files.items())
         for start in range(0, len(items), AT_ONCE):
             self._put(dict(items[start : start + AT_ONCE]), message)
@@ -142,16 +145,16 @@ class HubFiles:
         for one in self._answer(*answer, path, ())["objects"]:
             actions = one.get("actions") or {}
             if "upload" not in actions:
-                # It is there already.
+                # It is already there.
                 continue
             upload = actions["upload"]
             status = self.wire.send_file(upload["href"], upload.get("header") or {}, files[one["oid"]])
             if not 200 <= status < 300:
-                raise HubError(f"The model hub's store answers {status} to a file that was sent.")
+                raise HubError(f"The model hub's store answered {status} to an uploaded file.")
             if "verify" in actions:
                 verify = actions["verify"]
                 sent = json.dumps({"oid": one["oid"], "size": one["size"]}).encode()
-                # The token is the hub's: it goes along to no other host.
+                # The token is the hub's and is sent to no other host.
                 own = self._headers if verify["href"].startswith(f"{self.endpoint}/") else {}
                 told = self.wire.ask(
                     "POST", verify["href"], {**own, **LFS, **(verify.get("header") or {})}, sent
@@ -159,7 +162,7 @@ class HubFiles:
                 self._answer(*told, "verify", ())
 
     def take(self, path: str, target: Path, sha256: str | None = None) -> None:
-        """Fetch the file at *path* to *target*."""
+        """Download the file at *path* to *target*."""
         target.parent.mkdir(parents=True, exist_ok=True)
         url = f"{self.endpoint}/datasets/{self.repo}/resolve/{MAIN}/{quote(path)}"
         self.wire.fetch(url, self._headers, target, sha256)

@@ -1,4 +1,6 @@
-"""Fetches the picture of a page that another institution publishes, where the page is read; from public addresses only."""
+"""Fetches the picture of a page published by another institution on the machine that reads it; from public
+addresses only.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ from urllib.parse import urlsplit
 
 SECONDS = 600.0
 MOST = 512 << 20
-"""Bytes of a picture."""
+"""The largest picture, in bytes."""
 PIECE = 1 << 20
 
 
 class NoPicture(Exception):
-    """No address gave the picture."""
+    """No address provided the picture."""
 
 
 def fetch_picture(urls: Sequence[str], target: Path) -> None:
-    """Fetch the picture from the first of *urls* that provides it; raises NoPicture with the first fault otherwise."""
+    """Fetch the picture from the first of *urls* that provides it; raises NoPicture with the first error
+    otherwise.
+    """
     first: str | None = None
     for url in urls:
         try:
@@ -33,13 +37,11 @@ def fetch_picture(urls: Sequence[str], target: Path) -> None:
             first = first or str(error)
         else:
             return
-    raise NoPicture(
-        f"Its picture could not be fetched where it is published: {first or 'it names no address.'}"
-    )
+    raise NoPicture(f"Its picture could not be fetched from its publisher: {first or 'it names no address.'}")
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows a redirect only to an address that is public too."""
+    """Follows a redirect only to another public address."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         require_public(newurl)
@@ -47,7 +49,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 class _Plain(http.client.HTTPConnection):
-    """A connection that sends nothing to an address inside, whatever the name resolved to when it was checked."""
+    """A connection that sends nothing to a private address, whatever the name resolved to when it was checked."""
 
     def connect(self) -> None:
         super().connect()
@@ -63,7 +65,7 @@ class _Secure(http.client.HTTPSConnection):
 
 
 def _require_public_peer(connection: http.client.HTTPConnection, scheme: str) -> None:
-    """Close *connection* and raise ValueError where it leads into a private network."""
+    """Close *connection* and raise ValueError if it leads into a private network."""
     host, port = connection.sock.getpeername()[:2]
     try:
         require_public(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}")
@@ -84,7 +86,7 @@ class _SecureHandler(urllib.request.HTTPSHandler):
 
 def _fetch(url: str, target: Path) -> None:
     require_public(url)
-    # A proxy of the site resolves names itself, and is an address inside: it decides what may be reached.
+    # A proxy of the site resolves names itself and has a private address: it decides what may be reached.
     handlers = [] if urllib.request.getproxies() else [_PlainHandler(), _SecureHandler()]
     opener = urllib.request.build_opener(_Redirects(), *handlers)
     request = urllib.request.Request(url, headers={"accept": "image/jpeg,image/png,image/*;q=0.8"})
@@ -98,10 +100,10 @@ def _fetch(url: str, target: Path) -> None:
 
 
 def require_public(url: str) -> None:
-    """Raise ValueError for an address that is not one of the web, or leads into a private network."""
+    """Raise ValueError for an address that is not a web address, or leads into a private network."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("its address is none of the web")
+        raise ValueError("its address is not a web address")
     for found in socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM):
         if not ipaddress.ip_address(str(found[4][0]).partition("%")[0]).is_global:
-            raise ValueError(f"{parts.hostname} is no public address")
+            raise ValueError(f"{parts.hostname} is not a public address")

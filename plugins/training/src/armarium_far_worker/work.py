@@ -1,4 +1,6 @@
-"""One shard's work: a reader reads its pages, or a trainer teaches its lines, in a worker process of its own."""
+"""The work on one shard: a reader reads its pages, or a trainer trains on its lines, in a worker process of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from armarium_far_worker.published import NoPicture, fetch_picture
 from armarium_worker import WorkerFailed, WorkerProcess, WorkerRefused
 
 KEPT = ("lines", "readings", "width", "height")
-"""Of a reader's answer."""
+"""The keys of a reader's answer that become part of the result."""
 MOST_EPOCHS = 1_000
 MAX_PIXELS = 200_000_000
 
@@ -23,10 +25,10 @@ Say = Callable[[str], None]
 def do_work(
     task: Mapping[str, Any], data: Path, code: Path, say: Say, python: str | None = None
 ) -> dict[str, Any]:
-    """Do what *task* says with the files in *data*, the packages it names lying in *code*; its result.
+    """Do what *task* says with the files in *data* and the packages it names in *code*; return its result.
 
-    A reading answers {number, pages}, a training {model, curve, measured, files}, paths relative to *data*. Raises WorkerDied where
-    the process ended, WorkerRefused where a training was refused.
+    A reading returns {number, pages}, a training {model, curve, measured, files}, with paths relative to
+    *data*. Raises WorkerDied if the process ended, WorkerRefused if a training was refused.
     """
     manifest = task["manifest"]
     worker = WorkerProcess(
@@ -51,17 +53,17 @@ def do_work(
 
 
 def _cores() -> int:
-    """The processors that this process may use."""
+    """Return the number of processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _place(code: Path, name: str) -> Path:
-    """Where a package lies, or a module that is a single file."""
+    """Return where a package is, or a module that is a single file."""
     return code / name if (code / name).is_dir() else code / f"{name}.py"
 
 
 def _environment(network: bool) -> dict[str, str]:
-    """A worker that fetches nothing is given no token."""
+    """Return the environment; a worker that downloads nothing is not given the token."""
     return {"HF_HUB_OFFLINE": "0"} if network else {"HF_HUB_OFFLINE": "1", "HF_TOKEN": ""}
 
 
@@ -133,11 +135,11 @@ def _is_over(curve: list[dict[str, Any]], epochs: int | None, patience: int | No
 
 
 def digests(paths: list[Path], data: Path) -> dict[str, str]:
-    """Relative path to SHA-256."""
+    """Return relative path to SHA-256."""
     return {path.relative_to(data).as_posix(): digest_of(path) for path in sorted(paths)}
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,1 +1,1 @@
-"""The trainer of the engine's own small line reader; runs in its runtime, where torch is, and nowhere else."""
+"""The trainer of the engine's own small line reader; runs only in its runtime, where torch is installed."""

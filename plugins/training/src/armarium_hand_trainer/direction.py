@@ -1,4 +1,4 @@
-"""In which direction a text is written; standard library only."""
+"""The writing direction of a text; standard library only."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import unicodedata
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether most of its letters are written from right to left."""
+    """Return whether most letters of the text are written from right to left."""
     kinds = [unicodedata.bidirectional(one) for one in text]
     return sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L")

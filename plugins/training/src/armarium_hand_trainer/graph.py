@@ -1,4 +1,6 @@
-"""The network as an ONNX file and back: 16-bit weights, letters and calibration in the file's own properties."""
+"""Converts the network to an ONNX file and back: 16-bit weights, with the alphabet and the calibration in the
+file's properties.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +23,19 @@ STRIDES = {0: (2, 2), 1: (2, 2), 4: (2, 1), 7: (2, 1)}
 
 
 def weights_of(path: Path) -> dict[str, Values]:
-    """The weights of the hand reader's model file at *path*, by names that say where each belongs.
+    """Return the weights of the hand reader's model file at *path*, by names that say where each belongs.
 
-    They are told by the order of the graph, so that a file made by any version of its makers is understood. Refused
-    for a file that is no such model.
+    They are identified by their order in the graph, so that files from any exporter version can be loaded.
+    Refused for a file that is not such a model.
     """
     try:
         return _weights(load(str(path)))
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"{path.name} is no model of the hand reader that can be trained further.") from error
+        raise Refused(
+            f"{path.name} is not a model of the hand reader, so it cannot be trained further."
+        ) from error
 
 
 def _weights(model: ModelProto) -> dict[str, Values]:
@@ -57,12 +61,12 @@ def _weights(model: ModelProto) -> dict[str, Values]:
         (added,) = [one for one in of_kind["Add"] if one.input[0] == node.output[0]]
         found[f"{name}.bias"] = value(added.input[1])
     if len(of_kind["Conv"]) != 10 or len(of_kind["LSTM"]) != LAYERS:
-        raise Refused("The file holds another network than the hand reader's.")
+        raise Refused("The file contains a network other than the hand reader's.")
     return found
 
 
 class _Graph:
-    """Nodes and weights while they are put together; each method gives the name of its result."""
+    """Collects nodes and weights of a graph under construction; each method returns the name of its result."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -83,10 +87,11 @@ class _Graph:
 
 
 def onnx_model(state: Mapping[str, Values], properties: Mapping[str, Any]) -> ModelProto:
-    """The graph of a `FoldedNet` with this *state* (its state dict as arrays), and *properties* as JSON beside it.
+    """Return the graph of a `FoldedNet` with this *state* (its state dict as arrays), and *properties* as
+    JSON metadata.
 
-    Inputs are `lines` (lines, 1, 48, width) and `steps` (lines), the output logarithms of probabilities, as the hand
-    reader wants them.
+    Inputs are `lines` (lines, 1, 48, width) and `steps` (lines), outputs are log probabilities, as the hand
+    reader expects them.
     """
     graph = _Graph()
 

@@ -1,4 +1,6 @@
-"""The lines of a training as they lie in its folder, as codes of an alphabet, and in batches with changes of the hand."""
+"""Reads the lines of a training from its folder, encodes them in an alphabet, and forms batches with
+variations of the hand.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class Line:
 
 
 def read_lines(folder: Path) -> list[Line]:
-    """The lines of `lines.json` and `pictures.bin`, in their order."""
+    """Return the lines of `lines.json` and `pictures.bin`, in order."""
     told: list[dict[str, Any]] = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
     pictures = np.memmap(folder / "pictures.bin", np.uint8, "r") if told else np.zeros(0, np.uint8)
     found, at = [], 0
@@ -44,12 +46,12 @@ def read_lines(folder: Path) -> list[Line]:
 
 
 def plain(text: str) -> str:
-    """*text* as it is taught: composed characters, single spaces, none at the ends."""
+    """Normalise *text* for training: composed characters, single spaces, none at the ends."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def grow_alphabet(alphabet: Sequence[str], texts: Iterable[str]) -> list[str]:
-    """*alphabet* with the characters of *texts* that can be written with none of it, even taken apart, at its end."""
+    """Append to *alphabet* those characters of *texts* that it cannot write, even decomposed."""
     known = dict.fromkeys(alphabet)
     for text in texts:
         for character in plain(text):
@@ -59,7 +61,7 @@ def grow_alphabet(alphabet: Sequence[str], texts: Iterable[str]) -> list[str]:
 
 
 def codes_of(text: str, alphabet: Sequence[str]) -> list[int]:
-    """The classes of *text*, from 1 on; a character the alphabet lacks is written by its parts, else left out."""
+    """Return the classes of *text*, from 1 on; a character missing from the alphabet is decomposed, else left out."""
     numbers = {character: at for at, character in enumerate(alphabet, 1)}
     return [
         numbers[part]
@@ -77,13 +79,15 @@ def _spell_character(character: str, known: Any) -> Sequence[str]:
 
 
 def fits(line: Line, codes: Sequence[int]) -> bool:
-    """Whether the picture has steps enough for its letters: a repeated one needs a blank between."""
+    """Return whether the picture has enough steps for its letters: a repeated letter needs a blank between."""
     repeated = sum(one == other for one, other in itertools.pairwise(codes))
     return bool(codes) and steps_of(line.ink.shape[1]) >= len(codes) + repeated
 
 
 def pad_pictures(pictures: Sequence[Ink]) -> Tensor:
-    """Pictures of different widths as one tensor of ink from 0 to 1, with paper on their right as the reader gives it."""
+    """Return pictures of different widths as one tensor of ink from 0 to 1, padded with paper on the right as
+    the reader does.
+    """
     width = max(steps_of(picture.shape[1]) for picture in pictures) * 4 + 40
     out = np.zeros((len(pictures), 1, HEIGHT, width), dtype=np.uint8)
     for row, picture in zip(out, pictures, strict=True):
@@ -94,7 +98,9 @@ def pad_pictures(pictures: Sequence[Ink]) -> Tensor:
 def batches(
     widths: Sequence[int], size: int, pixels: int, chance: np.random.Generator
 ) -> Iterator[list[int]]:
-    """All lines once, as numbers: similar widths together, the batches in any order, none wider than *pixels* in all."""
+    """Yield all lines once, as indices: similar widths together, batches in random order, each at most
+    *pixels* wide in all.
+    """
     keys = np.array(widths) * np.exp(chance.normal(0, 0.1, len(widths)))
     made: list[list[int]] = []
     batch: list[int] = []
@@ -111,13 +117,13 @@ def batches(
 
 
 def vary_lines(lines: Tensor, chance: np.random.Generator) -> Tensor:
-    """The pictures as another day's writing: slanted, stretched, shifted, thicker or thinner, fainter, on rougher paper."""
+    """Vary the pictures as if written on another day: slant, stretch, shift, thickness, faintness, rougher paper."""
     count, _, height, width = lines.shape
     slant = chance.normal(0, 0.12, count)
     tall, long = np.exp(chance.normal(0, 0.08, count)), np.exp(chance.normal(0, 0.06, count))
     down = chance.normal(0, 0.06, count)
-    # grid_sample goes from where a pixel lies now to where it came from, in fractions of half a side; the slant is in
-    # pixels. Stretching is about the left edge, so that no letter leaves the steps that its line has.
+    # grid_sample maps each output pixel to its source, in fractions of half a side; the slant is in pixels.
+    # Stretching starts at the left edge, so that no letter leaves the steps that its line has.
     matrix = np.zeros((count, 2, 3), dtype=np.float32)
     long = np.maximum(long, 1.0)
     matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = long, slant * height / width, long - 1

@@ -1,4 +1,6 @@
-"""A trainer's worker that learns nothing and needs nothing: it goes through the motions, so that the rest can be tried."""
+"""A trainer's worker that learns nothing and needs nothing: it only follows the protocol, so that everything
+else can be tested.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,21 @@ from armarium_worker import Call, Handler, Refused, WorkerContext
 
 
 class Loopback:
-    """Answers `epoch` and `finish` as a trainer does; the error rate falls for three epochs and then no more.
+    """Answers `epoch` and `finish` as a trainer does; the error rate falls for three epochs and then stays
+    the same.
 
-    A file `slow`, `refuse` or `die` beside the folder of the training makes it take a second an epoch, refuse, or end.
+    A file `slow`, `refuse` or `die` next to the folder of the training makes it take a second per epoch,
+    refuse, or exit.
     """
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods of a trainer's worker."""
+        """Return the methods of a trainer's worker."""
         return {"epoch": epoch, "finish": finish}
 
 
 def epoch(call: Call) -> dict[str, Any]:
-    """The epoch of number *epoch*, kept in a file."""
+    """Do the epoch with the number *epoch*, recorded in a file."""
     folder, number = Path(call.params["folder"]), int(call.params["epoch"])
     path = folder / "checkpoint.json"
     done: list[dict[str, Any]] = json.loads(path.read_text()) if path.is_file() else []
@@ -64,7 +68,9 @@ def epoch(call: Call) -> dict[str, Any]:
 
 
 def finish(call: Call) -> dict[str, Any]:
-    """A copy of the base with its letters in the file, as a trained model has them; a few bytes where there is none."""
+    """Write a copy of the base with its letters in the file, as in a trained model; a few bytes if there is
+    no base.
+    """
     folder = Path(call.params["folder"])
     target = folder / "model.onnx"
     base = call.params.get("base") or {}
@@ -73,7 +79,7 @@ def finish(call: Call) -> dict[str, Any]:
         return {"model": str(target)}
     data = Path(base["path"]).read_bytes()
     if b"calibration" not in data:
-        # A message of protobuf is added to by what is written after it: here two properties of the model.
+        # A protobuf message can be extended by appending to it: here two properties of the model.
         for name in ("alphabet", "calibration"):
             data += _field(0x72, _field(0x0A, name.encode()) + _field(0x12, json.dumps(base[name]).encode()))
     target.write_bytes(data)
@@ -81,7 +87,7 @@ def finish(call: Call) -> dict[str, Any]:
 
 
 def _field(tag: int, data: bytes) -> bytes:
-    """A field of protobuf that holds bytes."""
+    """Encode a protobuf field that contains bytes."""
     size, left = bytearray(), len(data)
     while left > 127:
         size.append(left % 128 + 128)

@@ -1,4 +1,4 @@
-"""The network of the hand reader as it is trained further: its batch normalisation is folded into the convolutions."""
+"""The hand reader's network as it is trained further: its batch normalisation is folded into the convolutions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FEATURES = HIDDEN = 256
 LAYERS = 2
 DROPOUT = 0.2
 HEIGHT = 48
-"""Pixels of a line's height."""
+"""Height of a line in pixels."""
 
 
 class FoldedNet(nn.Module):  # type: ignore[misc]
-    """(lines, 1, 48, width) of ink from 0 to 1 to (steps, lines, classes); class 0 is the blank.
+    """Maps (lines, 1, 48, width) of ink from 0 to 1 to (steps, lines, classes); class 0 is the blank.
 
-    The sizes are those of a base, or of the shipped one where there is no base.
+    The sizes are those of a base, or of the shipped model if there is no base.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class FoldedNet(nn.Module):  # type: ignore[misc]
         self.letters = nn.Linear(2 * hidden, classes)
 
     def forward(self, lines: Tensor, lengths: Tensor) -> Tensor:
-        """Logits; *lengths* are the steps of each line, beyond which the memory does not look."""
+        """Return logits; *lengths* are the steps of each line, beyond which the LSTM does not look."""
         seen = lines
         for at in (0, 1):
             seen = functional.relu(self.convolutions[at](seen))
@@ -76,12 +76,14 @@ class FoldedNet(nn.Module):  # type: ignore[misc]
 
 
 def steps_of(width: int) -> int:
-    """How many steps the network gives for a picture of *width* pixels."""
+    """Return the number of steps for a picture of *width* pixels."""
     return -(-width // 4)
 
 
 def base_net(weights: Mapping[str, Values], classes: int) -> FoldedNet:
-    """The network with the weights of an ONNX file (`graph.weights_of`), its last layer grown to *classes*."""
+    """Return the network with the weights of an ONNX file (`graph.weights_of`), its last layer extended to
+    *classes*.
+    """
     kernels = [weights[f"convolution.{at}.kernel"] for at in range(10)]
     channels = tuple(int(kernels[at].shape[0]) for at in (0, 1, 4, 7))
     features, hidden = weights["squeeze.bias"].shape[0], weights["memory.0.taken"].shape[1] // 4
@@ -103,7 +105,7 @@ def base_net(weights: Mapping[str, Values], classes: int) -> FoldedNet:
     for name, value in (("weight", weights["letters.matrix"].T), ("bias", weights["letters.bias"])):
         grown = state[f"letters.{name}"].numpy().copy()
         if name == "bias":
-            # A letter never seen begins as unlikely as the rarest of the others.
+            # A new letter starts as unlikely as the rarest of the others.
             grown[known:] = value.min()
         grown[: min(known, classes)] = value[:classes]
         state[f"letters.{name}"] = grown
@@ -112,17 +114,17 @@ def base_net(weights: Mapping[str, Values], classes: int) -> FoldedNet:
 
 
 TO_ONNX = (0, 3, 1, 2)
-"""torch keeps the gates as input, forget, cell, output; ONNX wants input, output, forget, cell."""
+"""torch orders the gates input, forget, cell, output; ONNX expects input, output, forget, cell."""
 TO_TORCH = (0, 2, 3, 1)
 
 
 def torch_gates(value: Values) -> Values:
-    """The four gates as torch orders them."""
+    """Return the four gates in torch's order."""
     parts = np.split(value, 4)
     return np.concatenate([parts[gate] for gate in TO_TORCH])
 
 
 def onnx_gates(value: Values) -> Values:
-    """The four gates as ONNX orders them."""
+    """Return the four gates in ONNX's order."""
     parts = np.split(value, 4)
     return np.concatenate([parts[gate] for gate in TO_ONNX])

@@ -1,4 +1,6 @@
-"""The worker of the trainer: one epoch a call, its state in a checkpoint that is whole or not there, then the model file."""
+"""The worker of the trainer: one epoch per call, with its state in a checkpoint written atomically, then the
+model file.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +36,22 @@ from armarium_worker import Call, EpochTrainer, Refused, WorkerContext, write_wh
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model.onnx"
 RATE, RATE_NEW = 4e-4, 1e-3
-"""Learning rates: from a base, and from nothing."""
+"""Learning rates: with a base, and without."""
 WARM_UP = 40
-"""Steps."""
+"""Steps of the warm-up."""
 AVERAGE = 0.98
-"""Share of the averaged weights that stays at each step; the average is what is measured and kept."""
+"""Decay per step of the averaged weights; the average is what is evaluated and saved."""
 CLIP = 20.0
 BATCH_PIXELS = 24_576
-"""Summed width of a batch."""
+"""Total width of a batch."""
 TOGETHER = 16
-"""Lines that are read together when it is measured."""
+"""How many lines are read together for evaluation."""
 SEED = 16
 
 
 @dataclass
 class Ready:
-    """A training in hand."""
+    """A training in progress."""
 
     folder: Path
     net: FoldedNet
@@ -67,7 +69,8 @@ class Ready:
 class HandTrainer(EpochTrainer[Ready]):
     """Answers `epoch` and `finish`; params: folder, base? {path, alphabet, calibration}, batch_size.
 
-    An epoch's outcome: epoch, loss, cer (on the validation lines), lines, validation_lines, best (whether no epoch was better).
+    The result of an epoch: epoch, loss, cer (on the validation lines), lines, validation_lines, best (whether
+    no epoch was better).
     """
 
     def __init__(self, context: WorkerContext) -> None:
@@ -77,7 +80,7 @@ class HandTrainer(EpochTrainer[Ready]):
         torch.set_flush_denormal(True)
 
     def finish(self, call: Call) -> dict[str, Any]:
-        """Write the best weights as the reader's model file; its path, its letters, its classes."""
+        """Write the best weights as the reader's model file; return its path, its alphabet and its classes."""
         ready = self.load_finished(call)
         state = {name: value.float().numpy() for name, value in ready.best_state.items()}
         base = call.params.get("base") or {}
@@ -95,11 +98,11 @@ class HandTrainer(EpochTrainer[Ready]):
         }
 
     def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
-        """The network with its base's weights, or as the checkpoint has it."""
+        """Return the network with its base's weights, or as saved in the checkpoint."""
         return _begin(folder, params.get("base"))
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
-        """All lines once, then those for validation read."""
+        """Train on all lines once, then read those for validation."""
         number = len(ready.epochs) + 1
         chance = np.random.default_rng((SEED, number))
         torch.manual_seed(SEED + number)
@@ -143,8 +146,8 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     taught = [line for line in lines if not line.for_validation]
     if not taught:
         raise Refused(
-            "The lines are written from right to left. This reader's network reads from left to right and would never learn them; "
-            "train a reader of kraken instead."
+            "The lines are written from right to left. This reader's network reads from left to right and "
+            "could never learn them; train a kraken reader instead."
         )
     alphabet = grow_alphabet(base["alphabet"] if base else (), (line.text for line in taught))
     if base:
@@ -160,8 +163,8 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     usable = [pair for pair in pairs if fits(*pair)]
     if not usable:
         raise Refused(
-            "None of the lines can be taught: their pictures are narrower than their texts. Look whether the lines lie "
-            "where the writing is."
+            "None of the lines can be taught: their pictures are narrower than their texts. Check whether "
+            "the lines are where the writing is."
         )
     validation = [line for line in lines if line.for_validation] or [line for line, _ in usable]
     ready = Ready(folder, net, average, change, alphabet, usable, validation, [], 0, math.inf, {})
@@ -205,7 +208,7 @@ def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.rand
 
 
 def error_rate(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> float:
-    """Total distance over total characters of the best path on *lines*."""
+    """Return total distance over total characters of the best path on *lines*."""
     wrong = letters = 0
     order = sorted(lines, key=lambda line: line.ink.shape[1])
     for start in range(0, len(order), TOGETHER):
@@ -217,7 +220,7 @@ def error_rate(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -
 
 
 def read(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[str]:
-    """The text of each line, by the best path."""
+    """Return the text of each line, by the best path."""
     lengths = torch.tensor([steps_of(line.ink.shape[1]) for line in lines])
     with torch.no_grad():
         best = net(pad_pictures([line.ink for line in lines]), lengths).argmax(-1).T.tolist()
@@ -229,7 +232,7 @@ def read(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list
 
 
 def distance(one: str, other: str) -> int:
-    """Levenshtein's distance; the engine's own measure is not importable here."""
+    """Return the Levenshtein distance; the engine's own measure cannot be imported here."""
     before = list(range(len(other) + 1))
     for row, left in enumerate(one, 1):
         now = [row]

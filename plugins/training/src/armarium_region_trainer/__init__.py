@@ -1,1 +1,1 @@
-"""The trainer of layout detectors, and the detector itself; runs in its runtime, where torch is, and nowhere else."""
+"""The trainer of layout detectors, and the detector itself; runs only in its runtime, where torch is installed."""

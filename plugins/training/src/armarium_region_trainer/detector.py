@@ -1,4 +1,4 @@
-"""The worker that finds regions with a trained detector, and keeps it loaded."""
+"""The worker that finds regions with a trained detector, which it keeps loaded."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from armarium_region_trainer.scoring import FoundRegion, distinct
 from armarium_worker import Call, Handler, Refused, WorkerContext
 
 SIDE = 960
-"""Pixels, where the model does not say at which size it was taught."""
+"""Pixels; used if the model does not say at which size it was trained."""
 SURE = 0.4
-"""How sure to be of a region, where the model does not say what suits it."""
+"""The least score of a region, if the model does not state one."""
 
 
 class Detector:
@@ -27,20 +27,19 @@ class Detector:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods that the engine calls."""
+        """Return the methods that the engine calls."""
         return {"find_regions": cls(context).find_regions}
 
     def find_regions(self, call: Call) -> dict[str, Any]:
-        """Params: model (the path of its config.json), image, max_pixels, at_least? (how sure, 0 to 1; none: as suited the pages it was
-        validated on).
+        """Params: model (the path of its config.json), image, max_pixels, at_least? (the least score, 0 to 1;
+        none: the one that suited the pages it was validated on).
 
-        Result: regions[] {class, rect, score}, the surest first, in fractions of the page and inside it.
+        Result: regions[] {class, rect, score}, the highest score first, in fractions of the page and within
+        it.
         """
         path = Path(str(call.params["model"]))
         if not path.is_file():
-            raise Refused(
-                "The detector's model is not there any more; list the trained models to find another."
-            )
+            raise Refused("The detector's model no longer exists; list the trained models to find another.")
         if self.path != path:
             import torch
 

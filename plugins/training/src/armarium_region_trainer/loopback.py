@@ -1,5 +1,6 @@
-"""A trainer's and a detector's worker that learns nothing and needs nothing: it goes through the motions, so that the rest can
-be tried."""
+"""A worker of a trainer and a detector that learns nothing and needs nothing: it only follows the protocol,
+so that everything else can be tested.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ class Loopback:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods of a trainer's worker and of a detector's."""
+        """Return the methods of a trainer's worker and of a detector's."""
         return {"epoch": epoch, "finish": finish, "find_regions": find_regions}
 
 
 def epoch(call: Call) -> dict[str, Any]:
-    """The epoch of number *epoch*."""
+    """Do the epoch with the number *epoch*."""
     call.check()
     number = int(call.params["epoch"])
     parts = [one["part"] for one in _pages(call)]
@@ -44,7 +45,7 @@ def epoch(call: Call) -> dict[str, Any]:
 
 
 def finish(call: Call) -> dict[str, Any]:
-    """A folder whose model knows the regions of the first page that was taught."""
+    """Write a folder whose model contains the regions of the first page it was trained on."""
     folder = Path(call.params["folder"])
     pages = _pages(call)
     regions = next(one["regions"] for one in pages if one["part"] != "held-out")
@@ -64,10 +65,10 @@ def finish(call: Call) -> dict[str, Any]:
 
 
 def find_regions(call: Call) -> dict[str, Any]:
-    """The regions that the model knows, each less sure than the one before; those that are sure enough."""
+    """Return the model's regions, each with a lower score than the one before, down to the least score."""
     path = Path(str(call.params["model"]))
     if not path.is_file():
-        raise Refused("The detector's model is not there any more.")
+        raise Refused("The detector's model no longer exists.")
     regions = json.loads(path.read_text("utf-8"))["regions"]
     told = [{**one, "score": 1 / number} for number, one in enumerate(regions, 1)]
     at_least = call.params["at_least"]

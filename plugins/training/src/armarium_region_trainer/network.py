@@ -1,4 +1,4 @@
-"""The detectors that are trained: RT-DETR and D-FINE, from a base or from nothing, and what they find on pictures."""
+"""The detectors that are trained: RT-DETR and D-FINE, with or without a base, and what they find on pictures."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from armarium_region_trainer.scoring import FoundRegion
 from armarium_worker import Refused
 
 FAMILY = ("rt_detr", "rt_detr_v2", "d_fine")
-"""Types of models that are trained and asked in one way: queries with a sigmoid for each class."""
+"""Types of models that are trained and run in the same way: queries with a sigmoid for each class."""
 
 
 def load_detector(config: Path, classes: Sequence[str] | None = None) -> Any:
-    """The detector whose config.json that is; with *classes*, one that is to be taught these. Refused for another."""
+    """Load the detector of that config.json; with *classes*, one to be trained on these. Refused for another
+    kind of model.
+    """
     from transformers import AutoConfig, AutoModelForObjectDetection
 
     folder = str(config.parent)
@@ -22,7 +24,7 @@ def load_detector(config: Path, classes: Sequence[str] | None = None) -> Any:
         stated = AutoConfig.from_pretrained(folder, local_files_only=True)
         if stated.model_type not in FAMILY:
             raise Refused(
-                f"{config.parent.name} is no detector that can be used: take an RT-DETR or a D-FINE."
+                f"{config.parent.name} is not a detector that can be used: choose an RT-DETR or a D-FINE."
             )
         more: dict[str, Any] = {}
         if classes is not None:
@@ -34,15 +36,15 @@ def load_detector(config: Path, classes: Sequence[str] | None = None) -> Any:
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"{config.parent.name} is no detector that transformers can load.") from error
+        raise Refused(f"{config.parent.name} is not a detector that transformers can load.") from error
 
 
 def new_detector(classes: Sequence[str]) -> Any:
-    """A small RT-DETR of about nine million weights that were drawn by chance."""
+    """Create a small RT-DETR with about nine million random weights."""
     from transformers import RTDetrConfig, RTDetrForObjectDetection, RTDetrResNetConfig
 
     names = dict(enumerate(classes))
-    # The first stage takes what was embedded as it is, so both are as wide.
+    # The first stage takes the embedding unchanged, so both have the same width.
     backbone = RTDetrResNetConfig(
         embedding_size=48,
         hidden_sizes=[48, 96, 128, 192],
@@ -71,7 +73,9 @@ def new_detector(classes: Sequence[str]) -> Any:
 
 
 def found_on(network: Any, pictures: Any, at_least: float = 0.0) -> list[list[FoundRegion]]:
-    """What *network* finds on *pictures* (pages, 3, side, side), boxes in fractions of the page, the surest first."""
+    """Return what *network* finds on *pictures* (pages, 3, side, side): boxes in fractions of the page,
+    highest score first.
+    """
     import torch
 
     network.eval()

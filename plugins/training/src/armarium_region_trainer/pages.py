@@ -1,4 +1,4 @@
-"""The pages of a training as they lie in its folder, as tensors, and changed a little each time."""
+"""Reads the pages of a training from its folder as tensors, with small random changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Part = Literal["taught", "validation", "held-out"]
 
 @dataclass(frozen=True)
 class TaughtPage:
-    """A page: its picture, its regions {class, rect} in fractions of it, and what it is for."""
+    """A page for training: its picture, its regions {class, rect} in fractions of it, and its part."""
 
     path: Path
     regions: list[dict[str, Any]]
@@ -24,18 +24,18 @@ class TaughtPage:
 
 
 def read_pages(folder: Path) -> list[TaughtPage]:
-    """The pages of `lines.json`, in their order."""
+    """Return the pages of `lines.json`, in order."""
     told = json.loads((folder / "lines.json").read_text("utf-8"))["pages"]
     return [TaughtPage(folder / one["file"], one["regions"], one["part"]) for one in told]
 
 
 def classes_of(pages: Sequence[TaughtPage]) -> list[str]:
-    """The kinds of the regions that are taught, in the order of their names."""
+    """Return the classes of the regions to train on, by name."""
     return sorted({one["class"] for page in pages if page.part != "held-out" for one in page.regions})
 
 
 def picture(path: Path, side: int, max_pixels: int) -> Any:
-    """The picture as floats from 0 to 1, (3, side, side): stretched, as detectors of this family want it."""
+    """Return the picture as floats from 0 to 1, (3, side, side), stretched as detectors of this family expect."""
     import numpy as np
     import torch
     from PIL import Image, ImageOps
@@ -49,12 +49,12 @@ def picture(path: Path, side: int, max_pixels: int) -> Any:
             turned = ImageOps.exif_transpose(image) or image
             small = turned.convert("RGB").resize((side, side), Image.Resampling.BILINEAR)
     except (OSError, ValueError, SyntaxError) as error:
-        raise Refused("A page picture is not there any more, or is none.") from error
+        raise Refused("A page picture is missing or cannot be decoded.") from error
     return torch.from_numpy(np.asarray(small).copy()).permute(2, 0, 1).float().div_(255)
 
 
 def label(page: TaughtPage, classes: Sequence[str]) -> dict[str, Any]:
-    """The regions as the network is taught them: kinds by number, centre and size in fractions."""
+    """Return the regions as training targets: classes by number, centre and size in fractions."""
     import torch
 
     numbers = {name: number for number, name in enumerate(classes)}
@@ -67,14 +67,14 @@ def label(page: TaughtPage, classes: Sequence[str]) -> dict[str, Any]:
 
 
 def _as_centre_and_size(rect: Sequence[float]) -> list[float]:
-    """A rectangle inside the page, as its centre and size; one without an area becomes as thin as a hair."""
+    """Return a rectangle within the page as its centre and size; one without an area gets a hair's width."""
     left, top = min(max(rect[0], 0.0), 1.0), min(max(rect[1], 0.0), 1.0)
     right, bottom = min(rect[0] + rect[2], 1.0), min(rect[1] + rect[3], 1.0)
     return [(left + right) / 2, (top + bottom) / 2, max(right - left, 1e-4), max(bottom - top, 1e-4)]
 
 
 def augment(image: Any, told: dict[str, Any], chance: random.Random) -> tuple[Any, dict[str, Any]]:
-    """The page as another camera saw it: lighter or darker, of more or less contrast, drawn nearer to one corner.
+    """Return the page as another camera would show it: brightness, contrast and a crop towards one corner vary.
 
     It is never mirrored: writing is not.
     """
@@ -85,7 +85,7 @@ def augment(image: Any, told: dict[str, Any], chance: random.Random) -> tuple[An
     image = ((image - 0.5) * contrast + 0.5 + light).clamp_(0, 1)
     scale = chance.uniform(0.85, 1.0)
     left, top = chance.uniform(0, 1 - scale), chance.uniform(0, 1 - scale)
-    # Where each pixel comes from, in fractions of half a side; outside the page the paper's own light goes on.
+    # The source of each pixel, in fractions of half a side; outside the page the paper's colour continues.
     matrix = torch.tensor(
         [[[1 / scale, 0, (1 - 2 * left - scale) / scale], [0, 1 / scale, (1 - 2 * top - scale) / scale]]]
     )

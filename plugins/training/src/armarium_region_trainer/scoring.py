@@ -1,8 +1,9 @@
 """How well regions were found: the mean average precision at an overlap of one half (mAP50), as COCO defines it.
 
-Of each kind of region: what was found is gone through from the surest on, each is tied to the true region that it shares
-most with (intersection over union of at least one half), each true region once. The precision at 101 shares of recall, each the best
-at that recall or a higher one, is averaged; and that over the kinds that there are.
+For each class, detections are visited from the highest score down; each is matched to the true region with
+the largest overlap (intersection over union of at least one half), and each true region once. The precision
+at 101 levels of recall, each the best at that recall or a higher one, is averaged, and then averaged over the
+classes that occur.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ Box = tuple[float, float, float, float]
 """left, top, width, height."""
 OVERLAP = 0.5
 SAME = 0.7
-"""Two that share so much are one region; the surer stays."""
+"""Two detections that overlap this much are one region; the one with the higher score stays."""
 MOST = 100
-"""So many of a kind are looked at on a page, the surest."""
+"""How many detections of a class are considered on a page, those with the highest scores."""
 
 
 class FoundRegion(NamedTuple):
-    """A region that was found: its kind by number, where it is, how sure, 0 to 1."""
+    """A region that was found: its class by number, its rectangle, its score from 0 to 1."""
 
     kind: int
     box: Box
@@ -28,14 +29,14 @@ class FoundRegion(NamedTuple):
 
 
 class TrueRegion(NamedTuple):
-    """A region that is there."""
+    """A true region."""
 
     kind: int
     box: Box
 
 
 def intersection_over_union(one: Box, other: Box) -> float:
-    """Intersection over union."""
+    """Return the intersection over union."""
     across = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
     down = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
     if across <= 0 or down <= 0:
@@ -47,7 +48,7 @@ def intersection_over_union(one: Box, other: Box) -> float:
 def mean_average_precision(
     found: Sequence[Sequence[FoundRegion]], true: Sequence[Sequence[TrueRegion]]
 ) -> float | None:
-    """Of *found* and *true* regions, page for page; None where no page has a true one."""
+    """Return the mAP50 of *found* against *true* regions, page by page; None if no page has a true one."""
     kinds = sorted({one.kind for page in true for one in page})
     if not kinds:
         return None
@@ -66,7 +67,7 @@ def _average_precision(
         looked_at += zip(
             (one.score for one in surest), _match([one.box for one in surest], wanted), strict=True
         )
-    # The order of pages decides between two of one score, as there.
+    # The order of pages decides between equal scores, as in COCO.
     looked_at.sort(key=lambda one: -one[0])
     right, points = 0, []
     for number, (_, is_right) in enumerate(looked_at, 1):
@@ -86,8 +87,9 @@ def _average_precision(
 
 
 def sure_from(found: Sequence[Sequence[FoundRegion]], known: Sequence[Sequence[TrueRegion]]) -> float | None:
-    """How sure to be of a region so that as many as can be are found and as few as can be made up (the highest F1); None where
-    nothing right was found."""
+    """Return the least score with which most regions are found and fewest invented (the highest F1); None if
+    nothing right was found.
+    """
     there = sum(map(len, known))
     told: list[tuple[float, bool]] = []
     for page, boxes in zip(found, known, strict=True):
@@ -107,7 +109,7 @@ def sure_from(found: Sequence[Sequence[FoundRegion]], known: Sequence[Sequence[T
 
 
 def distinct(found: Sequence[FoundRegion]) -> list[FoundRegion]:
-    """Without those that nearly cover a surer one, of whatever kind; *found* is the surest first."""
+    """Return *found* (highest score first) without those that nearly cover one with a higher score, of any class."""
     kept: list[FoundRegion] = []
     for one in found:
         if all(intersection_over_union(one.box, other.box) < SAME for other in kept):
@@ -116,7 +118,7 @@ def distinct(found: Sequence[FoundRegion]) -> list[FoundRegion]:
 
 
 def _match(surest: Sequence[Box], wanted: Sequence[Box]) -> list[bool]:
-    """Of each box, the surest first, whether it is tied to one that is wanted."""
+    """Return for each box, highest score first, whether it matches a wanted one."""
     free = set(range(len(wanted)))
     answers = []
     for box in surest:

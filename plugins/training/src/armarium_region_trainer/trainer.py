@@ -1,4 +1,4 @@
-"""The worker that trains a layout detector: one epoch a call, its state in a checkpoint that is whole or not there."""
+"""The worker that trains a layout detector: one epoch per call, with its state in a checkpoint written atomically."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model"
 RATE, RATE_NEW = 5e-5, 4e-4
-"""Learning rates: from a base, and from nothing."""
+"""Learning rates: with a base, and without."""
 WARM_UP = 20
-"""Steps."""
+"""Steps of the warm-up."""
 CLIP = 0.1
 SEED = 16
 
 
 @dataclass
 class Ready:
-    """A training in hand. best: the highest mAP50 so far; below nothing before the first epoch."""
+    """A training in progress. best: the highest mAP50 so far; negative before the first epoch."""
 
     folder: Path
     network: Any
@@ -51,18 +51,21 @@ class Ready:
     best_state: dict[str, Any] = field(default_factory=dict)
 
     def of(self, part: str) -> list[TaughtPage]:
-        """The pages of one part."""
+        """Return the pages of one part."""
         return [page for page in self.pages if page.part == part]
 
 
 class RegionTrainer(EpochTrainer[Ready]):
     """Answers `epoch` and `finish`; params: folder, base? {path}, image_size, batch_size, max_pixels.
 
-    An epoch's outcome: epoch, loss (a page), map50 (on the validation pages), lines (pages taught), best.
+    The result of an epoch: epoch, loss (per page), map50 (on the validation pages), lines (training pages),
+    best.
     """
 
     def finish(self, call: Call) -> dict[str, Any]:
-        """Write the best epoch's model as a folder: {model, map50, held_out_pages}; the score is of the held-out pages."""
+        """Write the best epoch's model as a folder: {model, map50, held_out_pages}; the score is that of the
+        held-out pages.
+        """
         ready = self.load_finished(call)
         ready.network.load_state_dict(ready.best_state)
         held = ready.of("held-out")
@@ -71,7 +74,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         ready.network.config.sure_from = sure_from([distinct(page) for page in found], known)
         target, beside = ready.folder / MODEL, ready.folder / f"{MODEL}.part"
         for folder in (target, beside):
-            # Half of an earlier attempt may lie there.
+            # An earlier attempt may have left part of it.
             shutil.rmtree(folder, ignore_errors=True)
         ready.network.config.taught_at = ready.side
         try:
@@ -80,7 +83,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         except OSError as error:
             raise no_room("the model", error) from error
         finally:
-            # What it holds are the best epoch's weights, not the last one's.
+            # Now it contains the best epoch's weights, not the last one's.
             self.ready = None
         return {
             "model": str(target / "config.json"),
@@ -90,7 +93,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         }
 
     def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
-        """The detector with its base's weights, or as the checkpoint has it."""
+        """Return the detector with its base's weights, or as saved in the checkpoint."""
         import torch
 
         torch.set_num_threads(self.context.threads)
@@ -98,9 +101,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         pages = read_pages(folder)
         classes = classes_of(pages)
         if not classes:
-            raise Refused(
-                "No region of the pages that are taught is of a kind; draw some and say what they are."
-            )
+            raise Refused("No region of the training pages has a type; draw some and state their types.")
         base = params.get("base")
         network = load_detector(Path(base["path"]), classes) if base else new_detector(classes)
         rate = RATE if base else RATE_NEW
@@ -111,7 +112,7 @@ class RegionTrainer(EpochTrainer[Ready]):
             change,
             classes,
             pages,
-            # The network's steps are of 32 pixels.
+            # The network works in steps of 32 pixels.
             max(32, int(params.get("image_size", 960)) // 32 * 32),
             int(params.get("max_pixels", 1 << 28)),
             rate,
@@ -126,7 +127,7 @@ class RegionTrainer(EpochTrainer[Ready]):
         return ready
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
-        """All taught pages once, then those for validation looked at."""
+        """Train on all training pages once, then evaluate on those for validation."""
         import torch
 
         number = len(ready.epochs) + 1
@@ -148,7 +149,7 @@ class RegionTrainer(EpochTrainer[Ready]):
             score = mean_average_precision(*looked_at)
         is_best = (score or 0.0) > ready.best
         if (score or 0.0) >= ready.best:
-            # Of epochs that find as much the last is kept: it is the surest.
+            # Of equally good epochs the last is kept: its scores are the highest.
             ready.best = score or 0.0
             ready.best_state = {name: one.clone() for name, one in ready.network.state_dict().items()}
         ready.epochs.append(
@@ -166,7 +167,9 @@ class RegionTrainer(EpochTrainer[Ready]):
     def _looked_at(
         self, call: Call, ready: Ready, pages: Sequence[TaughtPage]
     ) -> tuple[list[list[FoundRegion]], list[list[TrueRegion]]]:
-        """What is found on *pages*, and what is there, of kinds that were taught or not; without pages that nobody drew on."""
+        """Return what is found on *pages* and what is there, including types not trained on; without pages
+        nobody drew on.
+        """
         numbers = {name: number for number, name in enumerate(ready.classes)}
         found: list[list[FoundRegion]] = []
         known: list[list[TrueRegion]] = []
@@ -176,7 +179,7 @@ class RegionTrainer(EpochTrainer[Ready]):
             call.check()
             image = picture(page.path, ready.side, ready.max_pixels)
             found += found_on(ready.network, image[None])
-            # A kind that was not taught has a number that nothing is found with.
+            # A type that was not trained on has a number that no detection gets.
             known.append(
                 [
                     TrueRegion(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
@@ -187,7 +190,7 @@ class RegionTrainer(EpochTrainer[Ready]):
 
 
 def _teach(ready: Ready, pages: Sequence[TaughtPage], chance: random.Random) -> float:
-    """One step; the loss of a page."""
+    """Do one step; return the loss per page."""
     import torch
 
     for group in ready.change.param_groups:

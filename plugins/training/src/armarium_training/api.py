@@ -1,5 +1,5 @@
-"""What other families may use of training: the models that were trained here, what an evaluation would measure, what it
-wrote on cards, how candidates are compared, and how a family follows an evaluation.
+"""What other families may use of training: the models trained here, the plan of an evaluation and its entries
+on cards, how candidates are compared, and how a family follows an evaluation.
 
 An evaluation itself is started by the action `evaluation.run`.
 """

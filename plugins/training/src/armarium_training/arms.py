@@ -1,7 +1,8 @@
-"""What the arms of a vision training teach: the instruction of each, its answer, and the lines that all arms share.
+"""What the arms of a vision training teach: the instruction and answer of each, and the lines that all arms share.
 
-Reasons come from the ledger, where gathering them has left them; they are taught only where the palaeographer's own reading is
-close to the checked one. Whatever the arm, the transcription in the answer is the checked text.
+Reasons come from the ledger, where gathering them has recorded them; they are used only if the
+palaeographer's own reading is close to the checked one. Whatever the arm, the transcription in the answer is
+the checked text.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ REASONING = (WHY, THINKING, REVIEW)
 
 
 class Reasoned(BaseModel):
-    """A line with the reasons of its reading."""
+    """A line with the reasons for its reading."""
 
     reasons: str = Field(max_length=20_000)
     uncertain: bool = False
@@ -35,7 +36,7 @@ class Reasoned(BaseModel):
 
 
 def instruction(arm: str, language: str | None = None, draft: str | None = None) -> str:
-    """What a model is told of a line's picture, when it is taught and when it is measured."""
+    """Return what a model is told about a line's picture, in training and in evaluation."""
     known = f" in {language}" if language else ""
     if arm == WHY:
         return f"Say shortly why this line{known} is to be read as it is and what is uncertain, then transcribe it."
@@ -51,7 +52,9 @@ def instruction(arm: str, language: str | None = None, draft: str | None = None)
 
 @dataclass(frozen=True)
 class Trace:
-    """What a palaeographer's model gave for a line: reasons with its own reading, and its thinking where that came along."""
+    """What a palaeographer's model gave for a line: reasons with its own reading, and its thinking if it was
+    returned.
+    """
 
     reasoned: Reasoned
     thinking: str
@@ -59,7 +62,7 @@ class Trace:
 
 @dataclass
 class SharedLines:
-    """The lines that are taught, with what was kept of the reasons and why the others were left out."""
+    """The lines to train on, with the reasons used and why the others were left out."""
 
     lines: list[TaughtLine] = field(default_factory=list)
     traces: dict[str, Trace] = field(default_factory=dict)
@@ -68,10 +71,10 @@ class SharedLines:
     too_far: int = 0
     not_shared: int = 0
     uncovered: int = 0
-    """Lines without what the arm teaches; with all lines they are taught the answer alone."""
+    """Lines without what the arm teaches; with all lines, these are trained on the answer alone."""
 
     def entry(self, arm: str) -> dict[str, Any]:
-        """What a card and a training's manifest say of it."""
+        """Return what a card and a training's manifest say about it."""
         return {
             "arm": arm,
             "lines_taught": len(self.lines),
@@ -86,9 +89,10 @@ class SharedLines:
 def shared_lines(
     conn: Connection, lines: Sequence[TaughtLine], *, arm: str, max_trace_cer: float, all_lines: bool
 ) -> SharedLines:
-    """The lines of *lines* that *arm* trains on: those that every reasoning arm covers that covers any, unless *all_lines*.
+    """Return those of *lines* that *arm* trains on: the lines for which every arm with any reasons has some,
+    unless *all_lines*.
 
-    So students of different arms are taught the same lines, and what differs between them is the arm.
+    So students of different arms are trained on the same lines, and only the arm differs between them.
     """
     found = SharedLines()
     pages = list(dict.fromkeys(line.document_id for line in lines))
@@ -118,13 +122,13 @@ def shared_lines(
         found.uncovered += own is not None and line.segment_id not in own
         found.lines.append(line)
     if own is not None and not own:
-        # An arm that nothing was gathered for has nothing of its own to teach.
+        # An arm for which nothing was gathered has nothing of its own to teach.
         found.lines = []
     return found
 
 
 def exchange_of(found: SharedLines, line: TaughtLine, arm: str, language: str | None) -> tuple[str, str]:
-    """The instruction and the answer that a line is taught with; its transcription is the checked text."""
+    """Return the instruction and the answer a line is trained on; its transcription is the checked text."""
     trace, draft = found.traces.get(line.segment_id), found.drafts.get(line.segment_id)
     if trace is not None and arm == THINKING and trace.thinking.strip():
         return instruction(arm, language), f"<think>\n{trace.thinking.strip()}\n</think>\n{line.text}"
@@ -140,7 +144,9 @@ def exchange_of(found: SharedLines, line: TaughtLine, arm: str, language: str | 
 
 
 def traces_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, Trace]:
-    """Segment to what was last gathered for it; calls that failed or whose answer has not the form are passed over."""
+    """Return segment to what was last gathered for it; calls that failed, or whose answer does not have the
+    form, are skipped.
+    """
     asked = select(episodes.c.segment_id, episodes.c.exchange).where(
         episodes.c.use_case == GATHER,
         episodes.c.kind == "model_call",
@@ -161,7 +167,7 @@ def traces_of(conn: Connection, page_ids: Sequence[str]) -> dict[str, Trace]:
 
 
 def _without_fence(text: str) -> str:
-    """The answer out of a block of code that some models put around it."""
+    """Return the answer without the code block that some models put around it."""
     bare = text.strip()
     if bare.startswith("```") and bare.endswith("```"):
         bare = bare[3:-3].removeprefix("json").strip()
@@ -169,7 +175,7 @@ def _without_fence(text: str) -> str:
 
 
 def drafts_of(conn: Connection, segment_ids: Sequence[str]) -> dict[str, str]:
-    """Segment to its newest reading that no person made."""
+    """Return segment to its newest reading not made by a person."""
     rows = conn.execute(
         select(representations.c.segment_id, representations.c.content)
         .where(

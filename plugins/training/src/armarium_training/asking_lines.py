@@ -1,4 +1,6 @@
-"""Asking a model about one line of a page at a time: its picture, what is asked, and when the model is busy."""
+"""Asks a model about one line of a page at a time: the picture, the question, and what happens when the model
+is busy.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from armarium_source_model.api import segments
 from armarium_training.line_sets import TaughtLine
 
 MARGIN = 0.25
-"""Of a line's height: how much of what is around it is shown."""
+"""How much of the surroundings is shown, as a share of the line's height."""
 
 
 def line_pictures(
@@ -25,10 +27,10 @@ def line_pictures(
     margin: float = MARGIN,
     sides: bool = False,
 ) -> Iterator[tuple[TaughtLine, Picture]]:
-    """Each of a page's lines with its picture; a line that is gone meanwhile is passed over.
+    """Yield each of a page's lines with its picture; a line deleted meanwhile is skipped.
 
-    *shapes*: where the lines stood when they were taken down, by segment, in pixels; none: where they stand now. Around a
-    line's box a share *margin* of its height is shown above and below it, with *sides* also left and right.
+    *shapes*: where the lines were when they were recorded, by segment, in pixels; none: where they are now. A
+    share *margin* of a line's height is shown above and below its box, with *sides* also left and right.
     """
     wanted = [line.segment_id for line in lines]
     with job.library.db.read_all() as conn:
@@ -66,7 +68,7 @@ def ask_line(
     material: str | None = None,
     answer: Any = None,
 ) -> ModelAnswer[Any]:
-    """One call about one line, an episode of the ledger. RetryLater where the provider is busy."""
+    """Make one call about one line, an episode of the ledger. RetryLater if the provider is busy."""
     request = ModelRequest(
         provider=provider,
         model=model,

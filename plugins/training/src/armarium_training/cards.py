@@ -1,4 +1,4 @@
-"""Model cards: what is known of a model that was trained here, in a file beside its weights; scores are added at their end."""
+"""Model cards: what is known of a model trained here, in a file next to its weights; scores are appended to it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from armarium_training import errors
 
 CARD, CONFIG = ".card.json", "config.json"
 MADE_BY = ".made-by"
-"""In the folder of a model: the job that made it."""
+"""In the folder of a model: the job that created it."""
 EVALUATED = "evaluated"
 """The folder for scores of models that were not trained here."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A card as it lies on disk, with what stands in it."""
+    """A card on disk, with its content."""
 
     path: Path
     store: str
@@ -30,12 +30,12 @@ class Place:
 
     @property
     def model_id(self) -> str:
-        """The id that the model goes by."""
+        """Return the id of the model."""
         return str(self.card.get("id") or self.path.name.removesuffix(CARD))
 
     @property
     def weights(self) -> Path | None:
-        """The model's file, where it is there; of a model that is a folder, its config.json."""
+        """Return the model's file, if it exists; for a model that is a folder, its config.json."""
         stem = self.path.name.removesuffix(CARD)
         whole = self.path.parent / stem / CONFIG
         if whole.is_file():
@@ -45,7 +45,7 @@ class Place:
 
     @property
     def size_bytes(self) -> int | None:
-        """What the model's file, or all that is in its folder, takes on disk; None where it is gone."""
+        """Return the size on disk of the model's file or folder; None if it is gone."""
         weights = self.weights
         if weights is None:
             return None
@@ -54,22 +54,22 @@ class Place:
 
 
 def literal(name: str) -> str:
-    """*name* as a pattern that matches it alone."""
+    """Return *name* as a pattern that matches only itself."""
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
 
 
 def file_name(model_id: str) -> str:
-    """The file name of a model's id: `service-trained/<name>` has a slash."""
+    """Return the file name for a model's id: `service-trained/<name>` contains a slash."""
     return model_id.replace("/", "--")
 
 
 def global_folder(engine: Engine) -> Path:
-    """Where this machine keeps models for all projects."""
+    """Return where this machine stores models for all projects."""
     return engine.settings.state_dir / "models"
 
 
 def cards_in(folder: Path) -> Iterator[Place]:
-    """The cards beneath a folder of models, in the order of their files; one that cannot be read says why."""
+    """Return the cards below a folder of models, in the order of their files; one that cannot be read says why."""
     if not folder.is_dir():
         return
     for path in sorted(folder.glob(f"*/*{CARD}")):
@@ -78,20 +78,21 @@ def cards_in(folder: Path) -> Iterator[Place]:
 
 
 def read_card(path: Path) -> Place:
-    """The card at *path*. One that a person broke is answered empty, with the fault."""
+    """Read the card at *path*. One that a person damaged is returned empty, with the error."""
     store = path.parent.name
     try:
         card = json.loads(path.read_text("utf-8"))
         if not isinstance(card, dict):
-            raise ValueError("it is no JSON object")
+            raise ValueError("it is not a JSON object")
     except (OSError, ValueError, RecursionError) as error:
         return Place(path, store, {}, f"Its card cannot be read ({error}).")
     return Place(path, store, card)
 
 
 def find_card(engine: Engine, library: Library, model: str, *, here: bool = False) -> Place | None:
-    """The card of a trained model by its id or the name of its file; its project's before the global one (*here*: the
-    project's alone)."""
+    """Return the card of a trained model by its id or file name; the project's before the global one (*here*:
+    only the project's).
+    """
     stem = model.removesuffix(".onnx")
     for folder in (library.models,) if here else (library.models, global_folder(engine)):
         for place in cards_in(folder):
@@ -104,7 +105,9 @@ def find_card(engine: Engine, library: Library, model: str, *, here: bool = Fals
 
 
 def is_taken(engine: Engine, library: Library, model_id: str, job_id: str) -> bool:
-    """Whether a model of the project or of this machine goes by that id, or did so before an undo; not the job's own."""
+    """Return whether a model of the project or machine has that id, or had it before an undo; the job's own
+    does not count.
+    """
     name = file_name(model_id)
     for folder in (library.models, global_folder(engine)):
         for path in (
@@ -115,14 +118,14 @@ def is_taken(engine: Engine, library: Library, model_id: str, job_id: str) -> bo
                 return True
         for path in folder.glob(f"*/{literal(name)}"):
             mark = path / MADE_BY
-            # A landing that was cut short has left its folder without a card.
+            # An interrupted landing has left its folder without a card.
             if path.is_dir() and not (mark.is_file() and mark.read_text("utf-8") == job_id):
                 return True
     return False
 
 
 def free_id(engine: Engine, library: Library, model_id: str, job_id: str) -> str:
-    """*model_id*, or with -2, -3, … where another than *job_id* has taken it."""
+    """Return *model_id*, or with -2, -3, … if one from a job other than *job_id* has it."""
     number, free = 1, model_id
     while is_taken(engine, library, free, job_id):
         number += 1
@@ -131,7 +134,7 @@ def free_id(engine: Engine, library: Library, model_id: str, job_id: str) -> str
 
 
 def write_card(path: Path, card: Mapping[str, Any]) -> None:
-    """Write a card that is whole or as it was before. Conflict where the disk has no room."""
+    """Write a card atomically. Conflict if the disk is full."""
     beside = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,9 +149,9 @@ def write_card(path: Path, card: Mapping[str, Any]) -> None:
 
 
 def add_evaluation(path: Path, about: Mapping[str, Any], entry: Mapping[str, Any]) -> None:
-    """Append *entry* to the card at *path*, once for each job; a card that is not there begins with *about*.
+    """Append *entry* to the card at *path*, once per job; a missing card starts with *about*.
 
-    A card that cannot be read is left as the person who changed it left it.
+    A card that cannot be read is not touched.
     """
     place = read_card(path) if path.is_file() else Place(path, path.parent.name, dict(about))
     if place.fault is not None:
@@ -159,25 +162,25 @@ def add_evaluation(path: Path, about: Mapping[str, Any], entry: Mapping[str, Any
 
 
 def history_of(card: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The evaluations on a card, oldest first; what is none is passed over."""
+    """Return the evaluations on a card, oldest first; invalid ones are skipped."""
     found = card.get("evaluations")
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def evaluated_card(library: Library, reader: str, model: str) -> Path:
-    """Where the scores of a model that was not trained here are kept in the project."""
+    """Return where the project stores the scores of a model that was not trained here."""
     return library.models / EVALUATED / f"{reader}--{file_name(model)}{CARD}"
 
 
 def may_publish(card: Mapping[str, Any]) -> bool:
-    """Whether the card says in so many words that the model may be given away."""
+    """Return whether the card says explicitly that the model may be given away."""
     return card.get("not_for_release") is False
 
 
 def entry_of_run(
     engine: Engine, library: Library, job_id: str, reader: str, model: str, *, trained: bool
 ) -> dict[str, Any] | None:
-    """What the evaluation *job_id* wrote on the card of a model; None where the card or the entry is not there."""
+    """Return what the evaluation *job_id* wrote on a model's card; None without card or entry."""
     place = find_card(engine, library, model) if trained else None
     path = evaluated_card(library, reader, model) if place is None else place.path
     history = history_of(read_card(path).card) if path.is_file() else []

@@ -1,4 +1,4 @@
-"""The models that were trained here, as other families look at them."""
+"""The models trained here, as other families see them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarium_training.cards import cards_in, global_folder
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """A model that was trained here: its card, the kind of models it is kept among, and its weights where they are there."""
+    """A model trained here: its card, its kind, and its weights if they exist."""
 
     model_id: str
     store: str
@@ -23,12 +23,12 @@ class TrainedModel:
 
     @property
     def file_name(self) -> str:
-        """The name under which a reader is given it."""
+        """Return the name under which a reader is given it."""
         return self.weights.name if self.weights is not None else self.model_id
 
 
 def trained_models(engine: Engine, library: Library | None) -> Iterator[TrainedModel]:
-    """Those of the project first, then those of this machine; one whose card cannot be read is left out."""
+    """Return the project's models, then this machine's; one whose card cannot be read is left out."""
     for folder in (*((library.models,) if library is not None else ()), global_folder(engine)):
         for place in cards_in(folder):
             if place.fault is None:

@@ -1,4 +1,4 @@
-"""The commands of training: teach a reader a hand, measure readers, look at trained models."""
+"""The commands of training: train a reader on a hand, measure readers, list trained models."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from armarium_training.report import evaluation_report, sparkline, training_repo
 BASE = "hand-base"
 Report = Annotated[
     Path | None,
-    typer.Option("--report", help="Write a report into this HTML file, which needs nothing else."),
+    typer.Option("--report", help="Write a report to this self-contained HTML file."),
 ]
 HoldOut = Annotated[
-    list[str] | None, typer.Option("--hold-out", help="A page that is not taught, to measure on. Repeat it.")
+    list[str] | None,
+    typer.Option("--hold-out", help="A page to leave out of the training and measure on. May be repeated."),
 ]
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     program.command(
         rich_help_panel=Topic.lines,
@@ -63,13 +64,13 @@ def train(
     ids: Scope = None,
     teacher: Annotated[
         str,
-        typer.Option(help="Whose lines are taught: the reader, model or pass, with your corrections in it."),
+        typer.Option(help="Whose lines to train on: a reader, model or pass, with your corrections."),
     ] = "hand",
-    base: Annotated[str, typer.Option(help="The model to begin from; an empty word: from nothing.")] = BASE,
+    base: Annotated[str, typer.Option(help="The model to start from; an empty string: from scratch.")] = BASE,
     hold_out: HoldOut = None,
-    name: Annotated[str | None, typer.Option(help="What the reader is called.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Left out: until it stops improving.")] = None,
-    batch_size: Annotated[int, typer.Option(help="Lines that are taught together.")] = 4,
+    name: Annotated[str | None, typer.Option(help="The name of the reader.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Default: until it stops improving.")] = None,
+    batch_size: Annotated[int, typer.Option(help="How many lines are trained on together.")] = 4,
     report: Report = None,
 ) -> None:
     """Train a reader on this machine, on lines that were read and corrected."""
@@ -94,7 +95,7 @@ def train(
         rates = [one["cer"] for one in told["curve"]]
         lines = plural(told["training_set"]["lines"], "line")
         typer.echo(f"Trained {told['reader_id']} on {lines}, {plural(len(rates), 'epoch')}.")
-        typer.echo(f"  {sparkline(rates)}  error rate on lines that were not taught: {min(rates):.1%}")
+        typer.echo(f"  {sparkline(rates)}  error rate on lines left out of training: {min(rates):.1%}")
         typer.echo(f"  Read with it: armarium read --reader hand --model {told['reader_id']}")
         if report is not None:
             typer.echo(f"  Report: {report}")
@@ -106,11 +107,13 @@ def train_regions(
     ids: Scope = None,
     hold_out: HoldOut = None,
     base: Annotated[
-        str | None, typer.Option(help="The layout detector to begin from; left out: from nothing.")
+        str | None, typer.Option(help="The layout detector to start from; default: from scratch.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What the detector is called.")] = None,
-    epochs: Annotated[int, typer.Option(help="The most epochs; it ends sooner where none is better.")] = 50,
-    image_size: Annotated[int, typer.Option(help="Side in pixels at which pages are looked at.")] = 960,
+    name: Annotated[str | None, typer.Option(help="The name of the detector.")] = None,
+    epochs: Annotated[
+        int, typer.Option(help="The largest number of epochs; it ends sooner when it stops improving.")
+    ] = 50,
+    image_size: Annotated[int, typer.Option(help="Side in pixels to which pages are scaled.")] = 960,
 ) -> None:
     """Train a layout detector on this machine, on regions that you drew or changed."""
     with project_session() as session:
@@ -131,7 +134,7 @@ def train_regions(
         regions = plural(told["training_set"]["regions"], "region")
         found = [one["map50"] for one in told["curve"]]
         typer.echo(f"Trained {told['model_id']} on {regions}, {plural(len(found), 'epoch')}.")
-        typer.echo(f"  {sparkline(found)}  best mAP50 on pages for validation: {max(found):.2f}")
+        typer.echo(f"  {sparkline(found)}  best mAP50 on validation pages: {max(found):.2f}")
         if scores is not None:
             typer.echo(f"  mAP50 on the held-out pages: {scores['map50']:.2f}")
         typer.echo(
@@ -145,28 +148,28 @@ def train_vision(
     ids: Scope = None,
     teacher: Annotated[
         str,
-        typer.Option(help="Whose lines are taught: the reader, model or pass, with your corrections in it."),
+        typer.Option(help="Whose lines to train on: a reader, model or pass, with your corrections."),
     ] = "hand",
     base: Annotated[
-        str, typer.Option(help="A vision model of this machine by its name, or owner/model of the model hub.")
+        str, typer.Option(help="A vision model on this machine by its name, or owner/model at the model hub.")
     ] = "",
     hold_out: HoldOut = None,
-    name: Annotated[str, typer.Option(help="What the student is called.")] = "student",
+    name: Annotated[str, typer.Option(help="The name of the student.")] = "student",
     arm: Annotated[
         str, typer.Option(help="What it is taught to answer: answer, why, thinking or review.")
     ] = "answer",
-    epochs: Annotated[int, typer.Option(help="How often the lines are taught.")] = 2,
+    epochs: Annotated[int, typer.Option(help="How often each line is trained on.")] = 2,
     flavor: Annotated[
         str | None,
-        typer.Option(help="The machine class at the hub. Left out: here for a model of this machine."),
+        typer.Option(help="The machine class at the hub. Default: this machine, for a model that is on it."),
     ] = None,
     pages_may_leave: Annotated[
-        bool, typer.Option("--pages-may-leave", help="Pictures of lines may be sent to the model hub.")
+        bool, typer.Option("--pages-may-leave", help="Allow pictures of lines to be sent to the model hub.")
     ] = False,
 ) -> None:
     """Train a vision model on lines that were read and corrected, here or at the model hub."""
     if not base:
-        raise Refused("Name the model to begin from with --base.")
+        raise Refused("Name the model to start from with --base.")
     with project_session() as session:
         params: dict[str, Any] = {
             "scope_ids": scope_of(session, ids),
@@ -195,27 +198,27 @@ def train_vision(
 
 def read_at_scale(
     ids: Scope = None,
-    card: Annotated[
-        str, typer.Option(help="The reader, or a model that a reader of this machine takes.")
-    ] = "hand",
+    card: Annotated[str, typer.Option(help="A reader, or a model for a reader on this machine.")] = "hand",
     flavor: Annotated[
         str | None,
         typer.Option(
-            help="Where: local, dask:local:2, dask:tls://host:8786, or a class of the hub; left out, the project's setting, else local."
+            help="Where: local, dask:local:2, dask:tls://host:8786, or a machine class of the hub; default: the project's setting, else local."
         ),
     ] = None,
-    shard_size: Annotated[int, typer.Option(help="Pages of a shard.")] = 50,
-    max_in_flight: Annotated[int, typer.Option(help="Shards that are on their way at once.")] = 10,
+    shard_size: Annotated[int, typer.Option(help="Pages per shard.")] = 50,
+    max_in_flight: Annotated[int, typer.Option(help="How many shards are sent at the same time.")] = 10,
     pages_may_leave: Annotated[
-        bool, typer.Option("--pages-may-leave", help="Pictures of pages may be sent to other machines.")
+        bool, typer.Option("--pages-may-leave", help="Allow pictures of pages to be sent to other machines.")
     ] = False,
-    job: Annotated[str | None, typer.Option(help="A reading at scale that was begun: how it stands.")] = None,
+    job: Annotated[str | None, typer.Option(help="Show the state of this reading at scale.")] = None,
     resend: Annotated[
         bool, typer.Option("--resend", help="With --job: send its failed shards again.")
     ] = False,
-    cancel: Annotated[bool, typer.Option("--cancel", help="With --job: stop it, there too.")] = False,
+    cancel: Annotated[
+        bool, typer.Option("--cancel", help="With --job: cancel it, also on other machines.")
+    ] = False,
 ) -> None:
-    """Read very many pages in shards, here or on other machines; what was read lands beside what is there."""
+    """Read very many pages in shards, here or on other machines; results become passes next to the existing ones."""
     with project_session() as session:
         if job is None:
             if resend or cancel:
@@ -252,16 +255,16 @@ def read_at_scale(
 
 def evaluate(
     candidates: Annotated[
-        list[str] | None, typer.Argument(help="Models or readers to measure, beside those out of the box.")
+        list[str] | None, typer.Argument(help="Models or readers to measure, besides those included.")
     ] = None,
     pages: Annotated[
         list[str] | None,
-        typer.Option("--page", help="A page to measure on; left out, those that are held out."),
+        typer.Option("--page", help="A page to measure on; default: the pages left out of training."),
     ] = None,
     checked: Annotated[
-        str | None, typer.Option("--pass", help="The checked pass; left out, the newest a person made.")
+        str | None, typer.Option("--pass", help="The checked pass; default: the newest one made by a person.")
     ] = None,
-    alone: Annotated[bool, typer.Option("--alone", help="Without the readers out of the box.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Leave out the included readers.")] = False,
     report: Report = None,
 ) -> None:
     """Measure readers against each other on pages that you checked."""
@@ -315,7 +318,7 @@ def _interval(told: dict[str, Any]) -> str:
 
 
 def _pictures(session: Session, told: dict[str, Any]) -> dict[str, tuple[bytes, str]]:
-    """The worst lines' pictures and what they say, as far as the caller may see them."""
+    """Return the worst lines' pictures and readings, as far as the caller may see them."""
     found: dict[str, tuple[bytes, str]] = {}
     wanted = {line["segment_id"] for one in told["result"]["models"] for line in one.get("worst", ())}
     for segment_id in sorted(wanted):
@@ -330,18 +333,18 @@ def _pictures(session: Session, told: dict[str, Any]) -> dict[str, tuple[bytes, 
 
 
 def models(
-    model: Annotated[str | None, typer.Argument(help="One model, with its whole card.")] = None,
+    model: Annotated[str | None, typer.Argument(help="Show one model with its whole card.")] = None,
     make_global: Annotated[
-        bool, typer.Option("--make-global", help="Copy it to the engine's store, for all projects.")
+        bool, typer.Option("--make-global", help="Copy it to the engine's store for all projects.")
     ] = False,
 ) -> None:
-    """List the models that were trained here, or show one."""
+    """List the models trained here, or show one."""
     with project_session() as session:
         if make_global:
             if model is None:
-                raise Refused("Name the model that is to be made global.")
+                raise Refused("Name the model to make global.")
             made = session.act("training.make_model_global", {"model": model})["result"]
-            answer(made, lambda: typer.echo(f"{made['model_id']} is there for all projects now."))
+            answer(made, lambda: typer.echo(f"{made['model_id']} is now available to all projects."))
             return
         if model is not None:
             one = session.get("/api/training/model", model=model)
@@ -351,7 +354,7 @@ def models(
 
     def words() -> None:
         if not listed["items"]:
-            typer.echo("No model was trained here yet: armarium train teaches a reader a hand.")
+            typer.echo("No model has been trained here yet: armarium train trains a reader on a hand.")
             return
         rows = [
             [one["id"], one["name"], one["trained_at"] or "", _cer_of(one), one["location"]]

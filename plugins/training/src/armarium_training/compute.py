@@ -1,4 +1,4 @@
-"""Where reading at scale runs: a driver of the group `armarium.compute`. The one here is this machine itself."""
+"""Where reading at scale runs: the drivers of the group `armarium.compute`. The one here is this machine itself."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ GROUP = "armarium.compute"
 
 @dataclass(frozen=True)
 class Shard:
-    """A packed shard: `manifest` names its pages with their pictures' files beneath `folder`.
+    """A packed shard: `manifest` names its pages with their pictures' files below `folder`.
 
-    One whose manifest says `work: train` is a training: in `folder` lie `lines.json`, `pictures.bin` and, with a `base` in
-    the manifest, `base.onnx`; its result is {model, curve?}, the name of the model's file, which is put beside them.
+    If the manifest says `work: train`, the shard is a training: `folder` contains `lines.json`,
+    `pictures.bin` and, with a `base` in the manifest, `base.onnx`; the result is {model, curve?}, the name of
+    the model's file, which is put next to them.
     """
 
     number: int
@@ -30,7 +31,9 @@ class Shard:
 
 @dataclass(frozen=True)
 class FarState:
-    """How a shard stands where it runs: submitted, queued, running, done or failed; a result is {number, pages: {…}}."""
+    """The state of a shard where it runs: submitted, queued, running, done or failed; a result is {number,
+    pages: {…}}.
+    """
 
     state: str
     why: str | None = None
@@ -39,10 +42,10 @@ class FarState:
 
 
 class Compute(ABC):
-    """The base of every place of compute: one is made for each run of a job.
+    """The base of every place of compute: one is created for each run of a job.
 
-    `submit` sends a packed shard and answers its id there, at once; `ask` says how those with the ids stand, all in one
-    call; `cancel` stops them. A submit that is repeated for the same shard and try answers the same id.
+    `submit` sends a packed shard and returns its id there at once; `ask` returns the states of all given ids
+    in one call; `cancel` stops them. Submitting the same shard and attempt again returns the same id.
     """
 
     name: ClassVar[str]
@@ -51,26 +54,26 @@ class Compute(ABC):
     """Whether pages stay on this machine."""
     needs_hub_token: ClassVar[bool] = False
     seconds_between: float = 60.0
-    """How often it is asked."""
+    """Seconds between two requests for the states."""
     forgets: ClassVar[bool] = False
-    """Whether what runs there ends with the engine, so that after a start of it all shards on their way are sent anew."""
+    """Whether work there ends with the engine, so that after a restart all shards under way are sent again."""
 
     def __init__(self, job: JobContext) -> None:
         self.job = job
 
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
-        """What a machine of that class costs an hour; None where it is not known."""
+        """Return the price per hour of a machine of that class; None if it is not known."""
         return None
 
     @classmethod
     def stays_here(cls, flavor: str) -> bool:
-        """Whether with that flavor pages stay on this machine."""
+        """Return whether pages stay on this machine with that flavor."""
         return cls.is_here
 
     @classmethod
     def why_not(cls, flavor: str) -> str | None:
-        """A sentence when nothing can be sent there with that flavor; None when it can."""
+        """Return a sentence if nothing can be sent there with that flavor; None if it can."""
         return None
 
     def close(self) -> None:
@@ -79,19 +82,19 @@ class Compute(ABC):
 
     @abstractmethod
     def submit(self, shard: Shard, attempt: int) -> str:
-        """Send a shard; its id there."""
+        """Send a shard; return its id there."""
 
     @abstractmethod
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """How the shards with these ids stand."""
+        """Return the states of the shards with these ids."""
 
     @abstractmethod
     def cancel(self, far_ids: Sequence[str]) -> None:
-        """Stop what runs for these ids."""
+        """Cancel the shards with these ids."""
 
 
 class LocalCompute(Compute):
-    """This machine: a shard is read by the reader's own worker when it is asked for."""
+    """This machine: a shard is read by the reader's own worker when its state is requested."""
 
     name = "local"
     label = "This machine"
@@ -105,22 +108,24 @@ class LocalCompute(Compute):
 
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
-        """Nothing is paid for one's own machine."""
+        """Return 0: one's own machine costs nothing."""
         return 0.0
 
     def submit(self, shard: Shard, attempt: int) -> str:
-        """Nothing is sent; the shard waits for its turn."""
+        """Send nothing; the shard waits for its turn."""
         far_id = f"local-{shard.number}-{attempt}"
         self._shards[far_id] = shard
         return far_id
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """Read one of the shards now; the others wait. One of an earlier start of the engine has to be sent anew."""
+        """Read one of the shards now; the others wait. One from before a restart of the engine has to be sent
+        again.
+        """
         found: dict[str, FarState] = {}
         for far_id in far_ids:
             shard = self._shards.get(far_id)
             if shard is None:
-                found[far_id] = FarState("failed", "The engine was stopped while it was read.")
+                found[far_id] = FarState("failed", "The engine was stopped while reading it.")
             elif not any(one.state == "done" for one in found.values()):
                 found[far_id] = self._read(shard)
             else:
@@ -128,7 +133,7 @@ class LocalCompute(Compute):
         return found
 
     def cancel(self, far_ids: Sequence[str]) -> None:
-        """Forget the shards that wait; the one in hand ends with its job."""
+        """Remove the waiting shards; the current one ends with its job."""
         for far_id in far_ids:
             self._shards.pop(far_id, None)
 
@@ -167,7 +172,7 @@ class LocalCompute(Compute):
 
 
 def check_compute(name: str, driver: object) -> str | None:
-    """Why what is installed under *name* is no place of compute of that name; None when it is one."""
+    """Return why what is installed under *name* is not a place of compute of that name; None if it is one."""
     if not (isinstance(driver, type) and issubclass(driver, Compute)):
-        return "It is no class derived from Compute of armarium_training."
-    return None if driver.name == name else "It calls itself otherwise than it is installed."
+        return "It is not a class derived from Compute of armarium_training."
+    return None if driver.name == name else "Its name differs from the name it is installed under."

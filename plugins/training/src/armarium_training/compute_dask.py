@@ -22,14 +22,16 @@ from armarium_training.shipping import WHEN, cargo_of, pack_code, sound_result
 
 LOCAL = "local"
 RETRIES = 2
-"""How often the cluster itself tries a shard again before it is said to have failed."""
+"""How often the cluster itself retries a shard before reporting it as failed."""
 CONNECT = 30.0
 
 
 class DaskCompute(Compute):
-    """A cluster of dask.distributed. The flavor is `dask:local`, `dask:local:4` (so many workers) or `dask:tls://host:8786`.
+    """A cluster of dask.distributed. The flavor is `dask:local`, `dask:local:4` (that many workers) or
+    `dask:tls://host:8786`.
 
-    Only a cluster that is started here keeps pages on this machine: where the workers of another are nobody can say.
+    Only a cluster started here keeps pages on this machine: where the workers of another one are is not
+    known.
     """
 
     name = "dask"
@@ -47,33 +49,41 @@ class DaskCompute(Compute):
 
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
-        """Nothing is paid for one's own machine; what another cluster costs is not known."""
+        """Return 0 for this machine; what another cluster costs is not known."""
         return 0.0 if cls.stays_here(flavor) else None
 
     @classmethod
     def stays_here(cls, flavor: str) -> bool:
-        """Whether the cluster is one that is started on this machine."""
+        """Return whether the cluster is one that is started on this machine."""
         return address_of(flavor).partition(":")[0] == LOCAL
 
     @classmethod
     def why_not(cls, flavor: str) -> str | None:
-        """Where distributed is not installed, the flavor names no cluster, or the way there is not encrypted."""
+        """Return why not: distributed is not installed, the flavor names no cluster, or the connection is not
+        encrypted.
+        """
         if importlib.util.find_spec("distributed") is None:
             return "dask is not installed; install it with: pip install 'armarium-training[dask]'"
         place = address_of(flavor)
         kind, _, count = place.partition(":")
         if kind == LOCAL:
             sound = not count or (count.isascii() and count.isdecimal() and 1 <= int(count) <= 256)
-            return None if sound else f"{count!r} is no number of workers from 1 to 256; write dask:local:4."
+            return (
+                None
+                if sound
+                else f"{count!r} is not a number of workers from 1 to 256; write for instance dask:local:4."
+            )
         parts = urlsplit(place)
         if parts.scheme not in ("tls", "tcp") or not parts.hostname:
             return f"{flavor!r} names no cluster; write dask:local, dask:local:4 or dask:tls://host:8786."
         if parts.scheme == "tcp" and not _is_loopback(parts.hostname):
-            return "Pages travel to a cluster elsewhere only encrypted; write tls:// and give dask its certificates."
+            return "Pages are sent to a cluster elsewhere only over an encrypted connection; write tls:// and give dask its certificates."
         return None
 
     def submit(self, shard: Shard, attempt: int) -> str:
-        """Send a shard with its pictures, the code and the model; the same shard and try are the same task there."""
+        """Send a shard with its pictures, the code and the model; the same shard and attempt are the same
+        task there.
+        """
         far_id = f"armarium-{self.job.job_id}-{shard.number}-{attempt}"
         if far_id in self._futures:
             return far_id
@@ -105,17 +115,17 @@ class DaskCompute(Compute):
         return far_id
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """What the cluster has reported of them; nothing is asked there."""
+        """Return what the cluster has reported about them; no request is made."""
         return {one: self._state(one) for one in far_ids}
 
     def cancel(self, far_ids: Sequence[str]) -> None:
-        """Take the tasks back; one that runs is ended there."""
+        """Cancel the tasks; a running one is ended there."""
         futures = [self._futures.pop(one) for one in far_ids if one in self._futures]
         if futures and self._client is not None:
             self._client.cancel(futures, force=True)
 
     def close(self) -> None:
-        """Leave the cluster; one that was started here is ended."""
+        """Disconnect from the cluster; one that was started here is stopped."""
         for one in (self._client, self._cluster):
             if one is not None:
                 one.close()
@@ -124,7 +134,7 @@ class DaskCompute(Compute):
     def _state(self, far_id: str) -> FarState:
         future = self._futures.get(far_id)
         if future is None:
-            return FarState("failed", "The engine was stopped while it was read.")
+            return FarState("failed", "The engine was stopped while reading it.")
         if future.status == "pending":
             return FarState("submitted")
         del self._futures[far_id]
@@ -138,33 +148,33 @@ class DaskCompute(Compute):
         text, lines = future.result()
         result = sound_result(json.loads(text))
         return (
-            FarState("failed", "Its answer is no result.")
+            FarState("failed", "Its answer is not a result.")
             if result is None
             else FarState("done", None, lines, result)
         )
 
     def _share(self) -> dict[str, Any]:
-        """The threads of each worker of a cluster here, so that together they have as many as there are cores."""
+        """Return the threads per worker of a local cluster, so that together they use as many as there are cores."""
         kind, _, count = self.where.partition(":")
         cores = max(1, os.cpu_count() or 1)
         return {"threads": max(1, cores // (int(count) if count else cores))} if kind == LOCAL else {}
 
     def _python(self, shard: Shard) -> str:
-        """The interpreter of the reader's runtime for a cluster here; elsewhere each worker makes its own."""
+        """Return the interpreter of the reader's runtime for a local cluster; elsewhere each worker makes its own."""
         reader = load_reader(self.job.engine, shard.manifest["driver"])
         if reader.runtime is None or not self.stays_here(self.job.args.flavor):
             return ""
         return str(self.job.engine.runtimes.python_of(reader.runtime.name))
 
     def _connect(self) -> Any:
-        """The client, made when it is first needed; Unavailable where the cluster does not answer."""
+        """Return the client, connecting when it is first needed; Unavailable if the cluster does not answer."""
         if self._client is not None:
             return self._client
         from armarium_far_worker import cluster
 
         cloudpickle: Any = importlib.import_module("cloudpickle")
         distributed: Any = importlib.import_module("distributed")
-        # A worker elsewhere has nothing of ours: what it runs travels with the task.
+        # A remote worker has none of our code: what it runs is sent with the task.
         cloudpickle.register_pickle_by_value(cluster)
         kind, _, count = self.where.partition(":")
         try:
@@ -197,7 +207,7 @@ class DaskCompute(Compute):
 
 
 def address_of(flavor: str) -> str:
-    """What a flavor says after `dask:`."""
+    """Return the part of a flavor after `dask:`."""
     return flavor.partition(":")[2] or LOCAL
 
 
@@ -209,7 +219,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _pack_shard(task: dict[str, Any], files: dict[str, Path], target: Path) -> bytes:
-    """A shard's task and its files as one archive; pictures are not packed tighter."""
+    """Pack a shard's task and files into one archive; pictures are not compressed further."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo("task.json", WHEN), json.dumps(task, ensure_ascii=False))
         for name, path in sorted(files.items()):

@@ -1,4 +1,6 @@
-"""The model hub as a place of compute: files in a private repository, a job for each shard, one question for all of them."""
+"""The model hub as a place of compute: files in a private repository, one job per shard, one request for all
+their states.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,13 @@ ADDRESS = "https://huggingface.co"
 REPOSITORY = "armarium-jobs"
 IMAGE = "python:3.11-slim"
 JOB, SHARD = "armarium-job", "armarium-shard"
-"""Labels of a job there: the engine's job, and shard and try."""
+"""Labels of a job there: the engine's job, and the shard and attempt."""
 LARGEST, LONGEST = 64 << 30, 6 * 3600.0
-"""Bytes of a file that comes back, and seconds that its way may take."""
+"""The largest file that is downloaded, in bytes, and the time limit for it, in seconds."""
 LINES = 20
 STAGES = {"SCHEDULING": "queued", "RUNNING": "running", "COMPLETED": "done"}
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-# Takes the code with the token, which is not carried to where the request is sent on, and hands over to it.
+# Downloads the code with the token, which is not carried along by redirects, and runs it.
 BOOTSTRAP = """
 import io, os, sys, tempfile, urllib.request, zipfile
 request = urllib.request.Request(os.environ["ARMARIUM_CODE"])
@@ -58,12 +60,12 @@ class EgressWire:
         return "machine" if self.is_here else "public"
 
     def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> tuple[int, bytes]:
-        """A request with a small body."""
+        """Send a request with a small body."""
         answer = self.gate.fetch(method, url, headers=headers, content=body, reach=self._reach)
         return answer.status, answer.read()
 
     def send_file(self, url: str, headers: Mapping[str, str], path: Path) -> int:
-        """PUT a file as it is read."""
+        """Upload a file, reading it as it is sent."""
         sent = {**headers, "content-length": str(path.stat().st_size)}
         limits = Limits(seconds=LONGEST, silence=600.0)
         with path.open("rb") as file:
@@ -74,14 +76,14 @@ class EgressWire:
                 return answer.status
 
     def fetch(self, url: str, headers: Mapping[str, str], target: Path, sha256: str | None) -> None:
-        """Fetch a file whole, checked by its digest."""
+        """Download a whole file and check its digest."""
         limits = Limits(max_bytes=LARGEST, seconds=LONGEST, silence=600.0)
         target.unlink(missing_ok=True)
         self.gate.download(url, target, headers=headers, sha256=sha256, reach=self._reach, limits=limits)
 
 
 class HubCompute(Compute):
-    """The model hub: pages leave, and are kept in a private repository of the token's owner."""
+    """The model hub: pages leave this machine, into a private repository of the token's owner."""
 
     name = "hub"
     label = "Model hub"
@@ -97,8 +99,8 @@ class HubCompute(Compute):
         self._wire = EgressWire(job.engine, self._endpoint)
         if not self._wire.is_here and urlsplit(self._endpoint).scheme != "https":
             raise Invalid(
-                "The address of the model hub begins with http://, and pages and a token would travel for all to read; "
-                "write https:// in its provider.",
+                "The address of the model hub begins with http://, so pages and the token would be sent "
+                "unencrypted; write https:// in its provider.",
                 code="not_encrypted",
             )
         self._owner: str | None = None
@@ -107,11 +109,11 @@ class HubCompute(Compute):
 
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
-        """As of the list that is shipped."""
+        """Return the price from the bundled list."""
         return price_per_hour_usd(flavor)
 
     def submit(self, shard: Shard, attempt: int) -> str:
-        """Put what is not there yet, start a job; one that was started for this shard and try before is taken."""
+        """Upload what is missing and start a job, unless one was started for this shard and attempt before."""
         try:
             return self._submit(shard, attempt)
         except (HubError, OSError) as error:
@@ -164,9 +166,10 @@ class HubCompute(Compute):
         return str(made["id"])
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """One question for all of them; results and, of those that failed, last lines are then fetched one by one.
+        """Request the states of all with one call; then fetch results and, for failed ones, the last lines of
+        the log.
 
-        A hub that does not answer is asked again next time.
+        If the hub does not answer, it is asked again next time.
         """
         wanted = set(far_ids)
         try:
@@ -177,7 +180,7 @@ class HubCompute(Compute):
         return {far_id: self._state(far_id, told) for far_id, told in found.items()}
 
     def cancel(self, far_ids: Sequence[str]) -> None:
-        """Cancel each; one that has ended by itself is left as it is."""
+        """Cancel each one; those that have already ended are left as they are."""
         for far_id in far_ids:
             try:
                 path = f"/api/jobs/{self._namespace()}/{quote(far_id, safe='')}/cancel"
@@ -197,15 +200,15 @@ class HubCompute(Compute):
             try:
                 return FarState("done", None, self._last_lines(far_id), self._result(number, attempt))
             except (HubError, OSError, ValueError) as error:
-                return FarState("failed", self._without_token(f"Its result could not be taken. {error}"))
+                return FarState("failed", self._without_token(f"Its result could not be fetched. {error}"))
         words = str(status.get("message") or "").strip()
         why = f"The job ended there as {stage.lower()}{f': {words}' if words else ''}."
         return FarState("failed", self._without_token(why), self._last_lines(far_id))
 
     def _result(self, number: str, attempt: str) -> dict[str, Any]:
-        """The result of a shard; what it made is put into the shard's folder."""
+        """Return the result of a shard; the files it produced are put into the shard's folder."""
         if not (number.isdecimal() and attempt.isdecimal()):
-            raise HubError("It is no shard of ours.")
+            raise HubError("It is not a shard of this job.")
         is_training = isinstance(self.job.args, TrainArgs)
         folder = (
             staging(self.job.library, self.job.job_id) if is_training else shard_folder(self.job, int(number))
@@ -216,14 +219,14 @@ class HubCompute(Compute):
             files.take(f"{out}/result.json", Path(work) / "result.json")
             result = sound_result(json.loads((Path(work) / "result.json").read_text("utf-8")))
             if result is None:
-                raise HubError("It is no result.")
+                raise HubError("It is not a result.")
             for name, digest in result.get("files", {}).items():
                 files.take(f"{out}/{name}", folder / name, digest)
         write_whole(folder / f"result-{attempt}.json", json.dumps(result, ensure_ascii=False).encode())
         return {**result, "adapter_there": f"{files.repo}/{out}/adapter" if result.get("stays") else None}
 
     def _last_lines(self, far_id: str) -> list[str]:
-        """The end of a job's log, without the token."""
+        """Return the end of a job's log, without the token."""
         path = f"/api/jobs/{self._namespace()}/{quote(far_id, safe='')}/logs?tail={LINES}"
         headers = {"authorization": f"Bearer {self._token}"}
         limits = Limits(max_bytes=4 << 20, seconds=15.0, silence=5.0)
@@ -248,11 +251,11 @@ class HubCompute(Compute):
         return found[-LINES:]
 
     def _list_jobs(self) -> list[dict[str, Any]]:
-        """The jobs there that are of this job; one question."""
+        """Return this job's jobs at the hub, with one request."""
         path = f"/api/jobs/{self._namespace()}?label={quote(f'{JOB}={self.job.job_id}', safe='')}"
         told = self._plain().ask("GET", path)
         if not isinstance(told, list):
-            raise HubError("The model hub lists jobs with what is no list.")
+            raise HubError("The model hub's list of jobs is not a list.")
         ours = [one for one in told if isinstance(one, dict)]
         return [one for one in ours if (one.get("labels") or {}).get(JOB) == self.job.job_id]
 
@@ -280,7 +283,7 @@ class HubCompute(Compute):
 
 
 def endpoint_of(access: HubAccess) -> str:
-    """Where the hub is: the provider's address without a path, else the public one."""
+    """Return the hub's address: that of the provider without a path, else the public one."""
     if not access.api_base:
         return ADDRESS
     parts = urlsplit(access.api_base)
@@ -288,5 +291,5 @@ def endpoint_of(access: HubAccess) -> str:
 
 
 def seconds_of(timeout: str) -> int:
-    """A number with s, m, h or d in seconds."""
+    """Return the seconds of a number with s, m, h or d."""
     return int(timeout[:-1]) * SECONDS[timeout[-1]]

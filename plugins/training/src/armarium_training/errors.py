@@ -1,4 +1,4 @@
-"""The refusals of training, evaluation and reading at scale, each a sentence a person can act on."""
+"""The refusals of training, evaluation and reading at scale, each one a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from collections.abc import Iterable
 from armarium.api import Conflict, Forbidden, Invalid, Library, NotFound, ServiceError, missing
 
 unknown_training = missing(
-    "training", "Name it by the job id that its start answered.", code="unknown_training", key="job_id"
+    "training", "Use the job id from the answer that started it.", code="unknown_training", key="job_id"
 )
 unknown_gathering = missing(
     "gathering of reasons",
-    "Name it by the job id that its start answered.",
+    "Use the job id from the answer that started it.",
     code="unknown_gathering",
     key="job_id",
 )
 unknown_comparison = missing(
     "comparison of reasons",
-    "Name it by the job id that its start answered.",
+    "Use the job id from the answer that started it.",
     code="unknown_comparison",
     key="job_id",
 )
 unknown_evaluation = missing(
-    "evaluation", "Name it by the job id that its start answered.", code="unknown_evaluation", key="job_id"
+    "evaluation", "Use the job id from the answer that started it.", code="unknown_evaluation", key="job_id"
 )
 unknown_reading = missing(
-    "reading at scale", "Name it by the job id that its start answered.", code="unknown_reading", key="job_id"
+    "reading at scale",
+    "Use the job id from the answer that started it.",
+    code="unknown_reading",
+    key="job_id",
 )
 unknown_model = missing(
     "model that was trained here",
@@ -42,45 +45,46 @@ class NeedsToken(ServiceError):
 
     def __init__(self) -> None:
         super().__init__(
-            "There is no token of the model hub. Add a provider of type model-hub and give it your token.",
+            "There is no token for the model hub. Add a provider of type model-hub and set your token as its "
+            "key.",
             code="no_hub_token",
         )
 
 
 def refuse_to_leave(library: Library, what: str, *, pages_may_leave: bool) -> None:
-    """403 where the project asks this machine alone, or nobody said that its pages may leave it."""
+    """403 if the project uses only this machine, or nobody allowed its pages to leave it."""
     if library.asks_this_machine_alone:
         raise Forbidden(
-            f"{what} is done by another machine, and this project asks this one alone (its setting local_only_ai). Have its "
-            "owner change that setting, or do the work here.",
+            f"{what} runs on another machine, and this project uses only this one (its setting "
+            "local_only_ai). Have its owner change that setting, or do the work here.",
             code="offline",
         )
     if not pages_may_leave:
         raise Forbidden(
-            f"{what} sends pages to another machine. Send pages_may_leave true if they may leave this one.",
+            f"{what} sends pages to another machine. Set pages_may_leave to true if they may leave this one.",
             code="pages_may_leave",
         )
 
 
 def no_pages() -> Invalid:
-    """422: no page lies in the scope."""
-    return Invalid("No page lies at or beneath what scope_ids name.", code="no_pages")
+    """422: the scope contains no page."""
+    return Invalid("There is no page at or below the documents that scope_ids names.", code="no_pages")
 
 
 def nothing_to_teach(teacher: str) -> Invalid:
-    """422: the scope has no line that can be taught."""
+    """422: the scope has no line to train on."""
     return Invalid(
-        f"No line of these pages can be taught: none has a reading in a pass of {teacher!r} that is neither empty nor "
-        "rejected. Count the training set to see why, page by page.",
+        f"No line of these pages can be used for training: none has a reading in a pass of {teacher!r} that "
+        "is neither empty nor rejected. Count the training set to see why, page by page.",
         code="nothing_to_teach",
     )
 
 
 def no_base(base: str, here: Iterable[str]) -> Invalid:
-    """422: the base to train from is not on this machine."""
+    """422: the base is not on this machine."""
     there = ", ".join(here) or "none"
     return Invalid(
-        f"The base {base!r} is not installed. Here are: {there}. Leave base out to begin from nothing.",
+        f"The base {base!r} is not installed. Installed are: {there}. Leave base out to train from scratch.",
         code="base_missing",
     )
 
@@ -88,39 +92,42 @@ def no_base(base: str, here: Iterable[str]) -> Invalid:
 def no_trainer(what: str, here: Iterable[str]) -> Invalid:
     """422: no driver trains models of this kind."""
     return Invalid(
-        f"No trainer of {what} is installed. There are trainers of: {', '.join(here) or 'nothing'}.",
+        f"No trainer of {what} is installed. There are trainers for: {', '.join(here) or 'nothing'}.",
         code="no_trainer",
     )
 
 
 def no_vision_base(base: str, here: Iterable[str]) -> Invalid:
-    """422: a training on this machine names a base that is not on it."""
+    """422: a local training names a base that is not on this machine."""
     there = ", ".join(here) or "none"
     return Invalid(
-        f"The vision model {base!r} is not on this machine. Here are: {there}. Name one of them, or another flavor than local.",
+        f"The vision model {base!r} is not on this machine. Installed are: {there}. Name one of them, or "
+        "another flavor than local.",
         code="base_missing",
     )
 
 
 def no_repository(base: str) -> Invalid:
-    """422: the base of a training at the model hub is no name of one of its models."""
-    return Invalid(f"{base!r} names no model of the model hub; write owner/name.", code="base_missing")
+    """422: the base of a training at the model hub is not the name of one of its models."""
+    return Invalid(
+        f"{base!r} is not the name of a model at the model hub; write owner/name.", code="base_missing"
+    )
 
 
 def no_flavor(gigabytes: float) -> Invalid:
     """422: no machine of the model hub is large enough."""
     return Invalid(
-        f"No machine class of the model hub that is known here has the {gigabytes:.0f} GB of GPU memory that this base "
+        f"No known machine class of the model hub has the {gigabytes:.0f} GB of GPU memory that this base "
         "needs. Name a flavor, or a smaller base.",
         code="no_flavor",
     )
 
 
 def nothing_reasoned(arm: str) -> Invalid:
-    """422: an arm that reasons without reasons."""
+    """422: an arm that needs reasons has none."""
     return Invalid(
-        f"No line of these pages can be taught with the arm {arm!r}: nothing that was gathered for them serves it. Gather "
-        "reasons first, raise max_trace_cer, or train the arm 'answer'.",
+        f"No line of these pages can be used for the arm {arm!r}: none of the gathered reasons suit it. "
+        "Gather reasons first, raise max_trace_cer, or train the arm 'answer'.",
         code="nothing_reasoned",
     )
 
@@ -128,46 +135,52 @@ def nothing_reasoned(arm: str) -> Invalid:
 def no_such_regions(regions: int, pages: int) -> Invalid:
     """422: too few regions that a person made or changed."""
     return Invalid(
-        f"Persons have drawn or changed {regions} regions on {pages} pages; a detector needs at least 20 on 2 pages.",
+        f"People have drawn or changed {regions} regions on {pages} pages; a detector needs at least 20 on 2 "
+        "pages.",
         code="too_few_regions",
     )
 
 
 def bad_timeout(timeout: str) -> Invalid:
-    """422: a timeout that is no number with its unit."""
-    return Invalid(f"{timeout!r} is no time; write a number with s, m, h or d, as in 4h.", code="bad_timeout")
+    """422: a timeout that is not a number with a unit."""
+    return Invalid(
+        f"{timeout!r} is not a duration; write a number with s, m, h or d, as in 4h.", code="bad_timeout"
+    )
 
 
 def not_in_project(model: str) -> NotFound:
-    """404: the project holds no such model."""
+    """404: the project does not contain the model."""
     return NotFound(
-        f"This project holds no trained model {model!r}; list the trained models to see what it holds.",
+        f"This project contains no trained model {model!r}; list the trained models to see which ones it "
+        "contains.",
         code="unknown_model",
     )
 
 
 def global_already(model: str) -> Conflict:
     """409: the engine's global store has that id."""
-    return Conflict(f"The global store has a model {model!r} already.", code="already_global", model=model)
+    return Conflict(f"The global store already has a model {model!r}.", code="already_global", model=model)
 
 
 def no_room(name: str, why: str) -> Conflict:
     """409: a model could not be written."""
     return Conflict(
-        f"The model {name} could not be written ({why}). Make room on the disk, then retry the job; what was trained is kept.",
+        f"The model {name} could not be written ({why}). Make room on the disk, then retry the job; the "
+        "training is not lost.",
         code="no_room",
     )
 
 
 def not_finished(job_id: str) -> Conflict:
-    """409: a model is to be taken in that no training has finished."""
+    """409: no training has finished the model that is to be taken in."""
     return Conflict(f"The training {job_id} has no finished model to take in.", code="not_finished")
 
 
 def not_checked(checked: str) -> Invalid:
     """422: no page has a checked pass of that name."""
     return Invalid(
-        f"None of these pages has a pass of {checked!r} with readings. Name the model or the name of the checked pass.",
+        f"None of these pages has a pass of {checked!r} with readings. Give the model or the name of the "
+        "checked pass.",
         code="nothing_checked",
     )
 
@@ -178,27 +191,28 @@ def no_reader(model: str, why: str) -> Invalid:
 
 
 def remote_candidate(model: str) -> Invalid:
-    """422: a candidate's provider is of another machine."""
+    """422: a candidate's provider is on another machine."""
     return Invalid(
-        f"The candidate {model!r} runs on another machine; only a vision model of this machine's own server is evaluated.",
+        f"The candidate {model!r} runs on another machine; only a vision model on a server of this machine "
+        "can be evaluated.",
         code="remote_candidate",
     )
 
 
 def holds_nothing_out(model: str) -> Invalid:
-    """422: a trained candidate has no page it was not trained on."""
+    """422: a trained candidate left out no page."""
     return Invalid(
-        f"The card of {model!r} holds no page out, so nothing here can be said to be new to it. Train it with "
+        f"The card of {model!r} names no held-out page, so no page is known to be new to it. Train it with "
         "held_out_ids to evaluate it.",
         code="nothing_held_out",
     )
 
 
 def may_have_trained(model: str, page: str) -> Invalid:
-    """422: a page that a candidate, or what it was trained from, may have seen."""
+    """422: a page that a candidate, or its base, may have been trained on."""
     return Invalid(
-        f"{model!r} may have been trained on the page {page}: its card does not hold that page out. Name pages that every "
-        "trained candidate holds out.",
+        f"{model!r} may have been trained on the page {page}: its card does not name that page as held out. "
+        "Name pages that were held out of every trained candidate.",
         code="may_have_trained",
         document_id=page,
     )
@@ -207,13 +221,14 @@ def may_have_trained(model: str, page: str) -> Invalid:
 def nothing_checked() -> Invalid:
     """422: none of the pages has a checked reading."""
     return Invalid(
-        "No page of these has a reading that a person made or checked; there is nothing to compare with.",
+        "None of these pages has a reading that a person made or checked, so there is nothing to compare "
+        "with.",
         code="nothing_checked",
     )
 
 
 def name_pages() -> Invalid:
-    """422: neither pages nor a trained candidate that holds any out."""
+    """422: neither pages nor a trained candidate with held-out ones."""
     return Invalid(
         "No candidate was trained here, so no card says which pages to take. Name them in held_out_ids.",
         code="no_pages",
@@ -221,19 +236,21 @@ def name_pages() -> Invalid:
 
 
 def no_candidates() -> Invalid:
-    """422: nobody to evaluate."""
-    return Invalid("There is no candidate: name one, or leave add_out_of_the_box true.", code="no_candidates")
+    """422: no candidate to evaluate."""
+    return Invalid(
+        "There is no candidate: name one, or set add_out_of_the_box to true.", code="no_candidates"
+    )
 
 
 def cannot_leave(card: str, why: str) -> Invalid:
-    """422: a reader that cannot do reading at scale."""
+    """422: a reader that cannot be used at scale."""
     return Invalid(f"{card!r} cannot read at scale. {why}", code="cannot_run_there")
 
 
 def still_going() -> Conflict:
-    """409: failed shards are sent again when the run has ended."""
+    """409: failed shards can only be sent again when the run has ended."""
     return Conflict(
-        "The reading is still going; shards that failed can be sent again when it has ended.",
+        "The reading is still running; failed shards can be sent again when it has ended.",
         code="still_going",
     )
 

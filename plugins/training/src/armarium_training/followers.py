@@ -1,4 +1,4 @@
-"""What other families add to an evaluation's end."""
+"""What other families add at the end of an evaluation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ EXTRAS = "evaluation_followers"
 
 
 class EvaluationFollower(Protocol):
-    """What is done when an evaluation has measured: put one into the plugin's `extras["evaluation_followers"]`."""
+    """Called when an evaluation has measured: put one into the plugin's `extras["evaluation_followers"]`."""
 
     def follow_scores(self, job: JobContext, kept: Mapping[str, Any]) -> None:
-        """Called in the job after the scores were written on the cards, and again after a kill; what it does must bear that.
+        """Called in the job after the scores were written to the cards, and again after a kill, so it must be
+        idempotent.
 
-        *kept* is the job's checkpoint: `result`, `measured_at`, and `read`, of each candidate of the plan the pages by id
-        with `lines` (of each policy [distance, characters] of each line) and `segment_ids`. A refusal fails the job.
+        *kept* is the job's checkpoint: `result`, `measured_at`, and `read`: for each candidate, pages by id
+        with `lines` (for each policy, [distance, characters] of each line) and `segment_ids`. A refusal fails
+        the job.
         """

@@ -1,5 +1,6 @@
-"""The lines of an evaluation as they stood when it began: every candidate is measured by the same ones, whatever is edited
-meanwhile."""
+"""The lines of an evaluation as they were when it started: all candidates are measured on the same ones,
+whatever is edited meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from armarium_training.line_sets import TaughtLine, checked_lines
 
 @dataclass(frozen=True)
 class FrozenPage:
-    """A page's checked lines: ids, texts and shapes (fractions of its picture), whose picture it was, who checked them."""
+    """A page's checked lines: ids, texts and shapes (fractions of its picture), the picture's digest, who
+    checked them.
+    """
 
     segment_ids: list[str]
     texts: list[str]
@@ -29,14 +32,14 @@ class FrozenPage:
     checked_by: str | None
 
     def lines(self, page: str) -> list[TaughtLine]:
-        """The lines as they are taught."""
+        """Return the lines as they are used for training."""
         return [
             TaughtLine(page, segment_id, text, True)
             for segment_id, text in zip(self.segment_ids, self.texts, strict=True)
         ]
 
     def in_pixels(self, width: int, height: int) -> list[dict[str, Any]]:
-        """The shapes in pixels of a picture of *width* x *height*."""
+        """Return the shapes in pixels of a picture of *width* x *height*."""
         return [_scale_shape(shape, width, height) for shape in self.shapes]
 
 
@@ -50,15 +53,17 @@ def _scale_shape(shape: Mapping[str, Any], width: int, height: int) -> dict[str,
 
 
 def place_of(library: Library, job_id: str) -> Path:
-    """The file of the evaluation *job_id*, in the project's own derived files: pages never leave the project."""
+    """Return the file of the evaluation *job_id*, in the project's own derived files: pages never leave the
+    project.
+    """
     return library.derived_folder / "evaluation" / f"{job_id}.json"
 
 
 def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:
-    """The pages of the evaluation by id; those without checked lines are not among them.
+    """Return the pages of the evaluation by id, without those that have no checked lines.
 
-    They are taken down in one look at the project, once. None where they were taken down by an earlier try that had
-    *begun* to measure, and the file is gone: then everything is measured anew.
+    They are recorded once, from one snapshot of the project. None if an earlier attempt recorded them and had
+    *begun* to measure, and the file is gone: then everything is measured again.
     """
     place = place_of(job.library, job.job_id)
     try:

@@ -1,4 +1,4 @@
-"""Laying out what a trainer's worker is given: lines cut as their reader cuts them, or pages with their regions."""
+"""Prepares what a trainer's worker is given: lines cut as their reader cuts them, or pages with their regions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from armarium_training.staging import LINES, PICTURES
 from armarium_training.trainers import Trainer
 
 EVERY = 10
-"""One line in so many is not taught: by these it is told when the reader stops improving."""
+"""One line in this many is used for validation: it shows when the reader stops improving."""
 VALIDATED = 5
-"""As many pages of regions as make one of them a page for validation."""
+"""With this many pages of regions, one of them is used for validation."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is whole or not there; Conflict where the disk has no room."""
+    """Write a file atomically; Conflict if the disk is full."""
     beside = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,9 +37,10 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def lay_out_lines(job: JobContext, trainer: type[Trainer], folder: Path) -> LineSet:
-    """The training set of a job, its pictures and texts in *folder*; `lines.json` is written last.
+    """Write the training set of a job, its pictures and texts, to *folder*; `lines.json` is written last.
 
-    Every tenth line is for validation, where there are ten. A page whose lines cannot be cut is missing, with why.
+    Every tenth line is for validation, if there are ten. A page whose lines cannot be cut is listed as
+    missing, with the reason.
     """
     args: TrainArgs = job.args
     with job.library.db.read_all() as conn:
@@ -93,7 +94,7 @@ def lay_out_lines(job: JobContext, trainer: type[Trainer], folder: Path) -> Line
 def _pictures(
     job: JobContext, trainer: type[Trainer], page: str, pass_id: str, wanted: Iterable[str]
 ) -> tuple[list[int], bytes]:
-    """The pictures of the lines *wanted*, as the trainer's reader cuts them: widths, and all bytes."""
+    """Return the pictures of the lines *wanted*, as the trainer's reader cuts them: widths, and all bytes."""
     reader = load_reader(job.engine, trainer.reader)
     with job.library.db.read_all() as conn:
         picture = page_image(job.library, conn, page)
@@ -101,7 +102,9 @@ def _pictures(
     by_id = dict(zip(ids, shapes, strict=True))
     missing = [one for one in wanted if one not in by_id]
     if missing:
-        raise NotFound("Lines of it were taken away while the training was prepared.", code="lines_gone")
+        raise NotFound(
+            "Some of its lines were deleted while the training was being prepared.", code="lines_gone"
+        )
     with still_image(job.library, picture) as path:
         answer = job.call_worker(
             reader.runtime.name if reader.runtime else None,
@@ -117,9 +120,10 @@ def _pictures(
 
 
 def lay_out_regions(job: JobContext, folder: Path) -> dict[str, Any]:
-    """Pages with their regions in *folder*: `lines.json` names pictures, regions and what each page is for.
+    """Write pages with their regions to *folder*: `lines.json` names pictures, regions and the part of each page.
 
-    Where five pages are taught, every fifth tells when the detector stops improving; the pages held out only score it.
+    If there are five pages, every fifth is used to tell when the detector stops improving; held-out pages
+    only score it.
     """
     args: TrainArgs = job.args
     with job.library.db.read_all() as conn:

@@ -1,4 +1,6 @@
-"""Which lines of pages are taught or compared: one piece of code counts them, builds training sets and lays out evaluations."""
+"""Which lines of pages are used for training or comparison: the same code counts them, builds training sets
+and prepares evaluations.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,14 @@ from armarium_source_model.api import (
 
 FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
 BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
-"""Why a reading counts, where a person made or chose it."""
+"""The reasons for which a reading counts if a person made or chose it."""
 PERSON = "human"
 FINGERPRINT = 16
-"""Signs of the fingerprint of a taught text that a card keeps."""
+"""How many characters of the fingerprint of a training text a card contains."""
 
 
 class TaughtLine(NamedTuple):
-    """A line with the reading that counts there."""
+    """A line with the reading that counts in it."""
 
     document_id: str
     segment_id: str
@@ -40,12 +42,12 @@ class TaughtLine(NamedTuple):
 
 @dataclass
 class LineSet:
-    """The lines of a training set, and what was left out of it and why."""
+    """The lines of a training set, and what was left out and why."""
 
     teacher: str | None
     lines: list[TaughtLine] = field(default_factory=list)
     pages: dict[str, str] = field(default_factory=dict)
-    """Page with lines that are taught to the pass they are of."""
+    """The pass of each page that has lines in the set."""
     checksums: dict[str, str | None] = field(default_factory=dict)
     left_out: list[dict[str, str]] = field(default_factory=list)
     with_verdict: int = 0
@@ -53,7 +55,7 @@ class LineSet:
     missing: list[dict[str, str]] = field(default_factory=list)
 
     def manifest(self) -> dict[str, Any]:
-        """What is told of the set: counts, never words."""
+        """Return what is shown of the set: counts, never words."""
         by_flag = {flag: sum(one["flag"] == flag for one in self.left_out) for flag in FLAGS}
         by_person = sum(line.by_person for line in self.lines)
         return {
@@ -73,7 +75,7 @@ class LineSet:
         }
 
     def card_entry(self) -> dict[str, Any]:
-        """What a card keeps of it: the counts, and which pages a model may have seen."""
+        """Return what a card contains of it: the counts, and which pages a model may have seen."""
         told = {
             key: value for key, value in self.manifest().items() if key not in ("left_out_lines", "held_out")
         }
@@ -99,10 +101,11 @@ def line_set(
     held_out_ids: Sequence[str],
     use: Use = "local-model",
 ) -> LineSet:
-    """The lines of *teacher*'s newest pass of each page, with a person's corrections in them.
+    """Return the lines of *teacher*'s newest pass of each page, with a person's corrections.
 
-    *held_out_ids* are pages. They are left out, and every page whose picture has the bytes of one of theirs. A page that may
-    not be put to *use* is missing, in words. Without a teacher the pass that a page is read by is taken.
+    *held_out_ids* are pages. They are left out, and so is every page whose picture has the same bytes. A page
+    that may not be put to *use* is listed as missing, with the reason. Without a teacher, the working pass of
+    each page is used.
     """
     found = LineSet(teacher)
     found.held_out = [{"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids]
@@ -126,7 +129,7 @@ def line_set(
         pass_id = pass_of(conn, page, teacher)
         if pass_id is None:
             who = "Nobody" if teacher is None else f"{teacher!r}"
-            found.missing.append({"document_id": page, "why": f"{who} has read no line of it."})
+            found.missing.append({"document_id": page, "why": f"{who} has not read any of its lines."})
             continue
         before = len(found.lines)
         _add_page(conn, found, page, pass_id)
@@ -160,10 +163,11 @@ def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None
 
 
 def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[list[TaughtLine], str | None]:
-    """The lines of a page that a person checked, and who did: of the pass of *checked*, else the newest pass a person made.
+    """Return the lines of a page that a person checked, and who did: in the pass of *checked*, else in the
+    newest pass a person made.
 
-    Of a pass that is named as the checked one, and of a ground truth, every line with a reading counts; of another those
-    that a person wrote, chose or confirmed. A line whose newest verdict rejects it counts nowhere.
+    In a pass named as the checked one, and in a ground truth, every line with a reading counts; in others,
+    those that a person wrote, chose or confirmed. A line whose newest verdict rejects it never counts.
     """
     rule = reading_rule(conn)
     chosen = None
@@ -215,7 +219,9 @@ def _has_person_readings(conn: Connection, pass_id: str) -> bool:
 
 
 def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
-    """The newest live pass of a page that a model or reader called *named* made or read, or that is called so."""
+    """Return the newest live pass of a page that has the name *named*, or that a model or reader of that name
+    made or read.
+    """
     if named is None:
         return working_pass(conn, page, reading_rule(conn))[0]
     read_by = {
@@ -239,7 +245,7 @@ def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
 
 
 def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
-    """The ids of a pass's live lines, in reading order."""
+    """Return the ids of a pass's live lines, in reading order."""
     lines = {
         row[0]
         for row in conn.execute(
@@ -253,7 +259,7 @@ def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
 
 
 def newest_verdicts(conn: Connection, reading_ids: Iterable[str]) -> dict[str, str]:
-    """Of each reading the newest verdict, where there is any."""
+    """Return the newest verdict on each reading, if there is any."""
     rows = conn.execute(
         select(verdicts.c.target_id, verdicts.c.verdict)
         .where(is_among(verdicts.c.target_id, reading_ids))
@@ -263,7 +269,7 @@ def newest_verdicts(conn: Connection, reading_ids: Iterable[str]) -> dict[str, s
 
 
 def checksum_of(conn: Connection, page: str) -> str | None:
-    """The digest of a page's picture; None where it has none."""
+    """Return the digest of a page's picture; None if it has none."""
     try:
         return primary_row(conn, page).checksum
     except NotFound:

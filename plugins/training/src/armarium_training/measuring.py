@@ -1,4 +1,6 @@
-"""How far readings are from what was checked: per page and in all, with intervals, and one candidate against another."""
+"""How far readings are from the checked text: per page and in total, with intervals, and one candidate
+against another.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,18 @@ from armarium_source_model.api import CannotScore, normalise, score, word_rate
 
 RESAMPLES = 2_000
 SHARE_READ = 0.8
-"""Of the pages, at least, for a candidate to count as measured."""
+"""The least share of pages a candidate must have read to count as measured."""
 WORST = 20
-"""Lines that are named as the worst of each candidate."""
+"""How many lines are named as the worst of each candidate."""
 SEED = 4
 
 
 def page_scores(
     reference: Sequence[str], hypothesis: Sequence[str], policies: Sequence[str]
 ) -> dict[str, Any]:
-    """One page, line by line in order: the score of the whole text under each policy, its words, and each line's distance."""
+    """Score one page, line by line in order: the whole text under each policy, its words, and each line's
+    distance.
+    """
     from rapidfuzz.distance import Levenshtein
 
     one, other = "\n".join(reference), "\n".join(hypothesis)
@@ -49,7 +53,7 @@ def page_scores(
 
 
 def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[str, Any]:
-    """Total distance by total characters under each policy, with the interval in which it lies 95 times of 100."""
+    """Return total distance over total characters under each policy, with its 95 % confidence interval."""
     import numpy as np
 
     found: dict[str, Any] = {}
@@ -71,7 +75,9 @@ def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[
 
 
 def interval(lines: Any) -> list[float] | None:
-    """The middle 95 % of the rate over resampled lines ((lines, 2): distance, characters); None of fewer than two lines."""
+    """Return the middle 95 % of the rate over resampled lines ((lines, 2): distance, characters); None for
+    fewer than two lines.
+    """
     import numpy as np
 
     if len(lines) < 2:
@@ -87,7 +93,9 @@ def interval(lines: Any) -> list[float] | None:
 
 
 def paired_p_value(one: Any, other: Any) -> float | None:
-    """How often chance alone, line by line, makes as large a difference between two candidates; None of the same lines not."""
+    """Return how often chance alone, line by line, makes as large a difference between two candidates; None
+    if the lines differ.
+    """
     import numpy as np
 
     if len(one) != len(other) or not len(one):
@@ -103,10 +111,12 @@ def paired_p_value(one: Any, other: Any) -> float | None:
 
 
 def paired_bootstrap(one: Any, other: Any) -> dict[str, Any] | None:
-    """How far the rate of *other* lies above that of *one* on the same lines ((lines, 2): distance, characters).
+    """Return how far the rate of *other* is above that of *one* on the same lines ((lines, 2): distance,
+    characters).
 
-    Lines are drawn with replacement, both candidates' together: {difference, interval: its middle 95 %, p: how often a
-    difference of the other sign, or none, is drawn, counted twice}. None of fewer than two lines, or of others.
+    Lines are drawn with replacement, the same for both candidates: {difference, interval: its middle 95 %, p:
+    twice the share of draws whose difference is zero or has the other sign}. None for fewer than two lines,
+    or different ones.
     """
     import numpy as np
 
@@ -131,12 +141,12 @@ def paired_bootstrap(one: Any, other: Any) -> dict[str, Any] | None:
 
 
 def main_policy(policies: Sequence[str]) -> str:
-    """The policy by which candidates are ranked: as written, where that is among *policies*."""
+    """Return the policy by which candidates are ranked: as written, if that is among *policies*."""
     return "diplomatic" if "diplomatic" in policies else policies[0]
 
 
 def worst(pages: Mapping[str, Mapping[str, Any]], policy: str) -> list[dict[str, Any]]:
-    """The lines that were read worst: where they are and how many characters are wrong, never the words."""
+    """Return the lines that were read worst: where they are and how many characters are wrong, never the words."""
     found = [
         {"document_id": page, "segment_id": segment_id, "distance": distance, "reference_chars": chars}
         for page, one in pages.items()
@@ -156,11 +166,14 @@ def result_of(
     read: Sequence[Mapping[str, Any]],
     policies: Sequence[str],
 ) -> dict[str, Any]:
-    """The whole result: *read* holds of each candidate its pages' scores by document id, or {error} for one not read."""
+    """Return the whole result; *read* has, for each candidate, its pages' scores by document id, or {error}
+    for a page not read.
+    """
     import numpy as np
 
     main = main_policy(policies)
-    # All are rated by the same pages: a page that one of those measured could not read counts for none of them.
+    # All are rated on the same pages: a page that one measured candidate could not read counts for none of
+    # them.
     reads = [{page for page, one in by_page.items() if "scores" in one} for by_page in read]
     enough = [len(one) >= SHARE_READ * len(pages) and bool(one) for one in reads]
     common = {page["document_id"] for page in pages}.intersection(
@@ -183,7 +196,9 @@ def result_of(
                 "why": None
                 if measured
                 else f"It read {len(good)} of {len(pages)} pages"
-                + (", and none that all others read too." if is_enough else f". {failed or ''}".rstrip()),
+                + (
+                    ", and none of those that all others read." if is_enough else f". {failed or ''}".rstrip()
+                ),
                 "totals": totals(rated_pages, policies) if measured else {},
                 "wer": round(float(words[0] / words[1]), 6) if measured and words[1] else None,
                 "worst": worst(good, main),
@@ -194,7 +209,7 @@ def result_of(
                     "cpu_seconds_per_page": round(sum(worked) / len(good), 4)
                     if good and None not in worked
                     else None,
-                    "basis": "the reader's own time, on this machine, loaded",
+                    "basis": "the reader's own time on this machine, without loading",
                 },
                 "pages": [
                     {

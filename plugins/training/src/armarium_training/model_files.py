@@ -1,4 +1,6 @@
-"""The files of trained models: one file beside its card, or a folder; copied whole or not at all, hidden by an undo."""
+"""The files of trained models: one file next to its card, or a folder; copied completely or not at all,
+hidden by an undo.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ UNDONE = ".undone"
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file to where it is whole or not there; Conflict where the disk has no room."""
+    """Copy a file atomically; Conflict if the disk is full."""
     beside = target.with_name(f"{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -27,7 +29,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """As `copy_file`, of a folder with all that is in it; a link is followed nowhere."""
+    """As `copy_file`, for a folder with all its contents; links are not followed."""
     beside = target.with_name(f"{target.name}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
@@ -44,7 +46,7 @@ def _links(folder: str, names: list[str]) -> list[str]:
 
 
 def copy_model(weights: Path, folder: Path, name: str) -> Path:
-    """Copy the model at *weights* into *folder* under *name*: its file, or the folder that its config.json is of."""
+    """Copy the model at *weights* into *folder* under *name*: its file, or the folder of its config.json."""
     if weights.name == cards.CONFIG:
         copy_folder(weights.parent, folder / name)
         return folder / name / cards.CONFIG
@@ -62,9 +64,9 @@ def remove_model(weights: Path) -> None:
 
 
 def hide_model(models: Path, model_id: str, *, shown: bool) -> None:
-    """Hide the files of a model in a project's *models*, or show them again; what was trained is not lost."""
+    """Hide the files of a model in a project's *models*, or show them again, so that an undo loses no training."""
     name = cards.literal(cards.file_name(model_id))
-    # A folder is known as a model by its config.json.
+    # A folder is recognised as a model by its config.json.
     for path in [*models.glob(f"*/{name}.*"), *models.glob(f"*/{name}/{cards.CONFIG}*")]:
         bare = path.name.removesuffix(UNDONE)
         os.replace(path, path.with_name(bare if shown else f"{bare}{UNDONE}"))

@@ -1,4 +1,4 @@
-"""The tables of training: models that were trained here, and the shards of reading at scale."""
+"""The tables of training: models trained here, and the shards of reading at scale."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ trained_models = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
-    # Of which folder of the project's models it is, and what its files are called.
+    # The kind of the folder among the project's models that it is in, and the name of its files.
     Column("store", Text, nullable=False),
     Column("file", Text, nullable=False),
     Column("job_id", Text, nullable=False, index=True),
     *provenance_columns(),
     info=tracked(label="trained model"),
 )
-"""What a training brought into the project. What is told of a model stands in its card, beside its weights."""
+"""A model that a training added to the project. Its description is on its card, next to its weights."""
 
 shards = Table(
     "training_shard",
@@ -29,7 +29,7 @@ shards = Table(
     Column("number", Integer, primary_key=True),
     Column("state", Text, nullable=False),
     Column("pages", Json, nullable=False),
-    # Of the packed shard, once it is packed: sent as it is however often it is sent.
+    # The digest of the packed shard, once packed: the same bytes are sent however often it is sent.
     Column("checksum", Text),
     Column("far_id", Text),
     Column("tries", Integer, nullable=False),
@@ -38,4 +38,4 @@ shards = Table(
     Index("ix_training_shard_state", "job_id", "state"),
     info=operational(),
 )
-"""The parts of a reading at scale: what was packed, sent, read and landed."""
+"""The parts of a reading at scale: packed, sent, read and written to pages."""

@@ -1,4 +1,6 @@
-"""Packing the shards of a reading at scale: pictures of bounded size and a manifest, the same bytes however often packed."""
+"""Packs the shards of a reading at scale: pictures of limited size and a manifest, the same bytes however
+often packed.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 QUALITY = 90
-"""Of the JPEGs that are sent."""
+"""The quality of the JPEGs that are sent."""
 
 
 @dataclass
 class PackedShard:
-    """A shard, or None where no page of it could be packed; and the pages that were not, with why."""
+    """A shard, or None if no page of it could be packed; and the pages that were not, with the reasons."""
 
     shard: Shard | None
     checksum: str | None = None
@@ -38,12 +40,14 @@ class PackedShard:
 
 
 def shard_folder(job: JobContext, number: int) -> Path:
-    """Where a shard lies until its job has ended."""
+    """Return where a shard is stored until its job has ended."""
     return job.library.derived_folder / "scale" / job.job_id / str(number)
 
 
 def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> PackedShard:
-    """Pack the pages of a shard; one that was packed before is taken as it lies. What may not be put to *use* is skipped."""
+    """Pack the pages of a shard; one packed before is used as it is. Pages that may not be put to *use* are
+    skipped.
+    """
     folder = shard_folder(job, number)
     if (folder / MANIFEST).is_file():
         data = (folder / MANIFEST).read_bytes()
@@ -97,9 +101,10 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
 
 
 def _page(job: JobContext, page: str, folder: Path, finds: bool, *, is_here: bool) -> dict[str, Any] | None:
-    """A page's picture, no longer than is asked, and its lines there where the reader finds none itself.
+    """Return a page's picture, no larger than requested, and its lines if the reader finds none itself.
 
-    The picture of a canvas imported by reference is fetched where it is read: here now, elsewhere by the worker there.
+    The picture of a canvas imported by reference is fetched where it is read: now if that is here, otherwise
+    by the worker there.
     """
     args: ScaleArgs = job.args
     with job.library.db.read_all() as conn:
@@ -139,13 +144,13 @@ def _pack_picture(image: Image.Image, size: tuple[int, int], folder: Path) -> di
 
 
 def _pack_reference(job: JobContext, canvas: Reference, folder: Path, *, is_here: bool) -> dict[str, Any]:
-    """A canvas whose picture another institution publishes; its size is known where it has been fetched."""
+    """Return a canvas whose picture another institution publishes; its size is known once it has been fetched."""
     args: ScaleArgs = job.args
     told: dict[str, Any] = {"document_id": canvas.document_id, "rendition_id": None, "lines": None}
     if not is_here:
         name = f"{canvas.document_id}.picture"
         return {**told, "file": name, "urls": public_addresses(job.engine, canvas), "width": 0, "height": 0}
-    # In the shard's folder, which goes with its job, or before it is packed again after a kill.
+    # In the shard's folder, which is removed with its job, or before it is packed again after a kill.
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{canvas.document_id}.part"
     try:

@@ -1,4 +1,6 @@
-"""What an evaluation measures: candidates that are here, pages that none of them can have been trained on, checked lines."""
+"""What an evaluation measures: installed candidates, pages that none of them can have been trained on,
+checked lines.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ class Measurable:
     """What the driver is given as its model; None: it needs none."""
     card: dict[str, Any] | None = None
     is_far: bool = False
-    """Another machine serves it: pictures of lines are sent there."""
+    """Whether another machine serves it, so that pictures of lines are sent there."""
 
     def describe(self) -> dict[str, Any]:
-        """As a plan names it."""
+        """Return its description in a plan."""
         return {
             "model": self.model,
             "reader": self.reader,
@@ -46,17 +48,17 @@ class Measurable:
 
 
 def kind_of(reader: type[Reader]) -> str:
-    """Whether a driver counts as a line reader or as a vision model: the shipped readers are line readers."""
+    """Return whether a driver counts as a line reader or as a vision model: the shipped readers are line readers."""
     return VISION if reader.name == VISION or reader.model_kind == VISION else "linereader"
 
 
 def readers_of(readers: Sequence[type[Reader]], kind: str) -> list[type[Reader]]:
-    """Those of *readers* of that kind that read lines or pages."""
+    """Return those of *readers* of that kind that read lines or pages."""
     return [one for one in readers if kind_of(one) == kind and {"read_lines", "read_page"} & one.can]
 
 
 def takes(engine: Engine, library: Library, reader: type[Reader], card: str) -> bool:
-    """Whether *card* names the reader itself or a model of it that is here; a refusal says why it is not."""
+    """Return whether *card* names the reader itself or an installed model of it; a refusal says why it does not."""
     method: Any = "read_page" if "read_page" in reader.can else "read_lines"
     if card == reader.name:
         choose(engine, library, reader=reader.name, method=method)
@@ -70,7 +72,7 @@ def takes(engine: Engine, library: Library, reader: type[Reader], card: str) -> 
 def plan_of(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: RunParams
 ) -> dict[str, Any]:
-    """The plan of an evaluation; Invalid, in words, for what cannot be measured honestly."""
+    """Return the plan of an evaluation; Invalid, with the reason, for what cannot be measured soundly."""
     found = [measurable(engine, library, one, pages_may_leave=p.pages_may_leave) for one in p.candidates]
     kinds = {one.reader for one in found} or {"linereader"}
     not_here: list[dict[str, str]] = []
@@ -98,7 +100,7 @@ def plan_of(
 def measurable(
     engine: Engine, library: Library, one: Candidate, *, pages_may_leave: bool = False
 ) -> Measurable:
-    """The candidate, where it can be measured here; Invalid, NotFound, Conflict in words where it cannot.
+    """Return the candidate if it can be measured here; Invalid, NotFound or Conflict with the reason if not.
 
     One that another machine serves is refused unless *pages_may_leave*.
     """
@@ -125,7 +127,7 @@ def measurable(
             if reader.model_kind == place.store and place.weights is not None:
                 _check_reader(engine, library, reader, stem, one.model)
                 return Measurable(place.model_id, one.reader, reader.name, named=stem, card=place.card)
-        raise errors.no_reader(one.model, "Its weights are gone, or no installed reader takes them.")
+        raise errors.no_reader(one.model, "Its weights are gone, or no installed reader can use them.")
     for reader in able:
         if one.model == reader.name:
             _check_reader(engine, library, reader, None, one.model)
@@ -156,7 +158,9 @@ def _check_reader(
 
 
 def _pages(conn: Connection, trained: Sequence[Measurable], named: Sequence[str]) -> list[str]:
-    """The pages to measure on: those named, each held out of every trained candidate, or what all their cards hold out."""
+    """Return the pages to measure on: those named, each held out of every trained candidate, or those all
+    their cards hold out.
+    """
     for one in trained:
         if not _held_out(one):
             raise errors.holds_nothing_out(one.model)
@@ -180,16 +184,16 @@ def _held_out(one: Measurable) -> list[dict[str, Any]]:
 
 
 def _entries(listed: Any) -> list[dict[str, Any]]:
-    """Pages as a card lists them, {document_id, checksum}; what a person broke is passed over."""
+    """Return pages as a card lists them, {document_id, checksum}; damaged entries are skipped."""
     if not isinstance(listed, list):
         return []
     return [one for one in listed if isinstance(one, dict) and isinstance(one.get("document_id"), str)]
 
 
 def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
-    """Whether the candidate holds a page out, and neither it nor what it was trained from was taught that picture.
+    """Return whether the candidate held a page out, and neither it nor its bases were trained on that picture.
 
-    Asked of candidates that were trained here; of the others no page is known that they were taught.
+    Asked only of candidates that were trained here; which pages others were trained on is not known.
     """
     card, checksum = one.card or {}, checksum_of(conn, page)
 

@@ -1,4 +1,4 @@
-"""What training brings to the engine: the only file with a hook."""
+"""What training contributes to the engine: the only file with a hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions that persons drew or changed, as a detector is taught them."""
+"""Regions that people drew or changed, as training data for a detector."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PERSON = "human"
 
 @dataclass
 class RegionSet:
-    """Page to its regions, {class, rect} each with fractions of the page; and the pages that have none."""
+    """Page to its regions, each {class, rect} in fractions of the page; and the pages that have none."""
 
     regions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     checksums: dict[str, str | None] = field(default_factory=dict)
@@ -32,7 +32,9 @@ def regions_of(
     held_out_ids: Sequence[str],
     classes: Sequence[str] | None,
 ) -> RegionSet:
-    """The regions of *classes* (None: all) on pages that are not held out, by id or by the bytes of their picture."""
+    """Return the regions of *classes* (None: all) on pages that are not held out, by id or by the bytes of
+    their picture.
+    """
     found = RegionSet()
     held = set(held_out_ids)
     same = {checksum_of(conn, page) for page in held} - {None}
@@ -48,12 +50,12 @@ def regions_of(
         if regions:
             found.regions[page], found.checksums[page] = regions, checksum
         else:
-            found.missing.append({"document_id": page, "why": "No person drew or changed a region of it."})
+            found.missing.append({"document_id": page, "why": "Nobody drew or changed a region on it."})
     return found
 
 
 def page_regions(conn: Connection, page: str, classes: Sequence[str] | None) -> list[dict[str, Any]]:
-    """The regions of a page that a person made or changed, of its newest pass that has any."""
+    """Return the regions of a page that a person made or changed, of its newest pass that has any."""
     for one in reversed(list_passes(conn, page)):
         regions = [
             {"class": row.kind_raw or "region", "rect": row.anchor["rect"]}

@@ -1,4 +1,4 @@
-"""The report of a training or an evaluation: one HTML file that needs nothing beside it. Standard library only."""
+"""The report of a training or an evaluation: one self-contained HTML file. Standard library only."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """*values* as a row of bars, the highest full."""
+    """Return *values* as a row of bars, the highest one full."""
     most = max(values, default=0.0)
     return "".join(BARS[round((len(BARS) - 1) * value / most)] if most else BARS[0] for value in values)
 
 
 def page(title: str, parts: Sequence[str]) -> str:
-    """A whole page out of *parts*, which are HTML already."""
+    """Return a whole page made of *parts*, which are already HTML."""
     body = "\n".join(parts)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -32,7 +32,7 @@ def page(title: str, parts: Sequence[str]) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; numbers stand to the right."""
+    """Return a table; numbers are right-aligned."""
     cells = "".join(f"<th>{escape(one)}</th>" for one in head)
     lines = "".join(
         "<tr>"
@@ -49,7 +49,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def curve(points: Sequence[Mapping[str, Any]]) -> str:
-    """The error rate on validation lines over the epochs, as an SVG."""
+    """Return the error rate on validation lines over the epochs, as an SVG."""
     if not points:
         return ""
     most = max(float(one["cer"]) for one in points) or 1.0
@@ -70,7 +70,7 @@ def curve(points: Sequence[Mapping[str, Any]]) -> str:
 
 
 def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None) -> str:
-    """What a training took and what came of it."""
+    """Return the report of a training: its data and its result."""
     told, took = training["training_set"] or {}, training["measured"] or {}
     facts: list[Sequence[object]] = [
         ("Model", (model or {}).get("id") or "none landed"),
@@ -95,7 +95,7 @@ def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None
         str(name),
         [
             table(("", ""), facts),
-            "<h2>Error rate on lines that were not taught</h2>",
+            "<h2>Error rate on lines left out of training</h2>",
             curve(training["curve"]),
             table(("Epoch", "Loss", "CER", ""), rows),
         ],
@@ -103,7 +103,9 @@ def training_report(training: Mapping[str, Any], model: Mapping[str, Any] | None
 
 
 def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tuple[bytes, str]]) -> str:
-    """Scores of every candidate, in all and by page, and the worst lines; *pictures* by segment: PNG and what it says."""
+    """Return the scores of every candidate, in total and by page, and the worst lines; *pictures* by segment:
+    PNG and reading.
+    """
     result = evaluation["result"] or {"models": [], "best": None, "comparisons": []}
     policies = list(dict.fromkeys(policy for one in result["models"] for policy in one["totals"]))
     rows = [
@@ -139,7 +141,7 @@ def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tupl
     for one in result["models"]:
         shown = [line for line in one.get("worst", ()) if line["segment_id"] in pictures]
         if shown:
-            parts.append(f"<h2>Read worst by {escape(one['model'])}</h2>")
+            parts.append(f"<h2>Worst lines of {escape(one['model'])}</h2>")
         for line in shown:
             data, text = pictures[line["segment_id"]]
             source = base64.b64encode(data).decode()

@@ -1,4 +1,4 @@
-"""The one route of training that is written by hand: which lines the caller may teach, the rights records say."""
+"""The one handwritten route of training: which lines the caller may train on depends on the rights records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["training"])
     "/api/training/set",
     response_model=TrainingSet,
     responses=REFUSALS(404),
-    summary="What a training set would hold, counted by the code that builds it",
+    summary="What a training set would contain, counted by the code that builds it",
 )
 def count_set(
     library: CurrentLibrary,
@@ -28,7 +28,7 @@ def count_set(
     scope_ids: Annotated[list[str], Query(min_length=1)],
     held_out_ids: Annotated[list[str] | None, Query()] = None,
 ) -> dict[str, Any]:
-    """Nothing is written and nothing sent. NotFound for an id that is not there, Invalid for a scope without pages."""
+    """Count without writing or sending anything. NotFound for an unknown id, Invalid for a scope without pages."""
     with library.db.read() as conn:
         pages = pages_of(conn, scope_ids)
         held = pages_under(conn, held_out_ids) if held_out_ids else []

@@ -1,4 +1,4 @@
-"""What the examples of actions are made of: pages with lines, and a trainer that only goes through the motions."""
+"""Samples for the examples of actions: pages with lines, and a trainer that only follows the protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ BY_HAND = "By hand"
 
 
 class LoopbackTrainer(Trainer):
-    """Goes through the motions, in no runtime; given to an engine by examples and tests, never installed."""
+    """A trainer that only follows the protocol, in no runtime; given to an engine by examples and tests,
+    never installed.
+    """
 
     name, label = "loopback", "Loopback"
     worker = "armarium_hand_trainer.loopback:Loopback"
@@ -37,7 +39,7 @@ class LoopbackDetector(LoopbackTrainer):
 
 
 class LoopbackFinder(Detector):
-    """Finds what the loopback trainer's model knows."""
+    """Finds the regions in the loopback trainer's model."""
 
     name, label = "loopback", "Loopback"
     worker = "armarium_region_trainer.loopback:Loopback"
@@ -55,14 +57,14 @@ class LoopbackLora(LoopbackTrainer):
 
 
 class LoopbackConverter(Converter):
-    """Halves nothing."""
+    """Changes nothing."""
 
     name, label = "loopback", "Loopback"
     worker = "armarium_vision_trainer.loopback:Loopback"
 
 
 class LoopbackHub(Compute):
-    """A model hub that trains nothing: the base comes back as it went; given to an engine by examples and tests."""
+    """A model hub that trains nothing: the base comes back unchanged; given to an engine by examples and tests."""
 
     name, label = "hub", "Loopback hub"
     needs_hub_token = True
@@ -70,25 +72,25 @@ class LoopbackHub(Compute):
 
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
-        """What the smallest class costs."""
+        """Return the price of the smallest class."""
         return 0.4 if flavor == "t4-small" else None
 
     def submit(self, shard: Shard, attempt: int) -> str:
-        """Its folder is where the result is put."""
+        """Submit nothing; the result is put into the shard's folder."""
         base = shard.folder / "base.onnx"
         (shard.folder / "model.onnx").write_bytes(base.read_bytes() if base.exists() else b"model")
         return f"loopback-{attempt}"
 
     def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
-        """All are done."""
+        """Report all as done."""
         return {one: FarState("done", None, ["trained"], {"model": "model.onnx"}) for one in far_ids}
 
     def cancel(self, far_ids: Sequence[str]) -> None:
-        """Nothing runs."""
+        """Do nothing: nothing runs."""
 
 
 def far_training(ex: Example) -> dict[str, Any]:
-    """Parameters of a training at a hub that trains nothing, with a token for it."""
+    """Return parameters of a training at a hub that trains nothing, with a token for it."""
     ex.engine.drivers.give(COMPUTE, LoopbackHub.name, LoopbackHub)
     owner = Principal("person", "owner", "owner", token_kind="owner", folders=None)
     stated = {"name": f"Hub {new_id()}", "provider_type": "model-hub", "api_base": "http://127.0.0.1:9"}
@@ -99,7 +101,7 @@ def far_training(ex: Example) -> dict[str, Any]:
 
 
 def give_trainers(ex: Example) -> None:
-    """Let the engine of an example find them."""
+    """Make them available to the engine of an example."""
     for one in (LoopbackTrainer, LoopbackDetector, LoopbackLora):
         ex.engine.drivers.give(GROUP, one.name, one)
     ex.engine.drivers.give(DETECTORS, LoopbackFinder.name, LoopbackFinder)
@@ -107,7 +109,7 @@ def give_trainers(ex: Example) -> None:
 
 
 def vision(ex: Example) -> dict[str, Any]:
-    """Parameters of a training of a vision model on this machine that goes through the motions."""
+    """Return parameters of a local training of a vision model that only follows the protocol."""
     assert ex.library is not None
     give_trainers(ex)
     folder = ex.library.models / "vision" / "sample-8B"
@@ -117,7 +119,7 @@ def vision(ex: Example) -> dict[str, Any]:
 
 
 def picture_page(ex: Example, shade: int = 235) -> str:
-    """A page with a picture of dark rows; another *shade* is another picture."""
+    """Create a page with a picture of dark rows; another *shade* is another picture."""
     from PIL import Image
 
     assert ex.library is not None
@@ -143,7 +145,7 @@ def picture_page(ex: Example, shade: int = 235) -> str:
 
 
 def read_page(ex: Example, shade: int = 235) -> str:
-    """A page with four lines that a person read."""
+    """Create a page with four lines read by a person."""
     page_id = picture_page(ex, shade)
     pass_id = ex.run("segment.pass_create", {"document_id": page_id, "name": BY_HAND})["id"]
     lines = [
@@ -162,19 +164,19 @@ def read_page(ex: Example, shade: int = 235) -> str:
 
 
 def training(ex: Example) -> dict[str, Any]:
-    """Parameters of a training that goes through the motions."""
+    """Return parameters of a training that only follows the protocol."""
     give_trainers(ex)
     return {"scope_ids": [read_page(ex)], "teacher": BY_HAND, "base": "hand-base", "epochs": 2}
 
 
 def recipe_page(ex: Example) -> dict[str, Any]:
-    """A page for the recipe job."""
+    """Create a page for the recipe job."""
     give_trainers(ex)
     return {"page_id": read_page(ex), "settings": {"epochs": 2}}
 
 
 def regions(ex: Example) -> dict[str, Any]:
-    """Parameters of a detector's training: 20 regions on two pages, a third held out."""
+    """Return parameters of a detector's training: 20 regions on two pages, a third held out."""
     give_trainers(ex)
     pages = [picture_page(ex, shade) for shade in (230, 231, 232)]
     for page_id in pages:
@@ -194,7 +196,7 @@ def regions(ex: Example) -> dict[str, Any]:
 
 
 def make_finished(ex: Example) -> str:
-    """The id of a training whose model lies ready to be taken in."""
+    """Create a finished training whose model can be taken in; return its id."""
     assert ex.library is not None
     job_id = new_id()
     folder = staging(ex.library, job_id)
@@ -217,12 +219,12 @@ def make_finished(ex: Example) -> str:
 
 
 def make_landed(ex: Example) -> str:
-    """The id of a model that was taken in."""
+    """Create a model that was taken in; return its id."""
     return str(ex.run("training.land", {"job_id": make_finished(ex)})["id"])
 
 
 def failed_reading(ex: Example, params: dict[str, Any]) -> dict[str, Any]:
-    """A reading at scale that has ended with a shard that failed."""
+    """Create a reading at scale that has ended with a failed shard."""
     from armarium_training.models import shards
 
     assert ex.library is not None

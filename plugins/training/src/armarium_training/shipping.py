@@ -1,4 +1,6 @@
-"""What is sent along with a shard, so that it can be worked on elsewhere: the worker's code, what it needs, and its model."""
+"""What is sent along with a shard so that it can be worked on elsewhere: the worker's code, its dependencies
+and its model.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,18 @@ from armarium_training.trainers import trainer_named
 
 ALWAYS = (armarium_worker, armarium_far_worker)
 WHEN = (1980, 1, 1, 0, 0, 0)
-"""Of every file in the code that is sent: the same code is the same bytes."""
+"""The date of every file in the code that is sent, so that the same code gives the same bytes."""
 TRAINER_FILES = ("lines.json", "pictures.bin", "base.onnx")
 
 OURS = (*TRAINER_FILES, CARD, "manifest.json")
-"""Files of a shard's folder that no result replaces."""
+"""Files in a shard's folder that no result may replace."""
 
 
 @dataclass(frozen=True)
 class Cargo:
-    """A shard ready to be sent: the task as JSON (its files still without places), the files by name, the code's folders."""
+    """A shard ready to be sent: the task as JSON (its files still without locations), the files by name, the
+    code's folders.
+    """
 
     task: dict[str, Any]
     files: dict[str, Path]
@@ -39,7 +43,7 @@ class Cargo:
 
 
 def cargo_of(engine: Engine, shard: Shard) -> Cargo:
-    """What the worker of a shard's reader or trainer needs elsewhere."""
+    """Return what the worker of a shard's reader or trainer needs elsewhere."""
     manifest = dict(shard.manifest)
     if manifest.get("work") == "train":
         card = "vision-lora" if "rank" in manifest else "linereader"
@@ -86,7 +90,9 @@ def _folder_of(package: str) -> Path:
 
 
 def requirements_of(package: str, runtime: Runtime | None) -> list[str]:
-    """The packages that *package* needs: of its runtime, else what its distribution asks for beside our own."""
+    """Return the packages that *package* needs: those of its runtime, else its distribution's requirements
+    besides our own.
+    """
     if runtime is not None:
         lines = (_folder_of(runtime.package) / runtime.requirements).read_text("utf-8").splitlines()
         return [line for line in lines if line and not line.startswith("#")]
@@ -98,7 +104,7 @@ def requirements_of(package: str, runtime: Runtime | None) -> list[str]:
 
 
 def pack_code(packages: dict[str, Path], target: Path) -> str:
-    """Write *packages* into one archive, the same bytes for the same code; its SHA-256."""
+    """Write *packages* into one archive, the same bytes for the same code; return its SHA-256."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, place in sorted(packages.items()):
@@ -115,7 +121,7 @@ def _sources(place: Path) -> Iterable[Path]:
 
 
 def sound_result(found: Any) -> dict[str, Any] | None:
-    """A result as it came back, where it is one at all: an object whose files lie where they are to lie."""
+    """Return a result that came back if it is valid: an object whose files are where they should be."""
     if not isinstance(found, dict):
         return None
     files = found.get("files", {})

@@ -1,4 +1,4 @@
-"""The folder of a training while it goes on: lines, pictures, checkpoint, and at its end model and card."""
+"""The folder of a training in progress: lines, pictures, checkpoint, and at the end model and card."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from armarium.api import Library
 
 LINES, PICTURES, CARD = "lines.json", "pictures.bin", "card.json"
 MODEL, MERGED = "model", "merged"
-"""Folders of a vision model: as it lands, and as it was trained."""
+"""Folders of a vision model: as it is taken in, and as it was trained."""
 
 
 def staging(library: Library, job_id: str) -> Path:
-    """The folder of the training *job_id*, in the project's own derived files: pages never leave the project."""
+    """Return the folder of the training *job_id*, in the project's own derived files: pages never leave the
+    project.
+    """
     return library.derived_folder / "training" / job_id
 
 
 def staged_card(folder: Path) -> dict[str, Any] | None:
-    """The card of a finished training; it is written last."""
+    """Return the card of a finished training; it is written last."""
     try:
         card = json.loads((folder / CARD).read_text("utf-8"))
     except (OSError, ValueError):
@@ -28,7 +30,7 @@ def staged_card(folder: Path) -> dict[str, Any] | None:
 
 
 def staged_model(folder: Path) -> Path | None:
-    """The finished model's file; of a model that is a folder, its config.json."""
+    """Return the finished model's file; for a model that is a folder, its config.json."""
     whole = folder / MODEL / "config.json"
     if whole.is_file():
         return whole

@@ -1,4 +1,4 @@
-"""What of training rests on text: models of the project that were taught lines which say something else by now."""
+"""What in training depends on text: models of the project that were trained on lines whose text has changed since."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprin
 from armarium_training.cards import cards_in
 from armarium_training.line_sets import FINGERPRINT
 
-WHY = "The model was taught this line with another text; train it again to teach it this one."
+WHY = "The model was trained on this line with another text; train it again to use the present one."
 
 
 class RestingModels:
-    """The lines that the project's models were taught, as their cards keep them. A row's id is that of its model."""
+    """The lines that the project's models were trained on, as recorded on their cards. A row's id is that of
+    its model.
+    """
 
     kinds = ("training-line",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Those on these pages whose counting text is not the one that was taught. What a person broke in a card is
-        passed over."""
+        """Return those on these pages whose counting text is not the one used for training. Damaged entries
+        of a card are skipped.
+        """
         asked = set(document_ids)
         taught = [
             (place.model_id, page, texts)
@@ -40,7 +43,7 @@ class RestingModels:
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """A model is trained again."""
+        """Refuse: a model can only be trained again."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""What is asked before a training is put in the queue: its base, its trainer, its pages; each refusal says what to do."""
+"""What is checked before a training is enqueued: its base, its trainer, its pages; each refusal says what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIME = re.compile(r"[1-9][0-9]{0,6}[smhd]")
 
 @dataclass(frozen=True)
 class Base:
-    """What a training begins from: the trainer that can, and the base's file (None: shipped with the reader)."""
+    """What a training starts from: the trainer, and the base's file (None: shipped with the reader)."""
 
     trainer: type[Trainer]
     name: str | None
@@ -31,9 +31,9 @@ class Base:
 def base_of(
     engine: Engine, library: Library, base: NameOrMaterialPath | None, trainer: str | None = None
 ) -> Base:
-    """The base called *base* with a trainer of its reader whose runtime is here. Invalid, Conflict.
+    """Return the base called *base* with a trainer of its reader whose runtime is installed. Invalid, Conflict.
 
-    Without a base the trainer is the one named, else the first whose runtime is here.
+    Without a base the trainer is the one named, else the first whose runtime is installed.
     """
     able = [one for one in trainers(engine) if one.card == "linereader"]
     held: dict[str, _HeldBase] = {}
@@ -58,7 +58,7 @@ def base_of(
 
 
 def trainer_wanted(library: Library, base: NameOrMaterialPath | None) -> str | None:
-    """The trainer of the project's setting `trainer`; a base has its own."""
+    """Return the trainer of the project's setting `trainer`; a base has its own."""
     return None if base is not None else library.setting("trainer")
 
 
@@ -70,7 +70,7 @@ class _HeldBase:
 def _find_base(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
 ) -> _HeldBase | None:
-    """The base among the models of the trainer's reader, where it is there."""
+    """Return the base among the models of the trainer's reader, if it exists."""
     try:
         choice = choose(engine, library, reader=trainer.reader, method="read_lines", model=base)
     except ServiceError as refusal:
@@ -83,7 +83,7 @@ def _find_base(
 def _waiting(
     engine: Engine, library: Library, trainer: type[Trainer], base: NameOrMaterialPath
 ) -> _HeldBase | None:
-    """A base that lies here and whose reader cannot run yet: what is refused then is the runtime, not the base."""
+    """Return an existing base whose reader cannot run yet: then the runtime is refused, not the base."""
     reader = load_reader(engine, trainer.reader)
     kind = reader.model_kind or reader.name
     for folder in (library.models / kind, models_folder(engine, kind)):
@@ -94,7 +94,7 @@ def _waiting(
 
 
 def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
-    """As `base_of`, for a training elsewhere: what it needs to run is not asked of this machine."""
+    """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
     able = [one for one in trainers(engine) if one.card == "linereader" and one.goes_far]
     for one in able:
         held = None if base is None else _find_base(engine, library, one, base)
@@ -104,7 +104,7 @@ def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | Non
 
 
 def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
-    """The config.json of the vision model *base* among the project's models and this machine's; Invalid."""
+    """Return the config.json of the vision model *base* among the project's models and this machine's; Invalid."""
     reader = load_reader(engine, "vision")
     folders = [library.models / VISION, models_folder(engine, VISION)]
     here = {one.model: one.path for folder in folders for one in reader.models_here(folder, None) if one.path}
@@ -114,7 +114,7 @@ def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
 
 
 def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base | None:
-    """The layout detector *base* that a training goes on from, with a trainer for it; None: from nothing. Invalid."""
+    """Return the layout detector *base* to start from, with a trainer for it; None: from scratch. Invalid."""
     if base is None:
         return None
     trainer = trainer_of(engine, "regions")
@@ -127,7 +127,7 @@ def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | 
 
 
 def bases_here(engine: Engine) -> list[str]:
-    """The models of this machine that a trainer can begin from."""
+    """Return the models on this machine that a trainer can start from."""
     able = {one.reader for one in trainers(engine) if one.card == "linereader"}
     names = []
     for reader in installed_readers(engine):
@@ -138,7 +138,7 @@ def bases_here(engine: Engine) -> list[str]:
 
 
 def pages_of(conn: Connection, scope_ids: list[str]) -> list[str]:
-    """The pages of a scope; Invalid where there is none."""
+    """Return the pages of a scope; Invalid if there are none."""
     pages = pages_under(conn, scope_ids, for_processing=True)
     if not pages:
         raise errors.no_pages()
@@ -146,6 +146,6 @@ def pages_of(conn: Connection, scope_ids: list[str]) -> list[str]:
 
 
 def check_timeout(timeout: str) -> None:
-    """Invalid for what is no number with s, m, h or d."""
+    """Raise Invalid for anything but a number with s, m, h or d."""
     if not TIME.fullmatch(timeout):
         raise errors.bad_timeout(timeout)

@@ -1,4 +1,4 @@
-"""Trainers: what makes a model out of lines. Each is a driver; its work is done by a worker in a runtime of its own."""
+"""Trainers make a model from lines. Each is a driver; its work is done by a worker in a runtime of its own."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ REGION_TORCH = Runtime(
 
 
 class Trainer:
-    """The base of every trainer driver: class attributes alone; its worker answers `epoch` and `finish`.
+    """The base of every trainer driver: class attributes only; its worker answers `epoch` and `finish`.
 
-    A line trainer's worker is given a `folder` with `lines.json` ({"lines": [{text, width, for_validation}]}) and
-    `pictures.bin` (the pictures that the reader's worker answers to `line_pictures`, one after the other), the answer
-    of the reader's `base` as `base` (none: from nothing), and `batch_size`. `epoch` does the epoch of number `epoch` unless
-    it is done, and answers {epoch, loss, cer, lines, seconds, best, device, threads, peak_memory_mb, added_memory_mb};
-    killed at any instant and asked again it goes on from its last whole epoch. `finish` answers {model}, the path of the file
-    with the best epoch's weights.
+    A line trainer's worker is given a `folder` with `lines.json` ({"lines": [{text, width, for_validation}]})
+    and `pictures.bin` (the pictures that the reader's worker returns for `line_pictures`, one after the
+    other), the answer of the reader's `base` as `base` (none: from scratch), and `batch_size`. `epoch` does
+    the epoch with the number `epoch` unless it is done, and answers {epoch, loss, cer, lines, seconds, best,
+    device, threads, peak_memory_mb, added_memory_mb}; killed at any moment and called again it resumes from
+    its last complete epoch. `finish` answers {model}, the path of the file with the best epoch's weights.
     """
 
     name: ClassVar[str]
@@ -59,20 +59,26 @@ class Trainer:
     """`module:class` of its worker."""
     runtime: ClassVar[Runtime | None] = None
     reader: ClassVar[str]
-    """The reader that its models are of, whose worker answers `line_pictures` and `base`; of detectors the folder of models."""
+    """The reader that its models belong to, whose worker answers `line_pictures` and `base`; for detectors
+    the folder of models.
+    """
     measure: ClassVar[Literal["cer", "map50"]] = "cer"
-    """What an epoch is measured by: characters wrong, of which fewer are better, or regions found (mAP50), of which more."""
+    """The measure of an epoch: characters wrong (cer, lower is better), or regions found (map50, higher is
+    better).
+    """
     suffix: ClassVar[str | tuple[str, ...]] = ".onnx"
     fits_text: ClassVar[bool] = False
-    """Whether its reader's worker answers `fit_text`: what the taught text expects, put into the model where that helps."""
+    """Whether its reader's worker answers `fit_text`, which adds statistics of the training text to the model
+    if that helps.
+    """
     in_readers_runtime: ClassVar[bool] = False
-    """Whether its worker runs in the runtime of its reader, and so says none of its own."""
+    """Whether its worker runs in the runtime of its reader, and so declares none of its own."""
     goes_far: ClassVar[bool] = True
-    """Whether it can be sent along to another machine."""
+    """Whether it can be sent to another machine."""
 
 
 class HandTrainer(Trainer):
-    """Trains the hand reader's model further, or one like it from nothing."""
+    """Trains the hand reader's model further, or a new one of the same design."""
 
     name = "hand"
     label = "Trainer of the hand reader"
@@ -95,11 +101,12 @@ class KrakenTrainer(Trainer):
 
 
 class LoraTrainer(Trainer):
-    """Trains a low-rank adapter of a vision model, and puts it into the weights of its base.
+    """Trains a low-rank adapter of a vision model, and merges it into the weights of its base.
 
-    Its worker's `lines.json` is {"lines": [{bytes, prompt, answer, text, for_validation}]}, `pictures.bin` the lines' pictures as
-    PNG files, one after the other; `base` is {path} of a config.json here or {repo} of the model hub, and `rank` the adapter's.
-    `finish` answers {model, adapter}, the config.json of the whole model and the adapter's, each in a folder of its own.
+    Its worker's `lines.json` is {"lines": [{bytes, prompt, answer, text, for_validation}]}, `pictures.bin`
+    contains the lines' pictures as PNG files, one after the other; `base` is {path} of a local config.json or
+    {repo} at the model hub, and `rank` that of the adapter. `finish` answers {model, adapter}: the
+    config.json of the whole model and of the adapter, each in a folder of its own.
     """
 
     name = "vision-lora"
@@ -112,12 +119,13 @@ class LoraTrainer(Trainer):
 
 
 class RegionTrainer(Trainer):
-    """Trains a layout detector (RT-DETR or D-FINE) on regions that persons drew or changed.
+    """Trains a layout detector (RT-DETR or D-FINE) on regions that people drew or changed.
 
-    Its worker's `lines.json` is {"pages": [{file, regions[] {class, rect}, part}]}, rects in fractions of the page and `part`
-    one of taught, validation and held-out; `base` is {path} of a config.json here, and `image_size` the side in pixels at which
-    pages are looked at. `epoch` answers `map50` in place of `cer`, `finish` {model, map50}: the config.json of a folder, and the
-    score on the held-out pages (None where nobody drew regions there).
+    Its worker's `lines.json` is {"pages": [{file, regions[] {class, rect}, part}]}, with rects in fractions
+    of the page and `part` one of taught, validation and held-out; `base` is {path} of a local config.json,
+    and `image_size` the side in pixels to which pages are scaled. `epoch` answers `map50` instead of `cer`,
+    `finish` {model, map50}: the config.json of a folder, and the score on the held-out pages (None if nobody
+    drew regions there).
     """
 
     name = "regions"
@@ -141,9 +149,10 @@ class RegionDetector(Detector):
 
 
 class Converter:
-    """The base of every converter driver: its worker answers `convert` with a model of fewer bits a weight.
+    """The base of every converter driver: its worker answers `convert` with a model of fewer bits per weight.
 
-    It is given `model`, the config.json of a whole model, and `target`, a folder to write, and answers {model, bits}.
+    It is given `model`, the config.json of a whole model, and `target`, a folder to write, and answers
+    {model, bits}.
     """
 
     name: ClassVar[str]
@@ -162,14 +171,14 @@ class FourBitConverter(Converter):
 
 
 def check_converter(name: str, driver: object) -> str | None:
-    """Why what is installed under *name* is no converter of that name; None when it is one."""
+    """Return why what is installed under *name* is not a converter of that name; None if it is one."""
     if not (isinstance(driver, type) and issubclass(driver, Converter)):
-        return "It is no class derived from Converter of armarium_training."
-    return None if driver.name == name else "It calls itself otherwise than it is installed."
+        return "It is not a class derived from Converter of armarium_training."
+    return None if driver.name == name else "Its name differs from the name it is installed under."
 
 
 def converter_of(engine: Engine) -> type[Converter]:
-    """The first converter whose runtime is here; Conflict says how to install the runtime of the first there is."""
+    """Return the first converter whose runtime is installed; Conflict says how to install that of the first one."""
     names = engine.drivers.names(CONVERTERS)
     there: list[type[Converter]] = [engine.drivers.load(CONVERTERS, name) for name in names]
     found = next((one for one in there if engine.runtimes.missing(one) is None), there[0])
@@ -179,14 +188,14 @@ def converter_of(engine: Engine) -> type[Converter]:
 
 
 def check_trainer(name: str, driver: object) -> str | None:
-    """Why what is installed under *name* is no trainer of that name; None when it is one."""
+    """Return why what is installed under *name* is not a trainer of that name; None if it is one."""
     if not (isinstance(driver, type) and issubclass(driver, Trainer)):
-        return "It is no class derived from Trainer of armarium_training."
-    return None if driver.name == name else "It calls itself otherwise than it is installed."
+        return "It is not a class derived from Trainer of armarium_training."
+    return None if driver.name == name else "Its name differs from the name it is installed under."
 
 
 def trainers(engine: Engine) -> list[type[Trainer]]:
-    """Every trainer that loads, by name; without those whose reader is not installed."""
+    """Return every trainer that loads, by name, without those whose reader is not installed."""
     found = []
     for name in engine.drivers.names(GROUP):
         try:
@@ -199,25 +208,29 @@ def trainers(engine: Engine) -> list[type[Trainer]]:
 
 
 def runtime_of(engine: Engine, trainer: type[Trainer]) -> Runtime | None:
-    """The runtime that its worker runs in; None: the engine's own environment. A refusal where its reader is not installed."""
+    """Return the runtime of its worker; None: the engine's own environment. A refusal if its reader is not
+    installed.
+    """
     return load_reader(engine, trainer.reader).runtime if trainer.in_readers_runtime else trainer.runtime
 
 
 def is_here(engine: Engine, trainer: type[Trainer]) -> bool:
-    """Whether its runtime is installed."""
+    """Return whether its runtime is installed."""
     asks = load_reader(engine, trainer.reader) if trainer.in_readers_runtime else trainer
     return engine.runtimes.missing(asks) is None
 
 
 def require_runtime(engine: Engine, trainer: type[Trainer]) -> None:
-    """Conflict that says how to install its runtime, where that is not here."""
+    """Raise Conflict, saying how to install its runtime, if that is missing."""
     runtime = runtime_of(engine, trainer)
     if runtime is not None:
         engine.runtimes.python_of(runtime.name)
 
 
 def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
-    """The trainer of *card* called *name* (None: the first), whose runtime need not be here; Invalid names what there is."""
+    """Return the trainer of *card* called *name* (None: the first), with or without its runtime; Invalid
+    lists the installed ones.
+    """
     there = [one for one in trainers(engine) if one.card == card]
     found = next((one for one in there if name in (None, one.name)), None)
     if found is None:
@@ -227,7 +240,9 @@ def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Tr
 
 
 def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Trainer]:
-    """As `trainer_named`, the first whose runtime is here; Conflict says how to install that of the first there is."""
+    """As `trainer_named`, but the first whose runtime is installed; Conflict says how to install that of the
+    first one.
+    """
     if name is None:
         there = [one for one in trainers(engine) if one.card == card]
         name = next((one.name for one in there if is_here(engine, one)), None)

@@ -1,4 +1,4 @@
-"""The worker that converts an image-text model to 4 bits a weight, so that it fits where its base would not."""
+"""The worker that converts an image-text model to 4 bits per weight, so that it fits where its base would not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium_vision_trainer.trainer import NOT_TAUGHT
 from armarium_worker import Call, Handler, Refused, WorkerContext
 
 ROWS, BLOCK = 32, 64
-"""What the sizes of a layer's output and input are multiples of where processors multiply with packed weights."""
+"""Sizes of a layer's input and output must be multiples of this for processors to multiply with packed weights."""
 
 
 class FourBit:
@@ -20,14 +20,15 @@ class FourBit:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods of a converter's worker."""
+        """Return the methods of a converter's worker."""
         return {"convert": convert}
 
 
 def convert(call: Call) -> dict[str, Any]:
-    """Write the model of *model*'s folder to *target* with its linear layers in 4 bits: {model, bits}.
+    """Write the model of *model*'s folder to *target* with its linear layers in 4 bits; return {model, bits}.
 
-    What sees stays as it was: its few weights cost most letters when they are rounded. Killed and called again it begins anew.
+    The vision part is not converted: its weights are few, and rounding them costs the most accuracy. After a
+    kill it starts again.
     """
     os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     import torch
@@ -65,13 +66,15 @@ def convert(call: Call) -> dict[str, Any]:
         shutil.rmtree(beside, ignore_errors=True)
         raise Refused(
             f"The converted model could not be written ({error.strerror or type(error).__name__}). Make room on the disk and "
-            "retry the job; what was trained is kept."
+            "retry the job; the training is not lost."
         ) from error
     return {"model": str(target / "config.json"), "bits": 4, "layers": count}
 
 
 def left_as_they_are(source: Path) -> list[str]:
-    """The linear layers that are not converted: those that see or spell, and those that do not divide into blocks."""
+    """Return the linear layers that are not converted: those of vision and vocabulary, and those whose sizes
+    do not divide into blocks.
+    """
     import torch
     import transformers
 

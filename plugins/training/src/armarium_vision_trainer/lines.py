@@ -1,4 +1,4 @@
-"""The lines of a training as they are laid out: their pictures, what the model is told, and what it is to answer."""
+"""Reads the lines of a training: their pictures, the instructions, and the answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Line:
-    """A line to be taught: its picture as an encoded image, the instruction, the whole answer, and the text in it."""
+    """A line to train on: its picture as an encoded image, the instruction, the whole answer, and the text in it."""
 
     picture: bytes
     prompt: str
@@ -21,14 +21,16 @@ class Line:
     for_validation: bool
 
     def image(self) -> Any:
-        """The picture, decoded."""
+        """Return the picture, decoded."""
         from PIL import Image
 
         return Image.open(io.BytesIO(self.picture)).convert("RGB")
 
 
 def read_lines(folder: Path) -> list[Line]:
-    """The lines in *folder*: `lines.json` says how many bytes of `pictures.bin` each one's picture takes, in order."""
+    """Return the lines in *folder*: `lines.json` says how many bytes of `pictures.bin` each one's picture
+    takes, in order.
+    """
     stated = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
     return list(_lines(stated, (folder / "pictures.bin").read_bytes()))
 
@@ -42,7 +44,9 @@ def _lines(stated: list[dict[str, Any]], pictures: bytes) -> Iterator[Line]:
 
 
 def transcription_in(answer: str) -> str:
-    """The transcription in a model's *answer*: what follows its thinking, or stands beside its reasons; on one line."""
+    """Return the transcription in a model's *answer*, on one line: what follows its thinking, or is given
+    with its reasons.
+    """
     text = answer.rpartition("</think>")[2].strip()
     if text.startswith("{"):
         try:
@@ -55,7 +59,7 @@ def transcription_in(answer: str) -> str:
 
 
 def distance(one: str, other: str) -> int:
-    """Levenshtein's distance; the engine's own measure is not importable here."""
+    """Return the Levenshtein distance; the engine's own measure cannot be imported here."""
     before = list(range(len(other) + 1))
     for row, left in enumerate(one, 1):
         now = [row]

@@ -1,4 +1,6 @@
-"""A trainer and a converter of vision models that learn nothing and need nothing, so that the rest can be tried."""
+"""A trainer and a converter of vision models that learn nothing and need nothing, so that everything else can
+be tested.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,12 @@ class Loopback:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The methods of both workers."""
+        """Return the methods of both workers."""
         return {"epoch": epoch, "finish": finish, "convert": convert}
 
 
 def epoch(call: Call) -> dict[str, Any]:
-    """The epoch of number *epoch*: each a little better than the one before."""
+    """Do the epoch with the number *epoch*, each a little better than the one before."""
     folder, number = Path(call.params["folder"]), int(call.params["epoch"])
     count = len(json.loads((folder / "lines.json").read_text("utf-8"))["lines"])
     call.check()
@@ -41,7 +43,7 @@ def epoch(call: Call) -> dict[str, Any]:
 
 
 def finish(call: Call) -> dict[str, Any]:
-    """A folder that looks like a model's."""
+    """Write a folder that looks like a model's."""
     folder = Path(call.params["folder"])
     for name, config in (("merged", "config.json"), ("adapter", "adapter_config.json")):
         (folder / name).mkdir(exist_ok=True)
@@ -54,7 +56,7 @@ def finish(call: Call) -> dict[str, Any]:
 
 
 def convert(call: Call) -> dict[str, Any]:
-    """A copy."""
+    """Copy the model."""
     source, target = Path(call.params["model"]).parent, Path(call.params["target"])
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)

@@ -1,4 +1,6 @@
-"""The worker that trains a low-rank adapter of an image-text model: one epoch a call, its state in a checkpoint."""
+"""The worker that trains a low-rank adapter of an image-text model: one epoch per call, with its state in a
+checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +21,26 @@ from armarium_worker import Call, EpochTrainer, Refused, no_room, write_whole
 
 CHECKPOINT = "checkpoint.pt"
 MERGED, ADAPTER = "merged", "adapter"
-"""Folders of the base with the adapter in its weights, and of the adapter alone."""
+"""Folders of the base with the adapter merged into its weights, and of the adapter alone."""
 RATE = 1e-4
 WARM_UP = 10
-"""Steps."""
+"""Steps of the warm-up."""
 CLIP = 1.0
 MOST_VALIDATED = 64
-"""Validation lines that are read after each epoch; reading takes longer than teaching."""
+"""How many validation lines are read after each epoch; reading takes longer than training."""
 MAX_NEW_TOKENS = 256
 MOST_TOKENS = 4_096
-"""Of a line's instruction, picture and answer together; a longer one is not taught."""
+"""Tokens of a line's instruction, picture and answer together; a longer line is not used."""
 SHARD = "4GB"
 """The largest file of merged weights."""
 SEED = 16
 NOT_TAUGHT = ("vision", "visual", "image", "projector", "lm_head", "embed")
-"""Parts whose weights stay: what sees, what ties seeing to writing, and the vocabulary."""
+"""Parts whose weights do not change: vision, the projection to the language model, and the vocabulary."""
 
 
 @dataclass
 class Ready:
-    """A training in hand."""
+    """A training in progress."""
 
     folder: Path
     network: Any
@@ -56,17 +58,18 @@ class Ready:
 class VisionTrainer(EpochTrainer[Ready]):
     """Answers `epoch` and `finish`; params: folder, base {path or repo}, rank, batch_size.
 
-    An epoch's outcome: epoch, loss (a token), cer (on the validation lines), lines, unusable, validation_lines, best.
+    The result of an epoch: epoch, loss (per token), cer (on the validation lines), lines, unusable,
+    validation_lines, best.
     """
 
     def finish(self, call: Call) -> dict[str, Any]:
-        """Write the adapter of the best epoch, and the base with it in its weights: {model, adapter}, two paths."""
+        """Write the adapter of the best epoch, and the base with it merged in; return {model, adapter}, two paths."""
         from peft import get_peft_model_state_dict, set_peft_model_state_dict
 
         ready = self.load_finished(call)
         merged, adapter = ready.folder / MERGED, ready.folder / ADAPTER
         for folder in (merged, adapter):
-            # Half of an earlier attempt may lie there.
+            # An earlier attempt may have left part of it.
             shutil.rmtree(folder, ignore_errors=True)
         try:
             set_peft_model_state_dict(ready.network, ready.best_state)
@@ -78,12 +81,12 @@ class VisionTrainer(EpochTrainer[Ready]):
         except OSError as error:
             raise no_room("the model", error) from error
         finally:
-            # The network that was merged is no longer one that can be taught.
+            # A merged network can no longer be trained.
             self.ready = None
         return {"model": str(merged / "config.json"), "adapter": str(adapter / "adapter_config.json")}
 
     def begin(self, folder: Path, params: Mapping[str, Any]) -> Ready:
-        """The base with an adapter, or as the checkpoint has it."""
+        """Return the base with an adapter, or as saved in the checkpoint."""
         import torch
         from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
 
@@ -100,7 +103,7 @@ class VisionTrainer(EpochTrainer[Ready]):
         )
         network = get_peft_model(network, stated)
         if device == "cuda":
-            # Activations are computed twice, so that a large base fits beside them.
+            # Activations are computed twice (gradient checkpointing), so that they fit beside a large base.
             network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
             network.enable_input_require_grads()
         change = torch.optim.AdamW([one for one in network.parameters() if one.requires_grad], RATE)
@@ -118,7 +121,7 @@ class VisionTrainer(EpochTrainer[Ready]):
         return ready
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
-        """All lines once, then those for validation read."""
+        """Train on all lines once, then read those for validation."""
         import torch
         from peft import get_peft_model_state_dict
 
@@ -138,7 +141,8 @@ class VisionTrainer(EpochTrainer[Ready]):
                 call.progress(min(start + size, len(order)), len(order), epoch=number)
             if not tokens:
                 raise Refused(
-                    "None of the lines can be taught: with their pictures they are longer than the model takes."
+                    "None of the lines can be used for training: with their pictures they are longer than "
+                    "the model accepts."
                 )
             rate_now = self._error_rate(call, ready)
         is_best = rate_now < ready.best or not ready.best_state
@@ -162,7 +166,7 @@ class VisionTrainer(EpochTrainer[Ready]):
         _save(ready)
 
     def _error_rate(self, call: Call, ready: Ready) -> float:
-        """Total distance over total characters of what the model writes of the validation lines."""
+        """Return total distance over total characters of what the model reads in the validation lines."""
         wrong = letters = 0
         ready.network.eval()
         for line in ready.validation:
@@ -174,7 +178,9 @@ class VisionTrainer(EpochTrainer[Ready]):
 
 
 def load_base(base: Mapping[str, Any], device: str) -> tuple[Any, Any]:
-    """The model and the processor of *base*: {path} of a config.json on this machine, or {repo} of the model hub."""
+    """Return the model and the processor of *base*: {path} of a config.json on this machine, or {repo} at the
+    model hub.
+    """
     if "repo" not in base:
         os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     import torch
@@ -194,12 +200,12 @@ def load_base(base: Mapping[str, Any], device: str) -> tuple[Any, Any]:
             "with config.json, weights as safetensors and the files of its processor."
         ) from error
     if not getattr(processor, "chat_template", None):
-        raise Refused(f"{Path(place).name} has no chat template, so it cannot be told what to read.")
+        raise Refused(f"{Path(place).name} has no chat template, so it cannot be given an instruction.")
     return network.to(device), processor
 
 
 def taught_layers(network: Any) -> list[str]:
-    """The names of the linear layers that write: those of the language model."""
+    """Return the names of the linear layers to train: those of the language model."""
     from torch import nn
 
     return [
@@ -210,7 +216,7 @@ def taught_layers(network: Any) -> list[str]:
 
 
 def _build_prompt(ready: Ready, line: Line) -> Any:
-    """What the model is told of a line, as the reader of vision models tells it."""
+    """Return the prompt for a line, the same one that the reader of vision models uses."""
     content = [{"type": "image", "image": line.image()}, {"type": "text", "text": line.prompt}]
     return ready.processor.apply_chat_template(
         [{"role": "user", "content": content}],
@@ -222,7 +228,7 @@ def _build_prompt(ready: Ready, line: Line) -> Any:
 
 
 def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
-    """One step: the summed loss of the answers' tokens, how many these are, and how many lines were too long."""
+    """Do one step; return the summed loss of the answers' tokens, their number, and how many lines were too long."""
     import torch
     from torch import nn
 
@@ -236,7 +242,7 @@ def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
             continue
         more = torch.tensor([answer], device=ready.device)
         for name, value in list(inputs.items()):
-            # What goes with each token goes on over the answer: attended to, and of no picture.
+            # The values for each token continue over the answer: attended to, and not part of a picture.
             if name == "input_ids":
                 inputs[name] = torch.cat([value, more], dim=-1)
             elif torch.is_tensor(value) and value.dim() == 2 and int(value.shape[-1]) == before:

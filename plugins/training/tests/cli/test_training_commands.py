@@ -25,7 +25,7 @@ def test_a_reader_is_taught_measured_and_made_global(
         for number, span in enumerate(item["spans"]):
             given = {"segment_id": span["segment_id"], "text": f"linea {number + 1}!"}
             desk.succeed("action", "run", "representation.create", "-p", json.dumps(given))
-    assert "No model was trained here yet" in desk.succeed("models").out
+    assert "No model has been trained here yet" in desk.succeed("models").out
     report = tmp_path / "taught.html"
     words = ("--teacher", "pretend", "--hold-out", "2.png", "--epochs", "2", "--report", str(report))
     taught = desk.succeed("train", "1.png", *words, "--name", "Abbot")
@@ -41,7 +41,7 @@ def test_a_reader_is_taught_measured_and_made_global(
     assert str(scores) in told
     assert "data:image/png;base64," in scores.read_text("utf-8")
     assert "measured" in desk.succeed("models", model["id"]).out
-    assert "for all projects" in desk.succeed("models", model["id"], "--make-global").out
+    assert "to all projects" in desk.succeed("models", model["id"], "--make-global").out
     assert desk.succeed("models", "--json").json["items"][0]["location"] == "both"
     assert (
         desk.succeed("read", "2.png", "--reader", "hand", "--model", model["id"], "--json").json["lines"] == 2
@@ -81,4 +81,4 @@ def test_trainings_of_detectors_and_of_vision_models_are_asked_for(desk: Machine
     assert "at least 20 on 2 pages" in desk.expect_refusal("train-regions", "1.png", "--hold-out", "2.png")
     assert "--base" in desk.expect_refusal("train-vision")
     assert "model-8B" in desk.expect_refusal("train-vision", "--base", "model-8B")
-    assert "can be taught" in desk.expect_refusal("train-vision", "--base", "owner/model-8B")
+    assert "can be used for training" in desk.expect_refusal("train-vision", "--base", "owner/model-8B")

@@ -1,1 +1,1 @@
-"""Programs that pages are written for: their rules, the writing, and the validator."""
+"""Programs for which pages are written: their rules, the writing, and the validator."""

@@ -1,4 +1,4 @@
-"""The validator: what is wrong with a folder that was written for a receiver, read from the disk alone."""
+"""The validator: what is wrong with a folder written for a receiver, judged only by the files on disk."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MANIFEST = "armarium-export.json"
 
 
 def check_written(profile: Profile, folder: Path) -> list[str]:
-    """Each breach of the profile's rules in a sentence; none for a folder that the receiver opens."""
+    """Return each breach of the profile's rules as a sentence; none for a folder that the receiver can open."""
     layouts = [one for one in sorted((folder / profile.layouts).glob("*.xml")) if one.name != "mets.xml"]
     problems = [] if layouts else [f"There is no layout file in {profile.layouts or 'the folder'}."]
     for layout in layouts:
         problems += [f"{layout.name}: {one}" for one in _check_layout(profile, folder, layout)]
     names = [layout.name.casefold() for layout in layouts]
-    problems += [f"Two files are called {one}." for one in sorted(set(names)) if names.count(one) > 1]
+    problems += [f"Two files have the name {one}." for one in sorted(set(names)) if names.count(one) > 1]
     if profile.mets:
         problems += _check_mets(folder, layouts)
     if profile.zipped:
@@ -44,17 +44,17 @@ def _check_layout(profile: Profile, folder: Path, layout: Path) -> Iterator[str]
         yield f"it names its picture by a path ({named}), not by its name."
     picture = folder / named if profile.image_path == "from-root" else folder / profile.images / named
     if not picture.is_file():
-        yield f"its picture {named} is not there."
+        yield f"its picture {named} does not exist."
         return
     if picture.stem != layout.stem:
-        yield f"its picture is called {picture.name}."
+        yield f"its picture has the name {picture.name}."
     try:
         there = image_info(picture).upright_size
     except ServiceError as refusal:
         yield refusal.detail
         return
     if size != tuple(there):
-        yield f"it counts in {size[0]} x {size[1]} pixels, its picture has {there[0]} x {there[1]}."
+        yield f"its coordinates are for {size[0]} x {size[1]} pixels, but its picture has {there[0]} x {there[1]}."
     yield from _find_outside(root, size)
 
 
@@ -72,12 +72,12 @@ def _page_of(root: Any, format_name: str) -> tuple[str, tuple[int, int]]:
 
 
 def _find_outside(root: Any, size: tuple[int, int]) -> Iterator[str]:
-    """Points of PAGE beyond the picture."""
+    """Return points of PAGE beyond the picture."""
     for element in root.iter("{*}Coords", "{*}Baseline"):
         for pair in (element.get("points") or "").split():
             x, _, y = pair.partition(",")
             if not (0 <= float(x) <= size[0] and 0 <= float(y or 0) <= size[1]):
-                yield f"a point ({pair}) lies beyond the picture."
+                yield f"a point ({pair}) is outside the picture."
                 return
 
 
@@ -93,12 +93,12 @@ def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
         path = "" if where is None else where.get(f"{{{XLINK}}}href") or ""
         paths[file.get("ID") or ""] = path
         if not (folder / path).is_file():
-            yield f"mets.xml names {path}, which is not there."
+            yield f"mets.xml names {path}, which does not exist."
     pointed = {one.get("FILEID") or "" for one in root.iter(f"{{{METS}}}fptr")}
     for missing in sorted(pointed - paths.keys()):
-        yield f"mets.xml points at {missing}, which it does not have."
+        yield f"mets.xml points at {missing}, which it does not contain."
     for left in sorted(paths.keys() - pointed):
-        yield f"mets.xml has {left}, which no page points at."
+        yield f"mets.xml contains {left}, to which no page points."
     named = {folder / path for path in paths.values()}
     for layout in layouts:
         if layout not in named:
@@ -112,4 +112,4 @@ def _check_zip(folder: Path, layouts: list[Path]) -> Iterator[str]:
         return
     with zipfile.ZipFile(archives[0]) as archive:
         if sorted(archive.namelist()) != sorted(one.name for one in layouts):
-            yield "The zip does not hold the layout files that lie beside it."
+            yield "The zip does not contain the layout files next to it."

@@ -1,4 +1,4 @@
-"""METS files: of a workspace of OCR-D, and of a volume as viewers of digital libraries open it."""
+"""METS files: for a workspace of OCR-D, and for a volume as viewers of digital libraries open it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MetsPage:
 
 
 def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool) -> bytes:
-    """The METS file; *viewer*: with a logical structure and MODS, and links between the structures."""
+    """Return the METS file; *viewer*: with a logical structure and MODS, and links between the structures."""
     from lxml import etree
 
     root = etree.Element(_m("mets"), nsmap={"mets": METS, "xlink": XLINK, "mods": MODS})
@@ -66,7 +66,7 @@ def mets_of(title: str, identifier: str, pages: list[MetsPage], *, viewer: bool)
 
 
 def file_id(group: str, number: int) -> str:
-    """The id of a page's file in a group."""
+    """Return the id of a page's file in a group."""
     return f"{group}_{number:04}"
 
 

@@ -1,4 +1,4 @@
-"""The rules of each receiver, with where they are documented."""
+"""The rules of each receiver, with the address of their documentation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_exports.errors import unknown_receiver
 
 @dataclass(frozen=True)
 class Profile:
-    """How a program wants its files. Folders are relative to the one written."""
+    """How a program expects its files. Folders are relative to the one written."""
 
     name: str
     label: str
@@ -20,7 +20,7 @@ class Profile:
     layouts: str
     """The folder of the layout files."""
     image_path: Literal["name", "from-root"]
-    """How a layout file names its picture: by its name alone, or by its path from the folder written."""
+    """How a layout file refers to its picture: by its name only, or by its path from the folder written."""
     mets: Literal["ocr-d", "viewer"] | None
     needs_baselines: bool
     zipped: bool
@@ -29,7 +29,7 @@ class Profile:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """As it is answered."""
+        """Return it as answered."""
         return {
             "name": self.name,
             "label": self.label,
@@ -42,8 +42,8 @@ class Profile:
         }
 
 
-_SAME_STEM = "A layout file has the name of its picture, but for the ending."
-_PIXELS = "Coordinates are pixels of the picture that is written beside it, upright."
+_SAME_STEM = "A layout file has the name of its picture, except for the extension."
+_PIXELS = "Coordinates are pixels of the upright picture written next to it."
 
 PROFILES = {
     one.name: one
@@ -59,7 +59,8 @@ PROFILES = {
             needs_baselines=False,
             zipped=True,
             rules=(
-                "Pictures are brought in first, then a zip of PAGE or ALTO files; each is matched by the file name of its picture.",
+                "Pictures are imported first, then a zip of PAGE or ALTO files; each is matched by the file "
+                "name of its picture.",
                 "No two pictures have the same name.",
                 _SAME_STEM,
                 _PIXELS,
@@ -77,9 +78,9 @@ PROFILES = {
             needs_baselines=False,
             zipped=False,
             rules=(
-                "Pictures lie in the folder itself, PAGE files in its folder page.",
+                "Pictures are in the folder itself, PAGE files in its folder page.",
                 _SAME_STEM,
-                "A line has an outline and a baseline; text stands on the line.",
+                "A line has an outline and a baseline; the text belongs to the line.",
                 _PIXELS,
             ),
             source="Transkribus help, Import PAGE XML: https://help.transkribus.org/uploading-files",
@@ -95,7 +96,7 @@ PROFILES = {
             needs_baselines=False,
             zipped=False,
             rules=(
-                "A workspace has a mets.xml; each of its files lies in a folder named as its file group.",
+                "A workspace has a mets.xml; each of its files is in a folder named after its file group.",
                 "Ids of files begin with the name of their group; a page has one physical div PHYS_n.",
                 "imageFilename is the path from the workspace.",
                 _PIXELS,
@@ -113,8 +114,8 @@ PROFILES = {
             needs_baselines=True,
             zipped=False,
             rules=(
-                "Pictures and PAGE files lie in one folder, and imageFilename names the picture beside it.",
-                "A line without a baseline is passed over in training.",
+                "Pictures and PAGE files are in one folder, and imageFilename names the picture next to it.",
+                "A line without a baseline is ignored in training.",
                 _SAME_STEM,
                 _PIXELS,
             ),
@@ -132,8 +133,8 @@ PROFILES = {
             zipped=False,
             rules=(
                 "mets.xml has a descriptive section in MODS, a logical and a physical structure, and links between both.",
-                "Pictures stand in the file group DEFAULT, full texts in ALTO in FULLTEXT.",
-                "ALTO counts in pixels of the picture.",
+                "Pictures are in the file group DEFAULT, full texts as ALTO in FULLTEXT.",
+                "Coordinates in ALTO are pixels of the picture.",
                 _PIXELS,
             ),
             source="DFG Viewer, METS application profile: https://dfg-viewer.de/en/structural-data-set",
@@ -143,7 +144,7 @@ PROFILES = {
 
 
 def profile_named(name: str) -> Profile:
-    """The profile of a receiver; Invalid naming those there are."""
+    """Return the profile of a receiver; Invalid lists the existing ones."""
     if name not in PROFILES:
         raise unknown_receiver(name, PROFILES)
     return PROFILES[name]

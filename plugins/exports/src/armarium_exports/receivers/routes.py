@@ -1,4 +1,4 @@
-"""Reads of receivers: which there are, and what would be lost before anything is written."""
+"""Reads of receivers: which ones exist, and what would be lost before anything is written."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from armarium_exports.schemas import ReceiverAsked, ReceiverReport, Receivers
 
 @query(
     "/api/export/receivers",
-    summary="Programs that pages are written for, and their rules",
+    summary="The programs for which pages are written, and their rules",
     answer=Receivers,
     refusals=(),
 )
 def list_receivers(_conn: Connection) -> dict[str, Any]:
-    """Each with where its rules are documented."""
+    """Return each with the address of its documentation."""
     items = [one.answer for one in PROFILES.values()]
     return {"items": items, "count": len(items)}
 
@@ -32,5 +32,5 @@ def list_receivers(_conn: Connection) -> dict[str, Any]:
     method="POST",
 )
 def report(_conn: Connection, engine: Engine, library: Library, body: ReceiverAsked) -> dict[str, Any]:
-    """Nothing is written."""
+    """Report without writing anything."""
     return report_for(engine, library, EXPORTER, body.receiver, body.scope_ids)

@@ -1,4 +1,4 @@
-"""Writing pages for a receiver: pictures, layout files, METS, and a report of what is lost."""
+"""Writes pages for a receiver: pictures, layout files, METS, and a report of what is lost."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class WritablePage:
 
 @dataclass
 class Pages:
-    """The pages of a scope as a receiver gets them."""
+    """The pages of a scope in the form that a receiver gets."""
 
     prepared: list[WritablePage] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
     withheld: list[dict[str, str]] = field(default_factory=list)
 
     def report(self, profile: Profile, problems: list[str]) -> dict[str, Any]:
-        """What is lost and left out."""
+        """Return what is lost and left out."""
         return {
             "receiver": profile.name,
             "pages": len(self.prepared),
@@ -68,14 +68,14 @@ class Pages:
 def report_for(
     engine: Engine, library: Library, principal: Principal, receiver: str, scope_ids: list[str]
 ) -> dict[str, Any]:
-    """What would be written, and what would be lost; nothing is written."""
+    """Return what would be written and what would be lost, without writing anything."""
     profile = profile_named(receiver)
     pages = _prepare_pages(engine, library, principal, profile, scope_ids)
     return pages.report(profile, [])
 
 
 def write_for(engine: Engine, library: Library, principal: Principal, p: ReceiverParams) -> dict[str, Any]:
-    """Write the pages for the receiver; Invalid where none can be."""
+    """Write the pages for the receiver; Invalid if none can be written."""
     profile = profile_named(p.receiver)
     place = p.output_path.real
     require_parent(place)
@@ -149,7 +149,7 @@ def _free(stem: str, taken: set[str]) -> str:
 
 
 def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, list[dict[str, Any]]]:
-    """The layout file with its picture named *path*, and what the receiver will pass over."""
+    """Return the layout file with its picture named *path*, and what the receiver will ignore."""
     from lxml import etree
 
     root = parse_xml(content.encode(), name="a page")
@@ -162,7 +162,7 @@ def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, li
             page.set("imageFilename", path)
         bare = [one for one in root.iter("{*}TextLine") if one.find("{*}Baseline") is None]
         if profile.needs_baselines and bare:
-            why = f"{profile.label} passes over lines without a baseline"
+            why = f"{profile.label} ignores lines without a baseline"
             losses.append({"what": "lines without a baseline", "count": len(bare), "why": why})
     return etree.tostring(root, encoding="UTF-8", xml_declaration=True), losses
 

@@ -18,7 +18,7 @@ _POINTER = re.compile(r"(^|\s)#(\S+)")
 
 
 def tei_corpus(title: str, contents: Sequence[str]) -> str:
-    """One file of the TEI files *contents*, each with its ids made its own."""
+    """Return one file made of the TEI files *contents*, each with unique ids."""
     from lxml import etree
 
     corpus = etree.Element(f"{{{TEI}}}teiCorpus", nsmap=_NAMESPACES)
@@ -40,7 +40,7 @@ def tei_corpus(title: str, contents: Sequence[str]) -> str:
 
 
 def _make_own(page: etree._Element, known: set[str | None], number: int) -> None:
-    """Let every id of *page*, and what points at one, begin with the page's number."""
+    """Prefix every id of *page*, and every reference to one, with the page's number."""
     for element in page.iter():
         if not isinstance(element.tag, str):
             continue

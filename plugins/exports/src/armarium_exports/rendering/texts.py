@@ -12,7 +12,7 @@ _AT_START = re.compile(r"^(\s*\d*)([#>+=-]|(?<=\d)[.)](?=\s|$))")
 
 
 def plain_text(pages: Sequence[ReadablePage]) -> str:
-    """Lines as they stand, paragraphs set apart by an empty line, pages by a form feed."""
+    """Return lines as they are, paragraphs separated by an empty line, pages by a form feed."""
     return "\f".join(_plain(page) for page in pages)
 
 
@@ -27,7 +27,9 @@ def _plain(page: ReadablePage) -> str:
 
 
 def markdown(title: str, pages: Sequence[ReadablePage]) -> str:
-    """A heading for each page, lines with their breaks, tables as tables, notes as footnotes; all text is escaped."""
+    """Return a heading for each page, lines with their breaks, tables as tables, notes as footnotes; all text
+    is escaped.
+    """
     parts = [f"# {escape_markdown(_one_line(title))}"]
     notes: list[str] = []
     for page in pages:
@@ -57,7 +59,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """*text* so that Markdown takes no part of it for markup."""
+    """Escape *text* so that Markdown does not interpret any of it."""
     return _AT_START.sub(r"\1\\\2", _MARKS.sub(r"\\\1", text).replace("&", "&amp;"))
 
 

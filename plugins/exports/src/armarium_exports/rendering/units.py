@@ -1,4 +1,4 @@
-"""One file of a unit: its bytes and its ending."""
+"""One file of a unit: its bytes and its extension."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ ENDINGS = {
     "tei": ".tei.xml",
 }
 LABELS = {"alto": "ALTO", "pagexml": "PAGE XML"}
-"""Formats that hold one page a file."""
+"""Formats with one page per file."""
 
 
 def render(
     engine: Engine, library: Library, unit: Unit, format_name: str
 ) -> tuple[bytes, list[dict[str, Any]]]:
-    """The file of *unit* and what its format could not carry; NotFound (no_pass) where none of its pages can be written."""
+    """Return the file of *unit* and what its format could not express; NotFound (no_pass) if none of its
+    pages can be written.
+    """
     if format_name in ("alto", "pagexml", "tei"):
         return _layout(engine, library, unit, format_name)
     with library.db.read() as conn:
-        # One may have gone since the unit was put together: the step that took it has this file written again.
+        # A page may have been deleted since the unit was assembled: the step that did so has this file
+        # written again.
         there = set(
             conn.execute(select(documents.c.id).where(is_among(documents.c.id, unit.page_ids))).scalars()
         )

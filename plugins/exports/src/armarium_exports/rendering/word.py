@@ -17,7 +17,7 @@ _COUNT_BY = "5"
 
 
 def word(title: str, pages: Sequence[ReadablePage]) -> bytes:
-    """A .docx file; the same pages give the same bytes."""
+    """Return a .docx file; the same pages give the same bytes."""
     import docx
     from docx.enum.section import WD_SECTION
 
@@ -47,7 +47,8 @@ def _page(document: Any, page: ReadablePage, *, alone: bool) -> None:
             continue
         for place, line in enumerate(block.lines):
             paragraph = document.add_paragraph(style="Heading 2" if block.is_heading else None)
-            # A line of the page is a paragraph, for Word counts what it breaks itself; only the last leaves room below.
+            # A line of the page is a paragraph, since Word numbers its own line breaks; only the last one has
+            # space below.
             if place < len(block.lines) - 1:
                 paragraph.paragraph_format.space_after = 0
             _line(paragraph, line, notes)
@@ -94,7 +95,7 @@ def _without_number(paragraph: Any) -> None:
 
 
 def _add(parent: Any, tag: str, before: Sequence[str] = ()) -> Any:
-    """A new element in *parent*, ahead of the first of *before*: the schema states the sequence."""
+    """Insert a new element in *parent*, before the first of *before*: the schema prescribes the order."""
     element = _element(tag)
     follower = next((one for name in before if (one := parent.find(_name(name))) is not None), None)
     if follower is None:
@@ -117,12 +118,12 @@ def _name(tag: str) -> str:
 
 
 def _sound(text: str) -> str:
-    """*text* without what XML cannot hold."""
+    """Return *text* without characters that XML cannot contain."""
     return "".join(one if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff" and not "\ud800" <= one <= "\udfff") else "\ufffd" for one in text)  # fmt: skip
 
 
 def _steady(data: bytes) -> bytes:
-    """The same archive without the time at which it was packed."""
+    """Return the same archive without the time at which it was packed."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as given, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
         for name in given.namelist():

@@ -1,4 +1,4 @@
-"""Fonts of a Word file: words with letters that a machine may lack are set in ours, which the file carries with it."""
+"""Fonts of a Word file: words with letters that a machine may lack are set in our fonts, which the file embeds."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FONT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/fon
 _FONT_TABLE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/fontTable"
 _HIDDEN = "application/vnd.openxmlformats-officedocument.obfuscatedFont"
 _KEYED = 32
-"""Bytes at the beginning of a font that its key hides (ECMA-376, part 4, font embedding)."""
+"""How many bytes at the beginning of a font its key obfuscates (ECMA-376, part 4, font embedding)."""
 _CLASSES = ("w:ascii", "w:hAnsi", "w:eastAsia", "w:cs")
-"""The kinds of letters of which a run may name a font each."""
+"""The kinds of letters for which a run may name a font each."""
 
 
 def set_fonts(document: Any) -> None:
-    """Set the words of *document* that ask for it in our fonts, and put those that are not too large into it."""
+    """Set the words of *document* that need it in our fonts, and embed those that are not too large."""
     used: dict[str, BundledFont] = {}
     for run in list(document.element.body.iter(_name("w:r"))):
         if any(is_unusual(letter) for text in run.iter(_name("w:t")) for letter in text.text or ""):
@@ -32,7 +32,7 @@ def set_fonts(document: Any) -> None:
 
 
 def _part_run(run: Any, used: dict[str, BundledFont]) -> None:
-    """Put a run for each stretch of one font in the place of *run*."""
+    """Replace *run* by one run for each stretch of a single font."""
     properties = run.find(_name("w:rPr"))
     for child in list(run):
         if child is properties:
@@ -57,7 +57,7 @@ def _part_run(run: Any, used: dict[str, BundledFont]) -> None:
 
 
 def _stretches(text: str) -> Iterator[tuple[str | None, BundledFont | None]]:
-    """The words of a text with the font that each is set in; None: the file's own."""
+    """Return the words of a text with the font of each; None: the file's own."""
     plain = ""
     for piece in re.findall(r"\s+|\S+", text):
         unusual = [letter for letter in piece if is_unusual(letter)]
@@ -81,7 +81,7 @@ def _name_font(run: Any, family: str) -> None:
 
 
 def _carry(document: Any, fonts: list[BundledFont]) -> None:
-    """Put font files into the package, and say so in its table of fonts and its settings."""
+    """Embed font files in the package, and list them in its font table and settings."""
     from docx.opc.packuri import PackURI
     from docx.opc.part import Part
     from docx.oxml import parse_xml
@@ -112,7 +112,7 @@ def _carry(document: Any, fonts: list[BundledFont]) -> None:
 
 
 def _hide(data: bytes, key: uuid.UUID) -> bytes:
-    """A font file as Word carries it: its beginning combined with the key, last byte first."""
+    """Return a font file as Word embeds it: its beginning XORed with the key, last byte first."""
     turned = key.bytes[::-1]
     head = bytes(one ^ turned[place % len(turned)] for place, one in enumerate(data[:_KEYED]))
     return head + data[_KEYED:]

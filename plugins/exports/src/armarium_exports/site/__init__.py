@@ -1,1 +1,1 @@
-"""The site of a project: what it says, its pictures, and the Eleventy project that shows them."""
+"""The site of a project: its content, its pictures, and the Eleventy project that shows them."""

@@ -1,4 +1,6 @@
-"""Building a site that was written, by its own two commands, with Node in a runtime of its own; nothing is fetched meanwhile."""
+"""Builds a site that was written, with its own two commands and Node in a runtime of its own; nothing is
+downloaded meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,7 @@ import shutil
 from pathlib import Path
 from typing import ClassVar
 
-from armarium.api import Engine, run_command
-from armarium_exports.places import free_name_beside
+from armarium.api import Engine, exchange, run_command
 from armarium_reading.api import Runtime
 
 GROUP = "armarium.site_builders"
@@ -33,7 +34,7 @@ sys.exit(executable.npm(["run", "build", "--loglevel=error", "--no-update-notifi
 
 
 class Eleventy:
-    """The only builder: class attributes alone, by which the engine knows of its runtime."""
+    """The only builder: class attributes only, through which the engine knows its runtime."""
 
     name: ClassVar[str] = "eleventy"
     label: ClassVar[str] = "Eleventy"
@@ -48,7 +49,7 @@ def require_builder(engine: Engine) -> Path:
 def build_site(engine: Engine, project: Path) -> None:
     """Build the Eleventy project in *project*, where nobody but us has written yet.
 
-    Only files of ours are run: the project is one that was written a moment ago, before it is moved to its place.
+    Only files of ours are run: the project was written a moment ago and has not been moved to its place yet.
     """
     python = require_builder(engine)
     packages = engine.runtimes.place_of(SITE_BUILDER) / "node_modules"
@@ -56,7 +57,7 @@ def build_site(engine: Engine, project: Path) -> None:
     try:
         link.symlink_to(packages, target_is_directory=True)
     except OSError:
-        # Windows lets only some people make links.
+        # Windows allows only some users to create links.
         shutil.copytree(packages, link)
     try:
         run_command(
@@ -73,15 +74,21 @@ def build_site(engine: Engine, project: Path) -> None:
 
 
 def bring_built(fresh: Path, place: Path) -> None:
-    """Put the built site of *fresh* in place of the one at *place*, of which nothing stays."""
-    target = place / BUILT
+    """Replace the built site at *place* by that of *fresh*; nothing of the old one remains.
+
+    If the disk can exchange folders in one step, there is a complete site at any moment.
+    """
+    built, target = fresh / BUILT, place / BUILT
     if not place.exists():
         return
-    aside = free_name_beside(place)
-    if os.path.lexists(target):
-        os.rename(target, aside)
-    os.rename(fresh / BUILT, target)
-    if aside.is_symlink() or aside.is_file():
-        aside.unlink()
+    if not os.path.lexists(target):
+        os.rename(built, target)
+        return
+    if not exchange(built, target):
+        os.rename(target, fresh / "earlier")
+        os.rename(built, target)
+        os.rename(fresh / "earlier", built)
+    if built.is_symlink() or built.is_file():
+        built.unlink()
     else:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(built)

@@ -1,4 +1,4 @@
-"""What a site says: folders, pages with their lines, entities and statements with verdicts, as plain data."""
+"""The content of a site: folders, pages with their lines, entities and statements with verdicts, as plain data."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ KINDS = {"person": "people", "location": "places", "organization": "organization
 
 @dataclass
 class Content:
-    """The parts of a site that are small enough to be held; pages are read one after another."""
+    """The parts of a site that are small enough to be held in memory; pages are read one after another."""
 
     page_ids: list[str] = field(default_factory=list)
     folders: list[dict[str, Any]] = field(default_factory=list)
     loose: list[dict[str, Any]] = field(default_factory=list)
-    """Pages that lie in no folder of the site."""
+    """Pages that are in no folder of the site."""
     entities: list[dict[str, Any]] = field(default_factory=list)
     statements: list[dict[str, Any]] = field(default_factory=list)
 
@@ -45,7 +45,9 @@ def content_of(
     include_unreviewed: bool,
     page_ids: Collection[str] | None = None,
 ) -> Content:
-    """The pages (of *page_ids*, where these are named) in reading order with the folders they lie in, and what is said of them."""
+    """Return the pages (those of *page_ids*, if given) in reading order with their folders, and what is said
+    about them.
+    """
     d = documents.c
     roots = [target_id] if target_id is not None else _top(conn)
     pages = [one for one in pages_under(conn, roots) if one in selection.ids]
@@ -71,7 +73,9 @@ def _top(conn: Connection) -> list[str]:
 
 
 def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Folders that hold pages, in the order of their first page, each with what lies in it; and pages in no folder."""
+    """Return folders that contain pages, in the order of their first page, each with its contents; and pages
+    in no folder.
+    """
     folders: dict[str, dict[str, Any]] = {}
     loose: list[dict[str, Any]] = []
     for page in pages:
@@ -97,7 +101,7 @@ def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str,
         folders[way[-1]]["pages"].append(shown)
     tops = [one for one in folders.values() if nodes[one["id"]].parent_id not in nodes]
     while not loose and len(tops) == 1 and not tops[0]["pages"]:
-        # A folder that only holds the folders of a site would be a step more on every way.
+        # A folder that contains only the folders of a site would add a step to every path.
         del folders[tops[0]["id"]]
         tops = [folders[one["id"]] for one in tops[0]["folders"]]
     for made in folders.values():
@@ -108,7 +112,7 @@ def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str,
 
 
 def _way(nodes: Mapping[str, Any], folder_id: str) -> list[str]:
-    """A folder with those above it, the topmost first."""
+    """Return a folder with those above it, the topmost first."""
     way = [folder_id]
     while (parent := nodes[way[-1]].parent_id) in nodes:
         way.append(parent)
@@ -190,7 +194,7 @@ def _place(row: Mapping[str, Any], words: str) -> dict[str, Any]:
 
 
 def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """The newest first, by what they are about."""
+    """Return the verdicts, newest first, by what they are about."""
     v = verdicts.c
     asked = select(v.target_id, v.verdict, v.reasons, v.correction, v.checker, v.trust, v.created_at)
     found: dict[str, list[dict[str, Any]]] = {}
@@ -210,7 +214,7 @@ def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]
 def page_data(
     engine: Engine, library: Library, conn: Connection, page_id: str
 ) -> tuple[dict[str, Any], Picture | None]:
-    """A page as the site shows it, and its picture."""
+    """Return a page as the site shows it, and its picture."""
     page = readable_page(conn, page_id)
     try:
         shown: Picture | None = picture(engine, library, page_id)
@@ -258,7 +262,9 @@ def _primary(conn: Connection, page_id: str) -> str | None:
 
 
 def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, str]:
-    """The outline of each line measured on the page's picture, in thousandths of its sides, as SVG has points."""
+    """Return the outline of each line measured on the page's picture, in thousandths of its sides, as points
+    of SVG.
+    """
     pass_id, _ = working_pass(conn, page_id)
     s = segments.c
     found = {}
@@ -274,5 +280,5 @@ def _zones(conn: Connection, page_id: str, rendition: str | None) -> dict[str, s
 
 
 def as_json(value: Any) -> bytes:
-    """*value* as JSON that no HTML parser takes for markup."""
+    """Return *value* as JSON that no HTML parser can mistake for markup."""
     return orjson.dumps(value).replace(b"<", b"\\u003c")

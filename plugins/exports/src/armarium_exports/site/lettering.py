@@ -1,4 +1,4 @@
-"""The fonts that a site takes along: one for each script of its texts that a reader's machine may lack."""
+"""The fonts that a site includes: one for each script of its texts that a reader's machine may lack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_exports.letters import LARGEST, is_unusual
 
 
 def add_fonts(site: Path) -> None:
-    """Put the fonts that the data of a site ask for, with their licences, among its assets, and name them in its style."""
+    """Add the fonts that a site's data require, with their licences, to its assets, and name them in its style."""
     letters: set[str] = set()
     for data in (site / "content" / "_data").glob("*.json"):
         letters.update(data.read_text(encoding="utf-8"))

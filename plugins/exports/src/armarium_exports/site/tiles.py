@@ -1,4 +1,4 @@
-"""Static IIIF pictures (Image API 3, level 0): every tile a viewer asks for is a file."""
+"""Static IIIF pictures (Image API 3, level 0): every tile that a viewer requests is a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TILE = 512
 QUALITY = 85
 THUMBNAIL, SHOWN = 240, 1600
-"""Longest sides in pixels of the pictures of lists and of pages without a viewer."""
+"""The longest side in pixels of pictures in lists, and of pages without a viewer."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,17 @@ class Pyramid:
 
     @property
     def sizes(self) -> list[tuple[int, int]]:
-        """The picture divided by each factor, the smallest first; a begun pixel counts as one."""
+        """Return the picture's size divided by each factor, the smallest first; a partial pixel counts as one."""
         return [(-(-self.width // one), -(-self.height // one)) for one in reversed(self.factors)]
 
     def nearest(self, side: int) -> tuple[int, int]:
-        """The largest of the sizes within *side* pixels, else the smallest."""
+        """Return the largest of the sizes within *side* pixels, else the smallest."""
         fitting = [size for size in self.sizes if max(size) <= side]
         return fitting[-1] if fitting else self.sizes[0]
 
 
 def pyramid_of(width: int, height: int) -> Pyramid:
-    """Factors up to the first at which the whole picture is one thumbnail."""
+    """Return factors up to the first at which the whole picture is one thumbnail."""
     factors = [1]
     while max(width, height) / factors[-1] > THUMBNAIL:
         factors.append(factors[-1] * 2)
@@ -46,7 +46,7 @@ def pyramid_of(width: int, height: int) -> Pyramid:
 
 
 def write_tiles(picture: Picture, folder: Path) -> Pyramid:
-    """Write the tiles and full sizes of *picture* beneath *folder*; Invalid for one that cannot be decoded."""
+    """Write the tiles and full sizes of *picture* below *folder*; Invalid if it cannot be decoded."""
     from PIL import Image
 
     image = decode(picture.source, 1).image
@@ -59,7 +59,8 @@ def write_tiles(picture: Picture, folder: Path) -> Pyramid:
         if max(size) <= SHOWN:
             _save(level, folder / "full" / f"{size[0]},{size[1]}", profile)
         if size == shown:
-            # Level 0 asks for the size "max"; the information document says that it is not larger than this.
+            # Level 0 requests the size "max"; the information document states that it is not larger than
+            # this.
             _save(level, folder / "full" / "max", profile)
         if max(size) > TILE:
             for region, box in _tiles(image.size, factor, size):
@@ -71,7 +72,7 @@ def write_tiles(picture: Picture, folder: Path) -> Pyramid:
 def _tiles(
     whole: tuple[int, int], factor: int, size: tuple[int, int]
 ) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
-    """(region of the whole picture, box of the level) of each tile."""
+    """Yield (region of the whole picture, box of the level) of each tile."""
     for top in range(0, size[1], TILE):
         for left in range(0, size[0], TILE):
             right, bottom = min(left + TILE, size[0]), min(top + TILE, size[1])

@@ -1,4 +1,4 @@
-"""Writing the Eleventy project of a site: its templates, its data, and the pictures of its pages."""
+"""Writes the Eleventy project of a site: its templates, its data, and the pictures of its pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MANIFEST = "armarium-site.json"
 
 @dataclass(frozen=True)
 class _SiteRequest:
-    """What a site is of, and where it goes."""
+    """The scope of a site, and where it is written."""
 
     place: Path
     title: str | None
@@ -43,7 +43,7 @@ class _SiteRequest:
 
 
 def write_site(engine: Engine, library: Library, principal: Principal, p: SiteParams) -> dict[str, Any]:
-    """A plain Eleventy 3 project at the place named, built where that is asked for."""
+    """Write an Eleventy 3 project at the given place, and build it on request."""
     asked = _SiteRequest(
         place=p.output_path.real,
         title=p.site_title,
@@ -57,7 +57,7 @@ def write_site(engine: Engine, library: Library, principal: Principal, p: SitePa
 
 
 def publish(engine: Engine, library: Library, principal: Principal, p: PublishParams) -> dict[str, Any]:
-    """A site of certain pages, over an earlier one in the same folder where there is one."""
+    """Publish a site of certain pages, replacing an earlier one in the same folder."""
     asked = _SiteRequest(
         place=p.folder.real, title=p.site_title or library.name, build=p.build, page_ids=p.page_ids
     )
@@ -134,7 +134,7 @@ def _templates(fresh: Path) -> None:
 def _pages(
     engine: Engine, library: Library, conn: Connection, fresh: Path, content: Content
 ) -> list[dict[str, Any]]:
-    """Write the data of the pages, one after another, and their pictures; what was made of pictures."""
+    """Write the data of the pages, one after another, and their pictures; return what was made of the pictures."""
     assets: list[dict[str, Any]] = []
     links = _neighbours(content)
     named: dict[str, list[dict[str, Any]]] = {}
@@ -160,7 +160,7 @@ def _pages(
             lines = {line["id"] for block in page["blocks"] for line in block.get("lines", ())}
             for place in cited.get(page_id, ()):
                 if place["segment_id"] not in lines:
-                    # Another pass is read by now: the citation leads to the page.
+                    # Another pass has become the working pass: the citation leads to the page.
                     place["segment_id"] = None
             file.write((b"," if number else b"") + b"\n" + as_json(page))
         file.write(b"\n]\n")
@@ -168,7 +168,7 @@ def _pages(
 
 
 def _neighbours(content: Content) -> dict[str, dict[str, Any]]:
-    """Where each page lies, and the pages before and after it in its folder."""
+    """Return where each page is, and the pages before and after it in its folder."""
     found: dict[str, dict[str, Any]] = {
         one: {"trail": [], "previous": None, "next": None} for one in content.page_ids
     }
@@ -190,7 +190,7 @@ def _picture(
     try:
         pyramid = write_tiles(picture, fresh / "static" / folder)
     except ServiceError:
-        # A damaged picture leaves its page with the text alone.
+        # A page with a damaged picture is shown with its text only.
         return None
     for path, kind in _name_tiles(pyramid, folder):
         assets.append({"path": f"static/{path}", "kind": kind, "document_id": page_id})

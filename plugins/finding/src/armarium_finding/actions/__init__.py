@@ -1,1 +1,1 @@
-"""The only writes of finding, a file for each noun."""
+"""The writes of finding, one file per noun."""

@@ -1,4 +1,4 @@
-"""A person sets a proposal right: one action for a split, a join and a page moved."""
+"""A person corrects a proposal: one action for a split, a join and a moved page."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ def _example(ex: Any) -> dict[str, Any]:
     params=AdjustParams,
     result=Adjusted,
     summary="Split a document of a proposal, join two, or move a page from one to the next.",
-    words="Set right which pages make a document in {|a folder}",
+    words="Corrected which pages make a document in {|a folder}",
     person_only=True,
     undo_name="finddocs.unadjust",
     example=_example,
 )
 def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict where it was superseded or the document was decided, Invalid for what cannot be done."""
+    """Correct the proposal. Raises NotFound, Conflict if it was superseded or the document was decided,
+    Invalid for an impossible change.
+    """
     proposal = store.require_current(ctx.conn, p.proposal_id)
     change, by = p.change, ctx.principal.name
     touched = [change.document_index]

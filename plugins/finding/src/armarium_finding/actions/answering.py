@@ -1,4 +1,4 @@
-"""How an action keeps a changed proposal, and answers it to whoever asked."""
+"""How an action stores a changed proposal and returns it to the caller."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from armarium_finding import store
 
 
 def hidden_pages(ctx: ActionContext, proposal: dict[str, Any]) -> Collection[str]:
-    """The pages of a proposal that the caller may not see."""
+    """Return the pages of a proposal that the caller may not see."""
     return find_withheld(ctx.project, ctx.principal, proposal["page_ids"], "show").keys()
 
 
 def keep(ctx: ActionContext, proposal: dict[str, Any]) -> None:
-    """Write a proposal that was changed, and name it and its folder in the step."""
+    """Write a changed proposal, and name it and its folder in the step."""
     revise_artifact(ctx, proposal["id"], store.data_of(proposal))
     ctx.target(proposal["folder_id"], proposal["id"])
     ctx.note_changes(document_ids=[proposal["folder_id"]])
 
 
 def answer(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, Any]:
-    """The proposal as the caller may see it."""
+    """Return the proposal as the caller may see it."""
     return store.hidden_from(store.dress(ctx.conn, proposal), hidden_pages(ctx, proposal))

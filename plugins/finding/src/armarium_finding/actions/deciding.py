@@ -1,4 +1,4 @@
-"""Accept documents of a proposal, which makes them nodes; reject others."""
+"""Accepts documents of a proposal, which makes them nodes, and rejects others."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from armarium_finding.schemas import Accepted, AcceptParams, Rejected, RejectPar
     result=Accepted,
     summary="Accept documents of a proposal: each becomes a group of its pages, or stays a page, with its prototype.",
     route=Route("POST", "/api/find-documents/proposals/{proposal_id}/accept", name="accept_found_documents"),
-    words="Accepted documents that were found in {|a folder}",
+    words="Accepted documents found in {|a folder}",
     undo_name="finddocs.unaccept",
     example=lambda ex: {"proposal_id": make_proposal(ex)[0]},
 )
 def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict where it was superseded, a document was decided, or a page is not loose any more;
-    Invalid for an index out of range and for both ways of choosing."""
+    """Accept them. Raises NotFound, Conflict if the proposal was superseded, a document was decided, or a
+    page is no longer loose; Invalid for an index out of range and for both ways of choosing.
+    """
     if p.document_indexes is not None and p.min_confidence is not None:
         raise errors.two_ways()
     proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
@@ -55,7 +56,9 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
 
 
 def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptParams) -> list[dict[str, Any]]:
-    """The documents meant; those with pages that the caller may not see are refused by index and else left."""
+    """Return the chosen documents; those with pages the caller may not see are refused when chosen by index,
+    otherwise skipped.
+    """
     if p.document_indexes is not None:
         named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
         refuse_withheld(
@@ -89,7 +92,7 @@ def _decided_by(ctx: ActionContext) -> dict[str, Any]:
 
 
 def _made_node(ctx: ActionContext, folder_id: str, document: Mapping[str, Any]) -> str:
-    """The node a document becomes: a group of its pages, or its one page."""
+    """Create the node of a document: a group of its pages, or its one page."""
     key = None if document["kind"] is None else _prototype(ctx, document["kind"])
     pages = document["page_ids"]
     if len(pages) == 1:
@@ -103,7 +106,7 @@ def _made_node(ctx: ActionContext, folder_id: str, document: Mapping[str, Any]) 
 
 
 def _prototype(ctx: ActionContext, kind: str) -> str:
-    """The key of the project's prototype of that name; one is made where there is none."""
+    """Return the key of the project's prototype of that name; create one if there is none."""
     keys = store.prototype_keys(ctx.conn)
     if kind.casefold() in keys:
         return keys[kind.casefold()]
@@ -119,7 +122,9 @@ def _prototype(ctx: ActionContext, kind: str) -> str:
 def _make_groups(
     ctx: ActionContext, proposal: dict[str, Any], by: Mapping[str, Any], places: Any
 ) -> list[dict[str, Any]]:
-    """A group node for each proposed group whose documents are all accepted, its documents in date order."""
+    """Create a group node for each proposed group whose documents are all accepted, with the documents in
+    order of date.
+    """
     documents = {one["index"]: one for one in proposal["documents"]}
     made = []
     for group in proposal["groups"]:
@@ -142,13 +147,15 @@ def _make_groups(
     "finddocs.reject",
     params=RejectParams,
     result=Rejected,
-    summary="Say that documents of a proposal are none; they are kept to learn from.",
+    summary="Reject documents of a proposal; the rejections are kept to learn from.",
     route=Route("POST", "/api/find-documents/proposals/{proposal_id}/reject", name="reject_found_documents"),
-    words="Rejected documents that were found in {|a folder}",
+    words="Rejected documents found in {|a folder}",
     example=lambda ex: {"proposal_id": make_proposal(ex)[0], "document_indexes": [1]},
 )
 def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
-    """Raises NotFound, Conflict where it was superseded or a document was decided, Invalid for an index out of range."""
+    """Reject them. Raises NotFound, Conflict if the proposal was superseded or a document was decided,
+    Invalid for an index out of range.
+    """
     proposal = store.dress(ctx.conn, store.require_current(ctx.conn, p.proposal_id))
     named = [open_document(proposal, index) for index in dict.fromkeys(p.document_indexes)]
     refuse_withheld(ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show")
@@ -164,7 +171,7 @@ def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
 
 
 def example_of_accepted(ex: Example) -> tuple[str, str]:
-    """A folder whose proposal was accepted: (proposal, folder)."""
+    """Create a folder whose proposal was accepted: (proposal, folder)."""
     proposal_id, folder, _ = make_proposal(ex)
     ex.run("finddocs.accept", {"proposal_id": proposal_id})
     return proposal_id, folder

@@ -1,4 +1,4 @@
-"""Where accepted documents come to lie: in the place of their first page, and in order on the folder's canvas."""
+"""Where accepted documents are put: in the place of their first page, and in order on the folder's canvas."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from armarium.api import ActionContext, is_among
 from armarium_documents.api import documents, place_documents
 
 STEP = 1024
-"""The gap left between neighbours, so that a later one fits between."""
+"""The gap between neighbours, so that another one fits in between later."""
 CELL = (260.0, 340.0)
-"""Width and height of a place on the canvas, in its units."""
+"""Width and height of a card on the canvas, in its units."""
 MOST_ROWS = 10_000
 
 
 class Places:
-    """A folder's children in their order, and the nodes that are to stand where others stood."""
+    """A folder's children in order, and the nodes that are to replace some of them."""
 
     def __init__(self, order: dict[str, int], within: dict[str, str]) -> None:
         self.order = order
@@ -26,13 +26,13 @@ class Places:
         self.made: dict[str, str] = {}
 
     def put(self, node_id: str, members: Sequence[str]) -> None:
-        """Let *node_id* stand where the first of *members* in the folder's order does."""
+        """Put *node_id* where the first of *members* in the folder's order is."""
         anchors = [self.made.get(one, self.within.get(one, one)) for one in members]
         self.made[node_id] = min(anchors, key=lambda one: self.order.get(one, 0))
 
     @staticmethod
     def are_there(conn: Connection, nodes: Sequence[str]) -> bool:
-        """Whether all *nodes* are live still."""
+        """Return whether all *nodes* are still live."""
         live = select(documents.c.id).where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None))
         return len(set(conn.execute(live).scalars())) == len(set(nodes))
 
@@ -46,14 +46,16 @@ def _children(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
 
 
 def places_before(conn: Connection, folder_id: str, page_ids: Sequence[str]) -> Places:
-    """The folder's children as they stand before pages are moved; a page of a file stands where the file does."""
+    """Return the folder's children in order, before pages are moved; a page of a file counts as being where
+    the file is.
+    """
     order = {identity: number for number, (identity, _) in enumerate(_children(conn, folder_id))}
     parents = select(documents.c.id, documents.c.parent_id).where(is_among(documents.c.id, page_ids))
     return Places(order, {one: parent for one, parent in conn.execute(parents) if parent in order})
 
 
 def keep_places(ctx: ActionContext, folder_id: str, places: Places) -> None:
-    """Number the folder's children so that each new node stands where its first page stood."""
+    """Number the folder's children so that each new node is where its first page was."""
     now = _children(ctx.conn, folder_id)
     made = {identity: number for number, identity in enumerate(places.made, start=1)}
 
@@ -75,7 +77,7 @@ def keep_places(ctx: ActionContext, folder_id: str, places: Places) -> None:
 
 
 def arrange_canvas(ctx: ActionContext, folder_id: str) -> None:
-    """Lay the folder's canvas out in order, row by row; where no plugin brings a canvas there is none."""
+    """Lay out the folder's canvas in order, row by row; do nothing if no plugin provides a canvas."""
     if ctx.engine.actions.find("canvas.save_layout") is None:
         return
     children = [identity for identity, _ in _children(ctx.conn, folder_id)]

@@ -1,4 +1,4 @@
-"""Start a run, and keep what it found in a folder."""
+"""Starts a run, and stores what it found in a folder."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from armarium_finding.schemas import (
     result=StartedRun,
     summary="Find which pages make documents, in folders or among chosen pages.",
     route=Route("POST", "/api/find-documents/runs", name="start_find_documents", refusals=(404, 409)),
-    words="Began to find documents in {scope_ids|folders}",
+    words="Started to find documents in {scope_ids|folders}",
     example=lambda ex: {"scope_ids": [lettered_pages(ex)[0]]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
-    """Put a run in the queue; nothing in the source changes. Without accept_above nothing accepts itself."""
+    """Enqueue a run; nothing in the source changes. Without accept_above, nothing is accepted automatically."""
     pages = pages_in_scope(ctx.conn, p.scope_ids)
     args = FindArgs(page_ids=pages, accept_above=p.accept_above)
     title = f"Find documents among {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
@@ -66,7 +66,7 @@ class _Said(BaseModel):
 
 
 class _Sent(BaseModel):
-    """A proposal as a run sends it: nothing of it is decided yet."""
+    """A proposal as a run sends it: nothing in it is decided yet."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -92,12 +92,14 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     "finddocs.propose",
     params=KeepParams,
     result=KeptProposal,
-    summary="Keep which pages of a folder a run thinks make documents.",
+    summary="Store a run's proposal of which pages of a folder make documents.",
     words="Proposed documents in {folder_id|a folder}",
     example=_propose_example,
 )
 def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
-    """As an artifact of the folder, in place of what was proposed before. Invalid for what is no proposal for it."""
+    """Store it as an artifact of the folder, replacing the previous proposal. Invalid for anything but a
+    proposal for the folder.
+    """
     if require_live(ctx.conn, p.folder_id).doc_type != "folder":
         raise errors.not_a_folder(p.folder_id)
     try:
@@ -118,7 +120,8 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
         },
     )
     proposal_id = str(kept["id"])
-    # Beside the action: a folder of some thousand pages has more joins than one free field may hold.
+    # Not a free field of the action: a folder of some thousand pages has more joins than such a field may
+    # contain.
     fill_artifact(ctx, proposal_id, store.new_proposal_data(sent.model_dump(mode="json")))
     ctx.bulk_insert(
         said,
@@ -153,15 +156,15 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
 
 
 def _check(ctx: ActionContext, folder_id: str, sent: _Sent) -> None:
-    """Refuse pages that do not lie loose in the folder, and documents that are not those pages in their order."""
+    """Refuse pages that are not loose in the folder, and documents that are not those pages in order."""
     folders = folders_of(ctx.conn, sent.page_ids)
     for page_id in sent.page_ids:
         if folders.get(page_id) != folder_id:
-            raise errors.not_a_proposal(f"page {page_id} does not lie loose in it.")
+            raise errors.not_a_proposal(f"page {page_id} is not a loose page of it.")
     if [page for one in sent.documents for page in one.page_ids] != sent.page_ids:
-        raise errors.not_a_proposal("its documents are not its pages in their order.")
+        raise errors.not_a_proposal("its documents are not its pages in order.")
     indexes = [index for group in sent.groups for index in group]
     if len(set(indexes)) != len(indexes) or any(not 0 <= one < len(sent.documents) for one in indexes):
-        raise errors.not_a_proposal("its groups name documents twice, or such as it has not.")
+        raise errors.not_a_proposal("its groups name documents twice, or documents that do not exist.")
     if sent.said.keys() - set(sent.page_ids):
-        raise errors.not_a_proposal("it says something of other pages.")
+        raise errors.not_a_proposal("it refers to other pages.")

@@ -1,4 +1,4 @@
-"""What the examples of the actions lay into an empty project: a folder of read pages, and its proposal."""
+"""Samples for the examples of the actions, in an empty project: a folder of read pages, and its proposal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXTS = (
 
 
 def lettered_pages(ex: Example, texts: tuple[str, ...] = TEXTS) -> tuple[str, list[str]]:
-    """A folder with a page for each text, each read line by line: (folder, pages)."""
+    """Create a folder with a page for each text, each read line by line: (folder, pages)."""
     folder = str(ex.run("document.create", {"name": "Box 7"})["id"])
     pages = []
     for number, text in enumerate(texts, start=1):
@@ -44,7 +44,7 @@ def lettered_pages(ex: Example, texts: tuple[str, ...] = TEXTS) -> tuple[str, li
 
 
 def kept_params(folder: str, pages: list[str], texts: tuple[str, ...] = TEXTS) -> dict[str, Any]:
-    """What a run over such a folder sends to be kept."""
+    """Return what a run over such a folder sends to be stored."""
     evidence = [
         look_at(page, text, is_read=True, table=BUILTIN) for page, text in zip(pages, texts, strict=True)
     ]
@@ -55,6 +55,6 @@ def kept_params(folder: str, pages: list[str], texts: tuple[str, ...] = TEXTS) -
 
 
 def make_proposal(ex: Example) -> tuple[str, str, list[str]]:
-    """A folder with a proposal of two documents, of two pages and of one: (proposal, folder, pages)."""
+    """Create a folder with a proposal of two documents, of two pages and of one: (proposal, folder, pages)."""
     folder, pages = lettered_pages(ex)
     return str(ex.run("finddocs.propose", kept_params(folder, pages))["id"]), folder, pages

@@ -1,4 +1,4 @@
-"""Score a proposal against what a person judged."""
+"""Scores a proposal against people's judgements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def _example(ex: Example) -> dict[str, Any]:
     example=_example,
 )
 def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
-    """Kept beside the folder's other scores. Invalid for a folder without a proposal, or with none judged by a person."""
+    """Store the score beside the folder's others. Invalid for a folder without a proposal, or with none
+    judged by a person.
+    """
     folder = require_live(ctx.conn, p.folder_id)
     proposal_id = p.proposal_id or store.newest_of(ctx.conn, folder.id)
     if proposal_id is None:
@@ -59,7 +61,7 @@ def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
 
 
 def _kinds(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, str | None]:
-    """What the nodes of accepted documents are by now: node -> the name of its prototype."""
+    """Return the present kinds of the nodes of accepted documents: node -> the name of its prototype."""
     nodes = [one["accepted_as"] for one in proposal["documents"] if one["accepted_as"] is not None]
     joined = documents.outerjoin(classifications, classifications.c.key == documents.c.prototype_key)
     asked = select(documents.c.id, classifications.c.label).select_from(joined)

@@ -168,7 +168,7 @@ class _Page:
                 fragments.append(keep(child))
                 self.notes.kept[f"element block/{name}"] += 1
         if not found.points:
-            self.notes.note(f"A {kind} block has no box")
+            self.notes.note(f"A {kind} block has no bounding box")
         self._keep(found, "attributes", self._attributes(element, _BOX | {"blockType", "pageElemId"}))
         self._keep(found, "elements", fragments)
         return found
@@ -223,7 +223,7 @@ class _Page:
         self.cells += places
         if self.cells > MAX_CELLS:
             raise Invalid(
-                f"A table of the file has more than {MAX_CELLS:,} cells; that is no page.",
+                f"A table of the file has more than {MAX_CELLS:,} cells; that is not a page.",
                 code="table_too_large",
             )
 
@@ -236,7 +236,7 @@ class _Page:
     def _span(self, element: etree._Element, key: str) -> int:
         stated = number_of(element.get(key, "1"))
         if stated is None or not 1 <= stated <= MAX_SPAN:
-            self.notes.note(f"A cell states the {key} {str(element.get(key))[:20]!r}; 1 was taken")
+            self.notes.note(f"A cell states the {key} {str(element.get(key))[:20]!r}; 1 was used instead")
             return 1
         return int(stated)
 
@@ -279,12 +279,12 @@ class _Page:
                 self.notes.kept["attribute line/@baseline"] -= 1
             elif baseline is not None:
                 self.notes.note(
-                    "A line's baseline lies outside it and is kept as stated"
+                    "A line's baseline is outside the line and is kept as stated"
                     if upright
-                    else "The baseline of a turned line is kept as it is stated"
+                    else "The baseline of a rotated line is kept as stated"
                 )
         else:
-            self.notes.note("A line has no box")
+            self.notes.note("A line has no bounding box")
         characters = Characters(self.notes, line)
         for child in element:
             if local_name(str(child.tag)) == "formatting":

@@ -105,8 +105,8 @@ def _batch_example(ex: Example) -> dict[str, Any]:
     "ingest.batch",
     params=IngestBatch,
     result=Ingested,
-    summary="Take in files that were dropped together: pictures as documents, layout files as passes of them.",
-    words="Took in files: {|none}",
+    summary="Import files that were dropped together: pictures as documents, layout files as passes of them.",
+    words="Imported files: {|none}",
     example=_batch_example,
     prepare=_look_through_sent,
 )
@@ -127,9 +127,9 @@ def _files_example(ex: Example) -> dict[str, Any]:
     "ingest.files",
     params=IngestFiles,
     result=Ingested,
-    summary="Take in files of this machine as one set: pictures as documents, layout files as passes of them.",
+    summary="Import files on this machine as one set: pictures as documents, layout files as passes of them.",
     route=Route("POST", "/api/ingest/files"),
-    words="Took in files: {|none}",
+    words="Imported files: {|none}",
     example=_files_example,
     prepare=_look_through_named,
 )
@@ -274,7 +274,7 @@ class _Step:
             return
         if made is None:
             self.already += 1
-            self.staged.refuse(staged.given.place, "It is already kept with the folder of its pages.")
+            self.staged.refuse(staged.given.place, "It is already stored with the folder of its pages.")
         else:
             self.mets.append({**made, "file": printable_name(staged.given.place)})
 
@@ -284,7 +284,7 @@ class _Step:
             return
         part = 0 if staged.pair.part is None else staged.pair.part + 1
         if part >= len(pages):
-            self.staged.refuse(staged.given.place, f"Page {part} of its document is not there any more.")
+            self.staged.refuse(staged.given.place, f"Page {part} of its document no longer exists.")
             return
         document_id = pages[part]
         conn = self.ctx.conn

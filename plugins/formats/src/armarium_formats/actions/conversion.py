@@ -34,7 +34,7 @@ def _start_example(ex: Example) -> dict[str, Any]:
     params=StartConversion,
     result=ConversionStarted,
     summary="Turn the boxes of all older results into passes, segments and readings, as a background job.",
-    words="Began to convert older results",
+    words="Started to convert older results",
     example=_start_example,
     after_undo=cancel_with_undo,
 )
@@ -51,7 +51,7 @@ def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
     )
     if row is not None:
         raise Conflict(
-            f"A conversion is under way ({row[0]}); its status tells how far it is.",
+            f"A conversion is already running ({row[0]}); its status shows the progress.",
             code="already_converting",
             run_id=row[0],
         )
@@ -77,9 +77,9 @@ def _seen_example(ex: Example) -> dict[str, Any]:
     "conversion.seen",
     params=SeenConversion,
     result=ConversionStatus,
-    summary="A person has seen the report of a conversion.",
+    summary="Mark the report of a conversion as seen.",
     route=Route("POST", "/api/conversion/{run_id}/seen"),
-    words="Looked at the report of a conversion",
+    words="Marked the report of a conversion as seen",
     person_only=True,
     example=_seen_example,
 )
@@ -88,7 +88,7 @@ def mark_seen(ctx: ActionContext, p: SeenConversion) -> dict[str, Any]:
     found = status(ctx.conn, p.run_id)
     if found["state"] in ("waiting", "running"):
         raise Conflict(
-            "The conversion is still under way, so its report is not complete; look again when it is done.",
+            "The conversion is still running, so its report is not complete; try again when it is done.",
             code="conversion_running",
         )
     if found["seen_at"] is None:

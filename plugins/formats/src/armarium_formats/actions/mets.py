@@ -52,8 +52,8 @@ def _read_before(engine: Engine, library: Library | None, p: UseMets) -> None:
     "ingest.mets",
     params=UseMets,
     result=UsedMets,
-    summary="Use a METS file: pages in its order and with its labels, what else it says kept with their folder.",
-    words="Took in what a METS file says of {|pages}",
+    summary="Use a METS file: its order and labels for the pages, and its other contents stored with their folder.",
+    words="Applied a METS file to {|pages}",
     example=_example,
     prepare=_read_before,
 )
@@ -80,7 +80,7 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     require_all_live(ctx.conn, ids)
     folder = folder_above(ctx.conn, ids)
     if folder is None:
-        raise Invalid("No folder holds all of these pages; put them into one first.", code="no_folder")
+        raise Invalid("No folder contains all of these pages; put them into one first.", code="no_folder")
     ctx.refuse_locked(folder, *ids)
     ctx.project.objects.put_bytes(p.data)
     labels: dict[str, str] = {}
@@ -153,7 +153,7 @@ def use_mets_once(
     here = [(number, list(ids)) for number, ids in pages if ids]
     ids = [identity for _, found in here for identity in found]
     if not ids:
-        raise Invalid(f"None of the pictures of {p.filename} came in.", code="no_pages")
+        raise Invalid(f"None of the pictures of {p.filename} was imported.", code="no_pages")
     if says_nothing_new(ctx.conn, digest_of(p.data), ids, is_new):
         return None
     placed = [PlacedPage(number=number, document_ids=found) for number, found in here]
@@ -187,13 +187,13 @@ def _notes(
         notes.append(f"{len(without)} of its {len(mets.pages)} pages have no picture here: {shown}.")
     if missing:
         shown = ", ".join(missing[:NAMED]) + (" …" if len(missing) > NAMED else "")
-        notes.append(f"{len(missing)} files that it names did not come with it: {shown}.")
+        notes.append(f"{len(missing)} files that it names were not included: {shown}.")
     if mets.unplaced:
-        notes.append(f"{len(mets.unplaced)} files that it names belong to no page of it.")
+        notes.append(f"{len(mets.unplaced)} files that it names belong to none of its pages.")
     if labelled_otherwise:
-        notes.append(f"{labelled_otherwise} pages have another label here, which stays.")
+        notes.append(f"{labelled_otherwise} pages have another label here, which is kept.")
     if placed_by_hand:
         notes.append(
-            f"{placed_by_hand} pages stay where they are: somebody put some of them in their places by hand."
+            f"{placed_by_hand} pages stay where they are, because somebody placed some of them by hand."
         )
     return notes

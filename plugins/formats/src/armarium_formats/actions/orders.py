@@ -30,8 +30,8 @@ def _example(ex: Example) -> dict[str, Any]:
     "format.take_order",
     params=TakeOrder,
     result=TakenOrder,
-    summary="Make the order that an imported file has its lines in a reading order of its pass, as written.",
-    words="Took the order of an imported file over for {}",
+    summary="Make the order of the lines in an imported file a reading order of its pass, as written.",
+    words="Used the order of an imported file for {}",
     example=_example,
 )
 def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
     there = written_order(ctx.conn, p.pass_id)
     if there is not None:
         raise Conflict(
-            f"The pass {found.name!r} has an order as written already ({there.name!r}); withdraw it first.",
+            f"The pass {found.name!r} already has an order as written ({there.name!r}); withdraw it first.",
             code="order_exists",
             order_id=there.id,
         )

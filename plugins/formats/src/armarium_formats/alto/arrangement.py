@@ -126,7 +126,7 @@ def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list
             for strange in (one for one in children if one.kind != "word"):
                 lose(
                     f"a {strange.kind} inside a line",
-                    "ALTO has words in lines only; it stands beside the line",
+                    "ALTO has words in lines only; it was put next to the line",
                 )
                 take(strange)
             close()
@@ -142,5 +142,5 @@ def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list
 def _word(segment: PageSegment, lose: Lose) -> PageSegment:
     if not segment.children:
         return segment
-    lose("parts of a word", "ALTO has no segments inside words but glyphs", len(segment.children))
+    lose("parts of a word", "ALTO has no segments inside words except glyphs", len(segment.children))
     return replace(segment, children=[])

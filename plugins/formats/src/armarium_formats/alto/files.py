@@ -30,7 +30,7 @@ def version_of(root: etree._Element, notes: Notes) -> str | None:
     if not namespace:
         notes.note("The file names no ALTO namespace")
     elif found is None and "ALTO" not in namespace and "alto" not in namespace:
-        notes.note(f"The file's namespace {namespace} is none of ALTO's; it is read like ALTO")
+        notes.note(f"The file's namespace {namespace} is not one of ALTO's; it is read like ALTO")
     elif found is not None and int(found.group(1)) > 4:
         notes.note(f"The file is ALTO {found.group(1)}, newer than this reader; it is read like 4.4")
     if stated and (found is None or stated.startswith(found.group(1))):

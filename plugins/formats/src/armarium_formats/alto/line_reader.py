@@ -29,14 +29,14 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
         name = reading.name_of(child)
         if name == "String":
             if hyphen is not None:
-                reading.note("A String stands behind the HYP of its line")
+                reading.note("A String follows the HYP of its line")
             strings.append(child)
             spaces.append(None)
         elif name == "SP":
             if not strings:
                 reading.note("A line begins with SP")
             elif spaces[-1] is not None:
-                reading.note("Two SP stand in a row")
+                reading.note("Two SP follow one another")
             else:
                 spaces[-1] = child
         elif name == "HYP":
@@ -113,9 +113,7 @@ def _take_words(
     if not parted and reading.says_blanks and touch(words):
         parted = True
     elif not parted:
-        reading.note(
-            "A line's Strings stand without SP between them; they are taken for words with blanks between"
-        )
+        reading.note("A line's Strings have no SP between them; they were read as words with blanks between")
     line.children = words
     pieces: list[str] = []
     last = len(words) - 1
@@ -131,7 +129,7 @@ def _take_words(
         kept = _keep_measures(reading.attributes(hyphen), reading)
         mark = kept.setdefault("CONTENT", "-")
         if mark and pieces[-1].endswith(mark) and strings[-1].get("SUBS_TYPE") == "HypPart1":
-            reading.note("The hyphen of a line stands in its last String and as HYP; it was read once")
+            reading.note("The hyphen of a line is in its last String and in a HYP; it was read once")
         else:
             pieces.append(mark)
             extras["hyphen"] = kept
@@ -202,7 +200,7 @@ def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading
     if content is None and (
         content := "".join([one.get("CONTENT") or "" for one in element.iter("{*}Glyph")])
     ):
-        reading.note("A String has no CONTENT; that of its Glyphs was taken")
+        reading.note("A String has no CONTENT; that of its Glyphs was used")
         element.set("CONTENT", content)
     elif not content and element.get("CONTENT") is None:
         reading.note("A String has no CONTENT")

@@ -80,14 +80,15 @@ class Textlines(Writing):
             if line.children:
                 self.lose(
                     "words of lines",
-                    "they do not make up the text of their line, which counts; it was written as one String",
+                    "they do not add up to the text of their line, which counts; that was written as one "
+                    "String",
                     len(line.children),
                 )
             return self._whole_line(line, box, entry, indent)
         if split.given:
             self.lose(
                 "texts of words",
-                "they had none of their own; those of their line were given to them",
+                "they had none of their own and got those of their line",
                 len(split.words),
             )
         if not any(split.blanks) and len(split.words) > 1 and self.says_blanks():
@@ -137,7 +138,11 @@ class Textlines(Writing):
             found = {"ID": self.ids.take(stated["ID"]), **found}
         lost = sum(1 for key in stated if key not in found)
         if lost:
-            self.lose(f"attributes of {name}", "ALTO 4.4 has no place for them or not for their values", lost)
+            self.lose(
+                f"attributes of {name}",
+                "ALTO 4.4 has no place for them, or does not allow their values",
+                lost,
+            )
         return attributes_of(found)
 
     def _whole_line(self, line: PageSegment, box: dict[str, str], entry: dict[str, Any], indent: str) -> str:
@@ -154,7 +159,7 @@ class Textlines(Writing):
         if leftover:
             self.lose(
                 "attributes of String",
-                "ALTO 4.4 has no place for them or not for their values",
+                "ALTO 4.4 has no place for them, or does not allow their values",
                 len(leftover["alto"]["attributes"]),
             )
         attributes.update(box)
@@ -208,7 +213,7 @@ class Textlines(Writing):
         elif text:
             entry["texts"] = {"of": checksum(_lawful(text)), "all": []}
         if bad := illegal_characters(text):
-            self.lose("control characters in texts", "XML cannot hold them", bad)
+            self.lose("control characters in texts", "XML cannot contain them", bad)
         self._write_other_attributes("String", stated, attributes, entry)
         if entry:
             self.own_segments[attributes["ID"]] = entry
@@ -264,22 +269,23 @@ class Textlines(Writing):
         of = checksum(split.text) if split.text else None
         if first is not None and not first.text:
             self.lose(
-                "empty texts", "ALTO does not tell an empty text from none; they stand in a tag of ours"
+                "empty texts",
+                "ALTO does not distinguish an empty text from none; they are in a tag of Armarium's",
             )
         elif first is not None and first.text != split.text:
             self.lose(
                 "blanks in texts",
-                "ALTO has one blank between words, or none; the text stands in a tag of ours",
+                "ALTO has one blank between words, or none; the text is in a tag of Armarium's",
             )
         if len(line.texts) > 1:
             self.lose(
                 "alternatives of lines",
-                "ALTO has them on strings only; they stand in a tag of ours",
+                "ALTO has them on strings only; they are in a tag of Armarium's",
                 len(line.texts) - 1,
             )
         if first is not None and first.confidence is not None:
             self.lose(
-                "confidence of a line's text", "ALTO states it on strings only; it stands in a tag of ours"
+                "confidence of a line's text", "ALTO states it on strings only; it is in a tag of Armarium's"
             )
         entry["texts"] = {"of": of, "all": [self._text_as_kept(text, split.text) for text in line.texts]}
 
@@ -296,12 +302,13 @@ class Textlines(Writing):
             return
         if read is None:
             self.lose(
-                "empty texts", "ALTO does not tell an empty text from none; they stand in a tag of ours"
+                "empty texts",
+                "ALTO does not distinguish an empty text from none; they are in a tag of Armarium's",
             )
         sure = sum(1 for text in texts[1:] if text.confidence is not None)
         if sure:
             self.lose(
-                "confidence of alternatives", "ALTO has no place for it; it stands in a tag of ours", sure
+                "confidence of alternatives", "ALTO has no place for it; it is in a tag of Armarium's", sure
             )
         seen = _lawful(read) if read is not None else None
         entry["texts"] = {
@@ -311,7 +318,7 @@ class Textlines(Writing):
             ],
         }
         if read is not None and (bad := illegal_characters(read)) and segment.kind == "line":
-            self.lose("control characters in texts", "XML cannot hold them", bad)
+            self.lose("control characters in texts", "XML cannot contain them", bad)
 
     def _text_as_kept(self, text: PageText, read: str | None) -> list[Any]:
         extras = dict(clean_extras(text.extras)) if text.extras else {}

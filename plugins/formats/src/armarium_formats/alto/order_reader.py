@@ -33,7 +33,7 @@ def _node(
     references = [one for one in stated if one in known]
     for one in stated:
         if one not in known and one not in elsewhere:
-            reading.note(f"The reading order names {one}, which is nothing on the page")
+            reading.note(f"The reading order names {one}, which does not exist on the page")
     extras: dict[str, Any] = {"attributes": attributes} if attributes else {}
     for key in attributes:
         if key != "ID":
@@ -42,11 +42,11 @@ def _node(
     kept = {**(own or {}), **({"alto": extras} if extras else {})} or None
     if name == "ElementRef":
         if len(references) > 1:
-            reading.note("An entry of the reading order names several things; they follow one another")
+            reading.note("An entry of the reading order names several things; they were read in sequence")
             return PageOrder(items=[PageOrder(one) for one in references], extras=kept)
         return PageOrder(references[0], extras=kept) if references else None
     if name not in _GROUPS:
-        reading.note(f"The element {name} has no place in a reading order")
+        reading.note(f"The element {name} does not belong in a reading order")
         return None
     items = [node for child in element if (node := _node(child, known, elsewhere, reading)) is not None]
     if not items:
@@ -67,7 +67,7 @@ def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
                 following[block.id] = after
             else:
                 reading.note(
-                    f"IDNEXT names {after}, which is no block of the page or follows another already"
+                    f"IDNEXT names {after}, which is not a block of the page or already follows another one"
                 )
                 return None
     if not following:
@@ -81,7 +81,7 @@ def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
             chain.append(step)
             step = following.get(step)
     if len(chain) != len(set(following) | set(following.values())):
-        reading.note("The chain of IDNEXT runs in a circle")
+        reading.note("The chain of IDNEXT is circular")
         return None
     for identity in following:
         extras = (blocks[identity].extras or {})["alto"]

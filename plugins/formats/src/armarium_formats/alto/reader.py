@@ -127,7 +127,7 @@ class _File(Reading):
 
     def _describe(self, element: etree._Element | None) -> None:
         if element is None:
-            self.note("The file has no Description; its measures are taken for pixels")
+            self.note("The file has no Description; its measures are read as pixels")
             return
         kept: list[str] = []
         source: list[str] = []
@@ -154,20 +154,21 @@ class _File(Reading):
                     ):
                         self.resolution = resolution_in(step.text or "")
         if unit is None:
-            self.note("The file states no MeasurementUnit; its measures are taken for pixels")
+            self.note("The file states no MeasurementUnit; its measures are read as pixels")
         elif unit in UNITS:
             self.unit = unit
         elif (known := unit_of(unit)) is not None:
             self.unit = known
-            stated = f"is spelled {unit[:40]!r}" if known in UNITS else f"{unit[:40]!r} is none of ALTO's"
-            self.note(f"The file's MeasurementUnit {stated}; it was taken for {known}")
+            stated = f"is spelled {unit[:40]!r}" if known in UNITS else f"{unit[:40]!r} is not one of ALTO's"
+            self.note(f"The file's MeasurementUnit {stated}; it was read as {known}")
         else:
             self.note(
-                f"The file's MeasurementUnit {unit[:40]!r} is none of ALTO's; its measures are taken for pixels"
+                f"The file's MeasurementUnit {unit[:40]!r} is not one of ALTO's; its measures are read as "
+                "pixels"
             )
         if self.unit == "mm10" and "<softwareName>Transkribus<" in "".join(kept):
             self.unit = "pixel"
-            self.note("Transkribus states mm10 and counts in pixels; its measures are taken for pixels")
+            self.note("Transkribus states mm10 but writes pixels; its measures are read as pixels")
         if not self.image:
             self.note("The file names no image")
         if kept:
@@ -181,7 +182,7 @@ class _File(Reading):
             if child.get("TYPE") == TYPE:
                 own = read_tag(child)
                 if own is None:
-                    self.note("A tag of ours is not to be understood; what it kept is left out")
+                    self.note("A tag of Armarium's cannot be decoded; its content is left out")
                 else:
                     self.own = own
                 element.remove(child)
@@ -212,7 +213,7 @@ class _File(Reading):
             if name in SPACES:
                 spaces[name] = self._space(name, child, page)
             elif name in ALTO_BLOCKS or name == "TextLine":
-                self.note(f"A {name} stands in the Page itself, outside its PrintSpace")
+                self.note(f"A {name} is in the Page itself, outside its PrintSpace")
                 self._block(child, page.segments, None)
             else:
                 elements.append(self.scale.keep(child))
@@ -264,35 +265,38 @@ class _File(Reading):
             return round(width), round(height)
         inch = UNITS.get(self.unit) or STRANGE_UNITS[self.unit]
         if self.unit in STRANGE_UNITS and max(width, height) > _MOST_INCHES * inch:
-            self.note(
-                f"No page is {width:g} x {height:g} {self.unit} large; its measures are taken for pixels"
-            )
+            self.note(f"No page is {width:g} x {height:g} {self.unit} large; its measures are read as pixels")
             return round(width), round(height)
         picture = self.context.page_size
         if width and height and picture is not None:
             self.scale = Scale(picture[0] / width, picture[1] / height)
             self.note(
-                f"The file counts in {self.unit}; its measures were turned into pixels of the page's image"
+                f"The file measures in {self.unit}; its measures were converted to pixels of the page's image"
             )
             if abs(self.scale.across - self.scale.down) > 0.02 * self.scale.across:
-                self.note("The proportions of page and image differ, so look whether the shapes fit")
+                self.note("The proportions of page and image differ, so check whether the shapes fit")
             return picture
         if self.resolution is None and not (width and height):
             raise Invalid(
-                f"{self.name} counts in {self.unit} and states neither the size of its page nor a resolution, so its "
-                "places cannot be turned into pixels. Save it again with pixels, or with WIDTH and HEIGHT of the Page.",
+                f"{self.name} measures in {self.unit} and states neither the size of its page nor a "
+                "resolution, so its coordinates cannot be converted to pixels. Save it again with pixels, "
+                "or with WIDTH and HEIGHT of the Page.",
                 code="unit_unknown",
             )
         dots = self.resolution or _NOMINAL
         self.scale = Scale(dots / inch, dots / inch)
-        how = "as it states itself" if self.resolution else "as nothing says how many"
-        self.note(f"The file counts in {self.unit}; {dots:.0f} pixels an inch were taken, {how}")
+        how = "as the file states" if self.resolution else "since nothing states how many"
+        self.note(f"The file measures in {self.unit}; {dots:.0f} pixels per inch were assumed, {how}")
         return (round(width * dots / inch), round(height * dots / inch)) if width and height else (0, 0)
 
     def _length(self, value: str | None, what: str) -> float:
         found = number(value)
         if found is None or found <= 0 or found > 10_000_000:
-            self.note(f"The page's {what} is {value[:40]!r}, no size" if value else f"The page has no {what}")
+            self.note(
+                f"The page's {what} is {value[:40]!r}, which is not a size"
+                if value
+                else f"The page has no {what}"
+            )
             return 0
         return found
 
@@ -322,7 +326,7 @@ class _File(Reading):
         if name == "TextLine":
             into.append(read_line(element, self))
             if space is not None or not into:
-                self.note("A TextLine stands outside a TextBlock")
+                self.note("A TextLine is outside a TextBlock")
             return None
         if name not in ALTO_BLOCKS:
             if name in ("String", "SP", "HYP"):
@@ -330,10 +334,10 @@ class _File(Reading):
                 return None
             if next(element.iter("{*}TextLine", "{*}TextBlock"), None) is None:
                 if space is not None:
-                    self.note(f"The element {name} has no place among blocks; it is left out")
+                    self.note(f"The element {name} does not belong among blocks; it is left out")
                 self.kept[f"element {name}"] += 1
                 return self.scale.keep(element)
-            self.note(f"The element {name} is no block that ALTO has; it is read like a ComposedBlock")
+            self.note(f"The element {name} is not a block of ALTO; it is read like a ComposedBlock")
         attributes = self.attributes(element)
         found = PageSegment(self.identity(attributes.pop("ID", None), "block"), "region")
         shape: etree._Element | None = None
@@ -368,7 +372,7 @@ class _File(Reading):
         """Read Strings where lines belong: one line is put around them."""
         from lxml import etree
 
-        self.note(f"Strings stand in a {name} itself; one TextLine was put around them")
+        self.note(f"Strings are directly in a {name}; one TextLine was put around them")
         around = etree.Element("TextLine")
         around.extend(self.loose)
         self.loose = []

@@ -66,7 +66,7 @@ class Reading(Notes):
             self.ids.add(stated)
             return stated
         if stated:
-            self.note(f"The id {stated} stands twice")
+            self.note(f"The id {stated} occurs twice")
         base = stated or kind
         while True:
             self.made += 1
@@ -79,14 +79,14 @@ class Reading(Notes):
         for child in element:
             name = self.name_of(child)
             if name not in TAG_ELEMENTS:
-                self.note(f"The element {name} is no tag that ALTO has")
+                self.note(f"The element {name} is not a tag of ALTO")
                 continue
             tag = Tag.read(name, child)
             if not tag.label:
-                self.note("A tag has no LABEL; its DESCRIPTION or ID stands for it")
+                self.note("A tag has no LABEL; its DESCRIPTION or ID is used instead")
                 tag.attributes["LABEL"] = tag.attributes.get("DESCRIPTION") or tag.identity or name
             if not tag.identity:
-                self.note("A tag has no ID, so nothing can point at it")
+                self.note("A tag has no ID, so nothing can refer to it")
                 continue
             self.tags.setdefault(tag.identity, tag)
         return list(self.tags.values())
@@ -105,7 +105,7 @@ class Reading(Notes):
             if refs:
                 for ref in refs.split():
                     if ref not in self.tags:
-                        self.note(f"TAGREFS names {ref}, which is no tag of the file")
+                        self.note(f"TAGREFS names {ref}, which is not a tag of the file")
                 if not stated and (language := language_in(refs, self.tags)):
                     found.language = self.by_tag[id(found)] = language
                 return kind_in(refs, self.tags)

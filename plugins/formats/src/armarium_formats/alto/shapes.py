@@ -174,7 +174,7 @@ def read_shape(
         if kind == "Polygon":
             stated = parse_points(inner.get("POINTS") or "")
             if stated is None:
-                notes.note(f"The points of a {name} are no pairs of numbers")
+                notes.note(f"The points of a {name} are not pairs of numbers")
             elif not stated:
                 notes.note(f"The polygon of a {name} is empty")
             else:
@@ -186,7 +186,7 @@ def read_shape(
             else:
                 notes.note(f"The {kind} of a {name} states no measures")
         else:
-            notes.note(f"The shape {kind} is none that ALTO has")
+            notes.note(f"The shape {kind} is not one of ALTO's")
     if points:
         around = box_of(points)
         if box is not None and tuple(map(round, box)) != around:
@@ -205,7 +205,7 @@ def _read_box(name: str, attributes: dict[str, str], scale: Scale, notes: Notes)
     if left is None or top is None or width is None or height is None:
         if any(one is not None for one in stated):
             notes.note(
-                f"The place of a {name} is not told in whole: HPOS, VPOS, WIDTH and HEIGHT belong together"
+                f"The position of a {name} is incomplete: HPOS, VPOS, WIDTH and HEIGHT belong together"
             )
         return None
     if width < 0 or height < 0:
@@ -252,10 +252,10 @@ def read_baseline(value: str, box: Sequence[Point], scale: Scale, notes: Notes) 
         return points if scale.is_plain else [scale.point(x, y) for x, y in points]
     height = number(value.strip())
     if height is None:
-        notes.note("A baseline is no list of points")
+        notes.note("A baseline is not a list of points")
         return []
     if not box:
-        notes.note("A baseline is one number and its line has no place")
+        notes.note("A baseline is one number and its line has no position")
         return []
     left = min(x for x, _ in box)
     right = max(x for x, _ in box)

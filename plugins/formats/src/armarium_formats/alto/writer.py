@@ -52,7 +52,7 @@ class _File(Textlines):
         if self.ids.changed:
             self.lose(
                 "ids",
-                "ALTO asks for ids that begin with a letter and stand once; the original stands in a tag of ours",
+                "ALTO requires unique ids that begin with a letter; the original is in a tag of Armarium's",
                 self.ids.changed,
             )
         own = {
@@ -151,18 +151,19 @@ class _File(Textlines):
                 attributes["LANG"] = page.language
             else:
                 self.own_page["language"] = page.language
-                self.lose("language of the page", "it is no language tag; it stands in a tag of ours")
+                self.lose("language of the page", "it is not a language tag; it is in a tag of Armarium's")
         spaces: dict[str, Any] = self.kept.get("spaces") or {}
         filled: dict[str, list[Block]] = {}
         tops = arrange(page.segments, self.lose)
         if page.script:
             self.own_page["script"] = page.script
-            self.lose("script of the page", "ALTO has no place for it; it stands in a tag of ours")
+            self.lose("script of the page", "ALTO has no place for it; it is in a tag of Armarium's")
         if page.direction:
             self.own_page["direction"] = page.direction
             if page.direction not in DIRECTIONS or not any(map(holds_text, tops)):
                 self.lose(
-                    "direction of the page", "ALTO states it of blocks of text; it stands in a tag of ours"
+                    "direction of the page",
+                    "ALTO states it only for blocks of text; it is in a tag of Armarium's",
                 )
         for block in tops:
             wish = ((block.segment.extras or {}).get("alto") or {}).get("space") if block.segment else None
@@ -178,7 +179,7 @@ class _File(Textlines):
         others = clean_extras(page.extras)
         if others:
             self.own_page["extras"] = others
-            self.lose(OURS, "ALTO has no place for it; it stands in a tag of ours, which Armarium reads back")
+            self.lose(OURS, "ALTO has no place for it; it is in a tag that only Armarium reads back")
         return f"\n    <Page{attributes_of(attributes)}>{''.join(inside)}\n    </Page>"
 
     def _space(self, name: str, kept: dict[str, Any] | None, blocks: list[Block]) -> str:
@@ -312,7 +313,7 @@ class _File(Textlines):
         if len(segment.texts) > 1 or segment.text != "\n".join(lines):
             self.lose(
                 "texts of regions",
-                "ALTO has texts in lines only; they stand in a tag of ours",
+                "ALTO has texts in lines only; they are in a tag of Armarium's",
                 len(segment.texts),
             )
         entry["texts"] = {"of": None, "all": [self._text_as_kept(text, None) for text in segment.texts]}

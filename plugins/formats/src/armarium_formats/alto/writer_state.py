@@ -64,17 +64,17 @@ class Writing:
             entry["confidence"] = segment.confidence
             self.lose(
                 f"confidence of a {segment.kind}",
-                "ALTO states confidence on strings only; it stands in a tag of ours",
+                "ALTO states confidence on strings only; it is in a tag of Armarium's",
             )
         if segment.cell is not None:
             entry["cell"] = segment.cell
-            self.lose("cells of tables", "ALTO knows no rows and columns; they stand in a tag of ours")
+            self.lose("cells of tables", "ALTO has no rows and columns; they are in a tag of Armarium's")
         if segment.script:
             entry["script"] = segment.script
-            self.lose(f"script of a {segment.kind}", "ALTO has no place for it; it stands in a tag of ours")
+            self.lose(f"script of a {segment.kind}", "ALTO has no place for it; it is in a tag of Armarium's")
         if extras and (others := clean_extras(extras)):
             entry["extras"] = others
-            self.lose(OURS, "ALTO has no place for it; it stands in a tag of ours, which Armarium reads back")
+            self.lose(OURS, "ALTO has no place for it; it is in a tag that only Armarium reads back")
         for fragment in kept.get("elements") or ():
             self._leave(entry, "elements", fragment)
         stated = dict(kept.get("attributes") or {})
@@ -104,13 +104,17 @@ class Writing:
                 attributes["LANG"] = segment.language
             else:
                 entry["language"] = segment.language
-                self.lose(f"language of a {segment.kind}", "ALTO has no place for it or not for its value")
+                self.lose(
+                    f"language of a {segment.kind}", "ALTO has no place for it, or does not allow its value"
+                )
         if segment.direction:
             if "BASEDIRECTION" in known and segment.direction in DIRECTIONS:
                 attributes["BASEDIRECTION"] = segment.direction
             else:
                 entry["direction"] = segment.direction
-                self.lose(f"direction of a {segment.kind}", "ALTO has no place for it or not for its value")
+                self.lose(
+                    f"direction of a {segment.kind}", "ALTO has no place for it, or does not allow its value"
+                )
 
     def _outline(
         self, segment: PageSegment, kept: dict[str, Any], attributes: dict[str, str], *, always: bool
@@ -140,10 +144,11 @@ class Writing:
             return points, stated
         found = [(round(x), round(y)) for x, y in points]
         if any(x != fx or y != fy for (x, y), (fx, fy) in zip(points, found, strict=True)):
-            self.lose("decimals of coordinates", "places are written in whole pixels")
+            self.lose("decimals of coordinates", "coordinates are written in whole pixels")
         if min(map(min, found)) < 0:
             self.lose(
-                "coordinates left of or above the page", "no program reads negative places; they became 0"
+                "coordinates left of or above the page",
+                "no program reads negative coordinates; they became 0",
             )
             found = [(max(0, x), max(0, y)) for x, y in found]
         return found, " ".join([f"{x} {y}" for x, y in found])

@@ -42,7 +42,7 @@ def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[Rece
             staged.refuse(stated, refusal.detail)
             continue
         if given.path in seen:
-            staged.refuse(stated, "It is named twice; it came in once.")
+            staged.refuse(stated, "It is named twice; it was imported once.")
         else:
             seen.add(given.path)
             found.append(given)
@@ -133,7 +133,7 @@ def _unpack(
         if not (name.startswith((".", "~$")) or "__MACOSX" in inner or name.casefold() in _LEFTOVERS)
     ]
     if not wanted:
-        staged.refuse(given.place, "The archive is empty: there is no file in it to take in.")
+        staged.refuse(given.place, "The archive is empty: it contains no file to import.")
     # An archive counts as a folder: the one that contains all of it, else one of its own name.
     tops = {inner[:1] for _, inner, _ in wanted}
     own: Folder = () if len(tops) == 1 and () not in tops else (PurePath(given.name).stem or given.name,)

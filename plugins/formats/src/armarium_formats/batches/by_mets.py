@@ -123,8 +123,8 @@ def without_pages(mets: Mets) -> str:
         else ""
     )
     return (
-        f"It is a METS file of {pages}, and none of their pictures came with it.{remote} "
-        "Bring it in together with the pictures and layout files that it names."
+        f"It is a METS file of {pages}, and none of their pictures was included.{remote} Import it together "
+        "with the pictures and layout files that it names."
     )
 
 
@@ -141,4 +141,4 @@ def use_mets(
             staged.unpaired.append({"file": printable_name(one.given.place), "why": without_pages(one.mets)})
             continue
         for href in one.mets.refused:
-            staged.refuse(f"{one.given.place}: {href.href[:200]}", f"It is not taken: {href.why}.")
+            staged.refuse(f"{one.given.place}: {href.href[:200]}", f"It is not imported: {href.why}.")

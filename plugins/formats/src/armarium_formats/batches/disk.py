@@ -38,13 +38,11 @@ def disk_refuses(error: OSError) -> ServiceError | OSError:
     """Return the refusal for an error of the project's disk."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(
-            "The disk that holds the project is full; nothing was taken in. Free some space and try again.",
+            "The disk of the project is full; nothing was imported. Free some space and try again.",
             code="disk_full",
         )
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return Unavailable("The project's folder cannot be written; nothing was taken in.", code="read_only")
+        return Unavailable("The project's folder is not writable; nothing was imported.", code="read_only")
     if error.errno == errno.EIO:
-        return Unavailable(
-            "The project's disk answered with an error; nothing was taken in.", code="disk_error"
-        )
+        return Unavailable("The project's disk reported an error; nothing was imported.", code="disk_error")
     return error

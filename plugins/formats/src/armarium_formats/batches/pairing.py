@@ -159,7 +159,7 @@ class Pictures:
             if isinstance(result, Pair) and result.part is None:
                 first = taken.setdefault(result.picture.key, number)
                 if first != number:
-                    why = f"Page {first + 1} of the file is of {result.picture.name}, which it names for this one too."
+                    why = f"Page {first + 1} of the file belongs to {result.picture.name}, which it also names for this one."
                     result = UnpairedPage(number, why, page.size)
             found.append(result)
         return found
@@ -190,7 +190,7 @@ class Pictures:
         if several:
             names = " and ".join(f"{'/'.join((*one.folder, one.name))}" for one in several[:4])
             return UnpairedPage(
-                0, f"Several pictures have its name: {names}. Import it into the one it is of."
+                0, f"Several pictures have its name: {names}. Import it into the one it belongs to."
             )
         return UnpairedPage(0, _nothing(page), page.size)
 
@@ -208,8 +208,8 @@ class Pictures:
         if foreign and page.size and picture.size and not are_alike(page.size, picture.size):
             return UnpairedPage(
                 number,
-                f"It is called like {picture.name}, but says it is of {last_part(page.image)} with "
-                f"{page.size[0]} x {page.size[1]} pixels, and {picture.name} has {picture.size[0]} x "
+                f"It has the name of {picture.name}, but states that it belongs to {last_part(page.image)} "
+                f"with {page.size[0]} x {page.size[1]} pixels, and {picture.name} has {picture.size[0]} x "
                 f"{picture.size[1]}.",
             )
         notes: tuple[str, ...] = ()
@@ -271,7 +271,7 @@ def pair_by_size(
             found[key] = there[0]
         else:
             found[key] = (
-                f"{one.why} Its size, {one.size[0]} x {one.size[1]}, does not tell either: "
+                f"{one.why} Its size, {one.size[0]} x {one.size[1]}, does not decide it either: "
                 f"{len(there)} pictures and {wanted} layout files have it."
             )
     return found
@@ -286,13 +286,14 @@ def _fitting(several: list[PictureFile], page: LayoutPage) -> list[PictureFile]:
 def _nothing(page: LayoutPage) -> str:
     if page.image:
         return (
-            f"It is of {last_part(page.image)[:200]}, and no picture of that name or of its own came with it."
+            f"It belongs to {last_part(page.image)[:200]}, and no picture of that name or of its own was "
+            "included."
         )
-    return "No picture of its name came with it."
+    return "No picture of its name was included."
 
 
 def _first_of(picture: PictureFile) -> tuple[str, ...]:
-    return (f"{picture.name} has {picture.pages} pages; the file is of one, so the first was taken.",)
+    return (f"{picture.name} has {picture.pages} pages; the file describes one, so the first was used.",)
 
 
 def _plain(folder: Folder) -> Folder:

@@ -338,7 +338,7 @@ def _pair(
             staged.unpaired.append({"file": printable_name(given.place), "why": NO_LABELS})
 
 
-NO_LABELS = "It names classes of layout-detection labels, and no label file came with it."
+NO_LABELS = "It names classes of layout-detection labels, and no label file was included."
 
 
 def is_label(one: _Read) -> bool:
@@ -350,7 +350,7 @@ def paired_by_size(picture: PictureFile) -> str:
     """Return the note for a file paired by size alone."""
     assert picture.size is not None
     return (
-        f"No name told its picture; {picture.name} is the only one of just its size, "
+        f"Its picture could not be found by name; {picture.name} is the only one of exactly its size, "
         f"{picture.size[0]} x {picture.size[1]} pixels."
     )
 

@@ -87,7 +87,7 @@ class Flow:
         self._read_inside(element, _of_characters(element))
         if self.words > 1 and not self.spaced and not _UNSPACED.search("".join(self.line.pieces)):
             self.reader.notes.note(
-                "The words of a line stand without spaces between them; they are parted by one each"
+                "The words of a line have no spaces between them; one was put between each"
             )
             words = [word.text for word in self.line.segment.children if word.text]
             self.line.pieces, self.line.choices = [" ".join(words)], []
@@ -162,7 +162,7 @@ class Flow:
             self.word = None
             if self.nested:
                 self.reader.notes.note(
-                    "A word stands inside a word; it comes after it, as an unclosed tag would have it"
+                    "A word is inside a word, as with an unclosed tag; it was read as following it"
                 )
                 self.spaced = True
                 waiting.extendleft(reversed(self.nested))

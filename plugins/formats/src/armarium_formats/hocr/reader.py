@@ -57,17 +57,16 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
         reading.of_file.append(decoded.note)
     pages = reading.pages_of(root)
     if not pages and (inner := _find_framed(root)):
-        reading.of_file.append(
-            "The hOCR stands as text inside another element of the HTML; it was read from there"
-        )
+        reading.of_file.append("The hOCR is text inside another element of the HTML; it was read from there")
         pages = reading.pages_of(parse_html(inner, name=context.filename))
     for template in root.iter("{*}template") if not pages else ():
         if len(template) and (pages := reading.pages_of(template)):
-            pages[0].notes.insert(0, "The hOCR stands in a template of the HTML; it was read from there.")
+            pages[0].notes.insert(0, "The hOCR is in a template of the HTML; it was read from there.")
             break
     if not pages:
         raise Invalid(
-            f"{context.filename} is HTML without any element of class ocr_page or ocr_line, so it is no hOCR.",
+            f"{context.filename} is HTML without any element of class ocr_page or ocr_line, so it is not "
+            "hOCR.",
             code="not_hocr",
         )
     return pages
@@ -146,7 +145,7 @@ class _Reading:
         if box is not None and (box[:2] == (0, 0) or size is None):
             page.width, page.height = max(0, round(box[2])), max(0, round(box[3]))
         elif box is not None and size is not None:
-            self.notes.note("A page's box begins inside its image; the image's size was taken")
+            self.notes.note("A page's box begins inside its image; the image's size was used")
             page.width, page.height = size
         elif element is not None:
             self.notes.note("An ocr_page states no bbox, so its size is that of the image")
@@ -176,7 +175,7 @@ class _Reading:
             page.segments.append(
                 PageSegment(self._unique_id("text"), "region", "ocr_page", texts=[PageText(text)])
             )
-            self.notes.note("A page's text stands in no line; it is a region of its own")
+            self.notes.note("A page's text is in no line; it became a region of its own")
         page.kept = dict(self.notes.kept)
         page.notes = self.notes.sentences()
         self.notes = Notes()
@@ -185,7 +184,7 @@ class _Reading:
         """Make sure there is a page before anything is placed on it."""
         if not self.pages:
             self._open_page(None)
-            self.notes.note("Lines stand outside of any ocr_page; they are on a page of their own")
+            self.notes.note("Lines are outside of any ocr_page; they were put on a page of their own")
 
     # --------------------------------------------------------------------------------------------- walk
 
@@ -240,7 +239,7 @@ class _Reading:
         outer = above.find_outside("ocr_par") if name == "ocr_par" or name in BLOCKS else above
         if outer is not above:
             self.notes.note(
-                f"An {name} stands inside an ocr_par; it stands beside it, as an unclosed tag would have it"
+                f"An {name} is inside an ocr_par, as with an unclosed tag; it was read as following it"
             )
         found = self._segment(element, "region", name)
         found.is_furniture = name in FURNITURE
@@ -268,7 +267,7 @@ class _Reading:
         flow.run(element)
         for _ in flow.strays:
             self.notes.note(
-                "A line or region stands inside a line; it stands beside it, as an unclosed tag would have it"
+                "A line or region is inside a line, as with an unclosed tag; it was read as following it"
             )
         return flow.strays
 
@@ -280,7 +279,7 @@ class _Reading:
             self.notes.note(f"A title of more than {LONGEST_TITLE:,} characters was left out")
             return {}
         if "," in title and (mended := semicolons(title)) != title:
-            self.notes.note("The properties of a title are parted by a comma where a semicolon should stand")
+            self.notes.note("The properties of a title are separated by a comma instead of a semicolon")
             title = mended
         return properties(title)
 
@@ -294,7 +293,7 @@ class _Reading:
         bbox = stated.pop("bbox", None)
         box = box_of(bbox)
         if bbox and box is None:
-            self.notes.note(f"The bbox of an {name} is no four numbers")
+            self.notes.note(f"The bbox of an {name} is not four numbers")
             stated["bbox"] = bbox
         points = polygon_of(stated.get("poly"))
         if points:
@@ -315,9 +314,9 @@ class _Reading:
                 del stated["baseline"]
             else:
                 self.notes.note(
-                    "The baseline of a turned line is kept as it is stated"
+                    "The baseline of a rotated line is kept as stated"
                     if turned
-                    else f"The baseline of an {name} is none, or lies far outside of it, and is kept as it is stated"
+                    else f"The baseline of an {name} is not valid, or is far outside of it, and is kept as stated"
                 )
         language = element.get("lang") or element.get(_XML_LANG)
         if language:
@@ -370,7 +369,7 @@ class _Reading:
             else:
                 outside += 1
         if outside:
-            self.of_file.append(f"{outside} confidences of the file lie outside 0 to 100")
+            self.of_file.append(f"{outside} confidences of the file are outside 0 to 100")
 
     def _identity(self, stated: str | None, kind: str) -> str:
         """Return the id; a missing or duplicate one is made unique, the latter noted."""
@@ -378,7 +377,7 @@ class _Reading:
             self.ids.add(stated)
             return stated
         if stated:
-            self.notes.note(f"The id {stated[:80]} stands twice")
+            self.notes.note(f"The id {stated[:80]} occurs twice")
         return self._unique_id(stated or kind)
 
     def _unique_id(self, base: str) -> str:

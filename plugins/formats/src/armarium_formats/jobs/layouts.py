@@ -185,7 +185,7 @@ class Layouts:
             self._note_unpaired(place, without_pages(mets))
             return
         for href in mets.refused:
-            self._refuse(f"{place}: {printable_name(href.href[:200])}", f"It is not taken: {href.why}.")
+            self._refuse(f"{place}: {printable_name(href.href[:200])}", f"It is not imported: {href.why}.")
         ids = [identity for one in params.pages for identity in one.document_ids]
         with self.ctx.library.db.read() as conn:
             if says_nothing_new(conn, digest_of(params.data), ids, lambda one: one > self.args.set_id):
@@ -248,7 +248,7 @@ class Layouts:
         """Add a page of a file to the batch; refusals are found here."""
         document_id = self._document(pair)
         if document_id is None:
-            self._refuse(place, "The page it is of is not there any more.")
+            self._refuse(place, "The page it belongs to no longer exists.")
             return
         params = ImportFile(
             document_id=document_id,
@@ -386,7 +386,7 @@ def run_layouts(ctx: JobContext) -> dict[str, Any]:
 ingest_layouts = JobKind(
     name="ingest-layouts",
     lane="images",
-    summary="Read the layout files beside imported pictures, each into the page it is of",
+    summary="Read the layout files next to imported pictures, each into its page",
     run=run_layouts,
     args=LayoutJobArgs,
     stage="text-layers",

@@ -81,7 +81,7 @@ class TesseractBox(Format):
             number += 1
             if number > MAX_BOXES:
                 raise Invalid(
-                    f"{context.filename} holds more than {MAX_BOXES:,} boxes; that is no page.",
+                    f"{context.filename} contains more than {MAX_BOXES:,} boxes; that is not a page.",
                     code="too_many_boxes",
                 )
             left, bottom, right, top = (int(found.group(group)) for group in range(3, 7))
@@ -94,12 +94,12 @@ class TesseractBox(Format):
             else:
                 page.character(box)
         if not pages:
-            raise Invalid(f"{context.filename} holds no box.", code="no_boxes")
+            raise Invalid(f"{context.filename} contains no box.", code="no_boxes")
         models = [pages[key].model(width, height) for key in sorted(pages)]
         if len(models) > 1:
             for model in models:
                 model.notes.append(
-                    f"Every page of the file was taken to be {height} pixels high, as this page's image is."
+                    f"Every page of the file was assumed to be {height} pixels high, like this page's image."
                 )
         return models
 

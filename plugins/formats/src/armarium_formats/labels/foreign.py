@@ -15,11 +15,11 @@ _KINDS: Final = (
         ),
     ),
     (
-        "labels of DOTA (the corners of a box in pixels, a class and how hard it is)",
+        "labels of DOTA (the corners of a box in pixels, a class and its difficulty)",
         re.compile(rf"\s*{_DECIMAL}(?:\s+{_DECIMAL}){{7}}\s+[^\s\d]\S*(?:\s+\d)?\s*|(?:imagesource|gsd):.*"),
     ),
     (
-        "YOLO labels with names in place of class numbers",
+        "YOLO labels with names instead of class numbers",
         re.compile(r"\s*[^\W\d][\w.:-]{0,60}(?:\s+[01]?\.\d{1,20}){4,5}\s*"),
     ),
 )

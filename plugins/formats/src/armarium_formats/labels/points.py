@@ -44,19 +44,20 @@ class QgisPoints(Format):
                 rows.append((number, row))
         if not rows or not _HEADER.match(rows[0][1]):
             raise Invalid(
-                f"{name} is no file of control points: its first line should name mapX,mapY,sourceX,sourceY.",
+                f"{name} is not a file of control points: its first line should name "
+                "mapX,mapY,sourceX,sourceY.",
                 code="not_qgis_points",
             )
         if len(rows) > MOST_OF_A_SHAPE:
             raise Invalid(
-                f"{name} holds more than {MOST_OF_A_SHAPE:,} points; no page has so many.",
+                f"{name} contains more than {MOST_OF_A_SHAPE:,} points; no page has so many.",
                 code="too_many_points",
             )
         columns = [column.strip().casefold().replace("pixel", "source") for column in rows[0][1].split(",")]
         points = [_point(columns, row, number, name) for number, row in rows[1:]]
         page = PageModel(*(context.page_size or (0, 0)))
         if points and all(point["y"] >= 0 for point in points) and any(point["y"] for point in points):
-            page.notes.append("The points count their rows downwards from 0, not upwards as QGIS does.")
+            page.notes.append("The points count rows downwards from 0, not upwards as QGIS does.")
         else:
             for point in points:
                 point["y"] = -point["y"] or 0
@@ -64,7 +65,7 @@ class QgisPoints(Format):
             width, height = context.page_size
             outside = sum(1 for one in points if not (0 <= one["x"] <= width and 0 <= one["y"] <= height))
             if outside:
-                page.notes.append(f"{outside} of {len(points)} control points lie outside the page's image.")
+                page.notes.append(f"{outside} of {len(points)} control points are outside the page's image.")
         reference = next(
             (line.partition(":")[2].strip() for line in comments if line.upper().startswith("CRS:")), ""
         )
@@ -81,7 +82,7 @@ def _point(columns: list[str], row: str, number: int, name: str) -> dict[str, An
         cells = dict(zip(columns, next(csv.reader([row])), strict=False))
     except csv.Error:
         raise Invalid(
-            f"Line {number} of {name} cannot be parted into its fields; a quotation mark may be missing.",
+            f"Line {number} of {name} cannot be split into its fields; a quotation mark may be missing.",
             code="bad_control_point",
             line=number,
         ) from None
@@ -93,8 +94,8 @@ def _point(columns: list[str], row: str, number: int, name: str) -> dict[str, An
             values[column] = math.nan
         if not math.isfinite(values[column]):
             raise Invalid(
-                f"Line {number} of {name} has {cells.get(column, '')[:20]!r} for {column}, which is no number. "
-                "It may be cut short.",
+                f"Line {number} of {name} has {cells.get(column, '')[:20]!r} for {column}, which is not a "
+                "number. It may be cut short.",
                 code="bad_control_point",
                 line=number,
             )

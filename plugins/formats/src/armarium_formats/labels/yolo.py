@@ -81,8 +81,9 @@ class Yolo(Format):
         rows = rows_of(data, context.filename, MAX_BYTES)
         if strange := foreign_labels("\n".join(rows[:1000])):
             raise Invalid(
-                f"{context.filename} holds {strange}; of labels, those of YOLO are read: a class number and fractions of "
-                "the image. Convert them; if the file is text, import it as plain-text.",
+                f"{context.filename} contains {strange}; the only labels read are those of YOLO: a class "
+                "number and fractions of the image. Convert them; if the file is text, import it as "
+                "plain-text.",
                 code="other_labels",
             )
         if context.page_size is None:
@@ -126,39 +127,42 @@ class _Reading:
                 del parts[5:]
             if len(page.segments) >= MAX_SHAPES:
                 raise Invalid(
-                    f"{self.name} holds more than {MAX_SHAPES:,} shapes; that is no page.",
+                    f"{self.name} contains more than {MAX_SHAPES:,} shapes; that is not a page.",
                     code="too_many_shapes",
                 )
             page.segments.append(self._segment(parts, row_number, len(page.segments) + 1))
         if not page.segments:
             raise Invalid(
-                f"{self.name} holds no label; an image without any has no layout to read.", code="no_labels"
+                f"{self.name} contains no label; an image without any has no layout to read.",
+                code="no_labels",
             )
         page.unknown_classes = [str(number) for number in sorted(self.unnamed)] + sorted(self.strange)
-        page.notes.append("Labels state no reading order; they stand as in the file.")
+        page.notes.append("Labels state no reading order; that of the file was kept.")
         if self.has_keypoints:
             page.notes.append(
                 "The labels have key points (kpt_shape in their data.yaml); only their boxes were read."
             )
         if any("," in row for row in rows):
-            page.notes.append("The numbers of the labels are parted by commas, not by blanks.")
+            page.notes.append("The numbers of the labels are separated by commas, not by blanks.")
         if self.unnamed and not self.names:
             page.notes.append(
-                "No file beside the labels names their classes (classes.txt, obj.names, data.yaml); they are regions."
+                "No file next to the labels names their classes (classes.txt, obj.names, data.yaml); they "
+                "are regions."
             )
         elif self.unnamed:
             page.notes.append(
-                f"The classes {', '.join(map(str, sorted(self.unnamed)))} have no name in the file beside the labels."
+                f"The classes {', '.join(map(str, sorted(self.unnamed)))} have no name in the file next to "
+                "the labels."
             )
         return page
 
     def _segment(self, parts: list[str], row: int, number: int) -> PageSegment:
         stated = _class_of(parts[0])
         if stated is None:
-            raise self._refusal(row, f"begins with {parts[0][:20]!r}, which is no class number")
+            raise self._refusal(row, f"begins with {parts[0][:20]!r}, which is not a class number")
         if len(parts) < 5:
             raise self._refusal(
-                row, f"holds {len(parts)} numbers; a class and a box are five, so it may be cut short"
+                row, f"contains {len(parts)} numbers; a class and a box are five, so it may be truncated"
             )
         values = [self._value(part, row) for part in parts[1:]]
         confidence: float | None = None
@@ -174,7 +178,7 @@ class _Reading:
         else:
             drawn = list(zip(values[::2], values[1::2], strict=True))
         if not all(-_ROOM <= value <= 1 + _ROOM for point in drawn for value in point):
-            raise self._refusal(row, "counts beyond the image; labels count in fractions of it, from 0 to 1")
+            raise self._refusal(row, "is outside the image; labels use fractions of it, from 0 to 1")
         kind, word = self._kind(stated)
         width, height = self.size
         points: list[Point] = [(round(x * width, 2), round(y * height, 2)) for x, y in drawn]
@@ -189,7 +193,7 @@ class _Reading:
 
     def _value(self, part: str, row: int) -> float:
         if not _NUMBER.fullmatch(part) or part.lstrip("-+")[:1].lower() in ("n", "i"):
-            raise self._refusal(row, f"holds {part[:20]!r}, which is no number from 0 to 1")
+            raise self._refusal(row, f"contains {part[:20]!r}, which is not a number from 0 to 1")
         return float(part)
 
     def _kind(self, number: int) -> tuple[SegmentKind, str]:

@@ -181,10 +181,10 @@ class Schema:
         ids = _strings(root, self._ids_path)
         counts = Counter(ids)
         if len(counts) != len(ids):
-            found += [f"the id {one} stands {count} times" for one, count in counts.items() if count > 1]
+            found += [f"the id {one} occurs {count} times" for one, count in counts.items() if count > 1]
         for name in self._references:
             for stated in set(_strings(root, f"//@{name}")):
-                found += [f"{name} {ref} names nothing" for ref in stated.split() if ref not in counts]
+                found += [f"{name} {ref} does not exist" for ref in stated.split() if ref not in counts]
         return found[:most]
 
     def is_valid(self, fragment: str) -> bool:

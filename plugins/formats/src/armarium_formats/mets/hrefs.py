@@ -25,13 +25,13 @@ def local_path(href: str) -> tuple[str, str | None]:
         plain = plain[5:]
     path = unquote(plain).replace("\\", "/")
     if _CONTROL.search(path):
-        return stated, "it holds control characters"
+        return stated, "it contains control characters"
     if re.match(r"[A-Za-z]:(/|$)", path):
-        return stated, "it is a full path; only files below the METS file's folder are taken"
+        return stated, "it is a full path; only files below the METS file's folder are used"
     if plain.lower().startswith("file:") or path.startswith("/"):
         remote = path.startswith("//")
-        why = "it points at another machine" if remote else "it is a full path"
-        return stated, f"{why}; only files below the METS file's folder are taken"
+        why = "it points to another machine" if remote else "it is a full path"
+        return stated, f"{why}; only files below the METS file's folder are used"
     if _SCHEME.match(plain) or _SCHEME.match(path):
         return stated, "it is an address on the network or of another kind; nothing is fetched"
     parts: list[str] = []

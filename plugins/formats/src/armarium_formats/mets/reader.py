@@ -125,9 +125,9 @@ def read_mets(data: bytes, name: str = "mets.xml") -> Mets:
             raise Invalid(
                 f"{name} is not METS: its root element is {_name(root)}, not mets.", code="not_mets"
             )
-        notes.append(f"The METS stands inside a {_name(root)} element.")
+        notes.append(f"The METS is inside a {_name(root)} element.")
         if (more := sum(1 for _ in root.iter("{*}mets")) - 1) > 0:
-            notes.append(f"{more} more METS stand beside it in the same file; only the first was read.")
+            notes.append(f"{more} more METS are in the same file; only the first was read.")
         root = inside
     return _Reading(root, name, notes).read()
 
@@ -145,7 +145,8 @@ class _Reading:
         self._files()
         if not self.files:
             raise Invalid(
-                f"{self.name} names no files (it has no fileSec, or an empty one), so nothing can be paired by it.",
+                f"{self.name} names no files (it has no fileSec, or an empty one), so it cannot be used for "
+                "pairing.",
                 code="no_files",
             )
         pages = self._from_structure() or self._from_group_ids() or self._from_names()
@@ -190,9 +191,9 @@ class _Reading:
             for group in _children(section, "fileGrp"):
                 self._group(group, "")
         for _ in self.root.iter("{*}FContent"):
-            self.strange["A file is inside the METS file itself; it is not taken out"] += 1
+            self.strange["A file is embedded in the METS file itself; it is not extracted"] += 1
         for _ in self.root.iter("{*}mptr"):
-            self.strange["A part points at another METS file, which is not followed"] += 1
+            self.strange["A part points to another METS file, which is not followed"] += 1
 
     def _group(self, group: etree._Element, use: str) -> None:
         stack = [(group, use)]
@@ -211,7 +212,7 @@ class _Reading:
             return
         identity = element.get("ID") or f"file without ID {len(self.files) + 1}"
         if identity in self.files:
-            self.strange[f"The file ID {identity} stands more than once; the first counts"] += 1
+            self.strange[f"The file ID {identity} occurs more than once; the first counts"] += 1
             return
         refused: list[RefusedHref] = []
         for href in hrefs:
@@ -269,7 +270,7 @@ class _Reading:
             elsewhere = False
             for identity in _pointers(one):
                 if identity not in self.files:
-                    self.strange[f"A page points at the file {identity}, which is not there"] += 1
+                    self.strange[f"A page points to the file {identity}, which does not exist"] += 1
                 elif (file := self.files[identity]) is not None:
                     files.setdefault(file.place, file)
                 else:
@@ -298,7 +299,7 @@ class _Reading:
                 one for _, one in sorted(zip(map(int, stated), divs, strict=True), key=lambda pair: pair[0])
             ]
         self.strange[
-            "Parts state an ORDER twice, or only some of them one; they are taken as they stand"
+            "Parts state an ORDER twice, or only some of them state one; their sequence in the file was kept"
         ] += 1
         return divs
 
@@ -309,7 +310,7 @@ class _Reading:
             if one is not None and one.group:
                 pages.setdefault(one.group, []).append(one)
         if pages:
-            self.strange["There is no structMap with pages; files of one GROUPID were put together"] += 1
+            self.strange["There is no structMap with pages; files with the same GROUPID were grouped"] += 1
         return [_Page(files) for files in pages.values()]
 
     def _from_names(self) -> list[_Page]:

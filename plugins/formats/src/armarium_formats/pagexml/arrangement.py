@@ -125,7 +125,9 @@ def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], 
         children = _each(segment.children)
         found.append(replace(segment, children=[_word(one, lose) for one in children if one.kind == "word"]))
         for strange in (one for one in children if one.kind != "word"):
-            lose(f"a {strange.kind} inside a line", "PAGE has words in lines only; it stands beside the line")
+            lose(
+                f"a {strange.kind} inside a line", "PAGE has words in lines only; it was put next to the line"
+            )
             take(strange)
         wrap()
 
@@ -138,7 +140,7 @@ def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], 
 def _word(segment: PageSegment, lose: Lose) -> PageSegment:
     if not segment.children:
         return segment
-    lose("parts of a word", "PAGE has no segments inside words but glyphs", len(segment.children))
+    lose("parts of a word", "PAGE has no segments inside words except glyphs", len(segment.children))
     return replace(segment, children=[])
 
 
@@ -154,7 +156,7 @@ def outline_of(
     """
     if len(segment.points) > 1:
         return segment.points
-    lose("a missing outline", f"PAGE asks for one on every {segment.kind}; the box of its parts was written")
+    lose("a missing outline", f"PAGE requires one on every {segment.kind}; the box of its parts was written")
     inside = [point for part in segment.walk() for point in (part.points or part.baseline)]
     if inside and segment.kind == "line" and inside == segment.baseline:
         left, top, right, bottom = box_around(segment.baseline, height())

@@ -51,7 +51,10 @@ def with_marks(
         said = {"offset": str(start), "length": str(end - start)} | dict(mark.stated)
         clean = {key: brace_free(value) for key, value in said.items()}
         if clean != said:
-            lose("marks in editorial facts", "a `custom` has no braces and semicolons; they became blanks")
+            lose(
+                "marks in editorial facts",
+                "a `custom` allows no braces and semicolons; they became blanks",
+            )
         tags.append(f"{TAGS[mark.kind]} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}")
     return " ".join(tags)
 
@@ -66,7 +69,7 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
     """Set the editorial facts of *custom* on the text that counts; what has no place there is noted."""
     if segment.kind == "region":
         if any(word in KINDS for word, _ in CUSTOM.findall(custom)):
-            note("An editorial fact of a region names no characters; it is kept as the file writes it")
+            note("An editorial fact of a region refers to no characters; it is kept as the file writes it")
         return
     found = []
     length = len(segment.texts[0].text) if segment.texts else 0
@@ -82,13 +85,14 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
             or (mark.start == mark.end and word != "gap")
         ):
             note(
-                f"The tag {word} names characters that its text does not have; it is kept as the file writes it"
+                f"The tag {word} refers to characters that its text does not have; it is kept as the file "
+                "writes it"
             )
             continue
         if said.get("continued") == "true":
-            note(f"A tag {word} goes on over lines; its part in each line is a fact of its own")
+            note(f"A tag {word} extends over several lines; its part in each line is a fact of its own")
         if left := sorted(set(said) - _READ):
-            note(f"What a tag {word} says of {', '.join(left)} has no place in an editorial fact")
+            note(f"A tag {word} states {', '.join(left)}, for which an editorial fact has no place")
         found.append(mark)
     if found:
         segment.texts[0].marks = [*segment.texts[0].marks, *found]

@@ -23,7 +23,7 @@ def read_order(
     groups = [_group(child, known, given_back, keeper) for child in element if isinstance(child.tag, str)]
     kept = [group for group in groups if group is not None]
     if len(kept) > 1:
-        keeper.note("The reading order has more than one group at its top; they were put into one")
+        keeper.note("The reading order has more than one top-level group; they were put into one")
         return PageOrder(items=kept)
     return kept[0] if kept else None
 
@@ -35,13 +35,13 @@ def _group(
     reference = given_back.get(str(element.get("regionRef")), element.get("regionRef"))
     if name.startswith("RegionRef"):
         if reference not in known:
-            keeper.note(f"The reading order names {reference}, which is no region of the page")
+            keeper.note(f"The reading order names {reference}, which is not a region of the page")
             return None
         return PageOrder(segment_id=reference)
     if not name.startswith(("OrderedGroup", "UnorderedGroup")):
         return None
     if reference is not None and reference not in known:
-        keeper.note(f"The reading order names {reference}, which is no region of the page")
+        keeper.note(f"The reading order names {reference}, which is not a region of the page")
         reference = None
     items: list[tuple[int, PageOrder]] = []
     fragments: list[str] = []

@@ -159,7 +159,9 @@ class _Reading:
             size = 0
         if size <= 0:
             self.keeper.note(
-                f"The page's {what} is {value!r}, no size in pixels" if value else f"The page has no {what}"
+                f"The page's {what} is {value!r}, which is not a size in pixels"
+                if value
+                else f"The page has no {what}"
             )
             return 0
         return size
@@ -250,12 +252,13 @@ class _Reading:
         respell(child, self.ns)
         if (kind := self._kind(child)) is not None:
             self.keeper.note(
-                f"The element {stated} is none that PAGE has as it stands; it is read as {local_name(str(child.tag))}"
+                f"The element {stated} is not spelled as in PAGE; it is read as {local_name(str(child.tag))}"
             )
             into.append(self._segment(child, kind))
             return []
         self.keeper.note(
-            f"The element {stated} is none that PAGE has; the lines and regions in it are read as if they stood in its place"
+            f"The element {stated} is not one of PAGE; the lines and regions in it are read as if they were "
+            "in its place"
         )
         fragments: list[str] = []
         for part in child:
@@ -271,7 +274,7 @@ class _Reading:
             self.ids.add(stated)
             return stated
         base = stated or kind
-        self.keeper.note(f"The id {stated} stands twice" if stated else f"A {kind} has no id")
+        self.keeper.note(f"The id {stated} occurs twice" if stated else f"A {kind} has no id")
         while True:
             self.made += 1
             if (made := f"{base}-{self.made + 1}") not in self.ids:
@@ -282,10 +285,10 @@ class _Reading:
         stated = element.get("points")
         points = parse_points(stated) if stated else points_of(element)
         if points is None:
-            self.keeper.note(f"The points of a {what} are no x,y pairs")
+            self.keeper.note(f"The points of a {what} are not x,y pairs")
             return []
         if stated and points and "," not in stated:
-            self.keeper.note(f"The points of a {what} stand without commas; they were read as pairs")
+            self.keeper.note(f"The points of a {what} have no commas; they were read as pairs")
         return points
 
     def _interpret(self, name: str, found: PageSegment, attributes: dict[str, str]) -> None:

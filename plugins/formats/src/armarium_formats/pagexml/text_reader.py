@@ -35,9 +35,9 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
     if not text:
         text = extras.pop("plain", "")
         if text:
-            keeper.note("A text is given as PlainText only")
+            keeper.note("A text is stated only as PlainText")
         elif element.text and (text := element.text.strip()):
-            keeper.note("A text stands in the TextEquiv itself, not in its Unicode")
+            keeper.note("A text is in the TextEquiv itself, not in its Unicode")
     elif extras.get("plain") == text:
         del extras["plain"]
     elif "plain" in extras:

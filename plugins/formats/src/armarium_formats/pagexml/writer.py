@@ -70,7 +70,7 @@ class _Writing:
         if self.ids.changed:
             self.lose(
                 "ids",
-                "PAGE asks for ids that begin with a letter and stand once; the original stands beside the one given",
+                "PAGE requires unique ids that begin with a letter; the original is next to the new one",
                 self.ids.changed,
             )
         attributes = {
@@ -79,7 +79,7 @@ class _Writing:
             "imageHeight": str(page.height),
         }
         if not page.image:
-            self.lose("the image's name", "the page names no image; PAGE asks for one")
+            self.lose("the image's name", "the page names no image; PAGE requires one")
         others: list[str] = []
         stated = dict(kept.get("attributes") or {})
         self._facts("Page", page.language, page.script, page.direction, stated, attributes, others)
@@ -178,7 +178,7 @@ class _Writing:
                 word = brace_free(structure)
                 if word != structure:
                     self.lose(
-                        "marks in a kind", "a `custom` has no braces and semicolons; they became blanks"
+                        "marks in a kind", "a `custom` allows no braces and semicolons; they became blanks"
                     )
                 custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{word};}}".strip()
         if segment.position is not None and not (segment.kind == "line" and "index" in stated):
@@ -200,7 +200,7 @@ class _Writing:
                 f"{indent}<Baseline {self._points(segment.baseline, kept.get('baseline_conf'))}/>"
             )
         elif segment.baseline:
-            self.lose("a baseline of one point", "PAGE asks for two points at least")
+            self.lose("a baseline of one point", "PAGE requires at least two points")
 
     def _points(self, points: Iterable[Point], conf: str | None) -> str:
         stated = " ".join([f"{x},{y}" for x, y in points])
@@ -208,7 +208,7 @@ class _Writing:
             whole = [(max(0, round(x)), max(0, round(y))) for x, y in points]
             if any(x < 0 or y < 0 for x, y in points):
                 self.lose(
-                    "coordinates left of or above the page", "PAGE knows no negative numbers; they became 0"
+                    "coordinates left of or above the page", "PAGE has no negative coordinates; they became 0"
                 )
             if any(x != round(x) or y != round(y) for x, y in points):
                 self.lose("decimals of coordinates", "PAGE writes whole pixels")
@@ -216,7 +216,7 @@ class _Writing:
         if conf is not None:
             if fits("conf", conf):
                 return f'points="{stated}" conf="{conf}"'
-            self.lose("confidence of a shape", "it is no number from 0 to 1")
+            self.lose("confidence of a shape", "it is not a number from 0 to 1")
         return f'points="{stated}"'
 
     def _texts(self, segment: PageSegment, indent: str) -> None:
@@ -231,7 +231,7 @@ class _Writing:
             if text.extras:
                 plain = self._text_extras(text, attributes)
             if bad := illegal_characters(text.text):
-                self.lose("control characters in texts", "XML cannot hold them", bad)
+                self.lose("control characters in texts", "XML cannot contain them", bad)
             self.out.append(
                 f"{indent}<TextEquiv{attributes_of(attributes)}>{plain}<Unicode>{text_of(text.text)}</Unicode></TextEquiv>"
             )
@@ -245,7 +245,7 @@ class _Writing:
             elif key in known and key not in attributes and fits(known[key], value):
                 attributes[key] = value
             else:
-                self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 has no place for it or not for its value")
+                self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 does not allow it or its value")
         for fragment in kept.get("elements") or ():
             self.lose(f"element TextEquiv/{name_of(fragment)}", "PAGE 2019 has no place for it")
         return f"<PlainText>{text_of(kept['plain'])}</PlainText>" if kept.get("plain") else ""
@@ -376,7 +376,7 @@ class _Writing:
         if created and not fits("dateTime", created):
             self.lose(
                 "Metadata/Created",
-                f"{created[:40]!r} is no date and time; the time of writing stands instead",
+                f"{created[:40]!r} is not a date and time; the time of writing was used instead",
             )
             created = ""
         attributes: dict[str, str] = {}

@@ -50,7 +50,7 @@ def remaining_conversions(conn: Connection) -> int:
 
 @query(
     "/api/conversion/status",
-    summary="What the conversion of older results has done, is doing and has left",
+    summary="What the conversion of older results has done, is doing and has yet to do",
     answer=ConversionStatus,
     refusals=(),
     name="conversion_status",
@@ -132,7 +132,8 @@ def _left_out(raw: sqlite3.Connection, run_id: str) -> list[dict[str, str]]:
         {
             "artifact_id": artifact,
             "document_id": document,
-            "why": f"{boxes - kept} of its {boxes} boxes hold no rectangle; they stay in the artifact only.",
+            "why": f"{boxes - kept} of its {boxes} boxes contain no rectangle; they stay in the artifact "
+            "only.",
         }
         for artifact, document, boxes, kept in rows
     ]

@@ -199,7 +199,7 @@ def export(
         page.width = page.height = 0
     if not assembled.readings:
         notes.append(
-            f"No reading of the kind {reading_kind} counts on this pass, so the file holds shapes only."
+            f"No reading of the kind {reading_kind} counts on this pass, so the file contains only shapes."
         )
     if elsewhere is not None and reading_kind == "transcription":
         notes.append(elsewhere)
@@ -230,7 +230,9 @@ def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) 
     """Return the row of a live pass of the page; NotFound."""
     found = get_pass(conn, pass_id)
     if found.document_id != document_id:
-        raise NotFound(f"The pass {pass_id} is of another page; name one of {name}.", code="other_document")
+        raise NotFound(
+            f"The pass {pass_id} belongs to another page; name one of {name}.", code="other_document"
+        )
     if found.deleted_at is not None:
         raise NotFound(f"The pass {found.name!r} is withdrawn; restore it to export it.", code="pass_deleted")
     return found
@@ -340,8 +342,8 @@ def _frame(
     size = chosen.pixel_width, chosen.pixel_height
     if imported is not None and imported.page_width and (imported.page_width, imported.page_height) != size:
         notes.append(
-            f"The imported file counted in {imported.page_width} x {imported.page_height} pixels; "
-            f"this one counts in those of the page's image, {size[0]} x {size[1]}."
+            f"The imported file's page had {imported.page_width} x {imported.page_height} pixels; this one "
+            f"uses those of the page's image, {size[0]} x {size[1]}."
         )
     known = PurePath(name).suffix.lower() in {
         ".jpg",

@@ -24,7 +24,7 @@ _FILES = Rows(mets_files, checksum=mets_files.c.original, kept=mets_files.c.kept
 
 @query(
     "/api/documents/{doc_id}/mets",
-    summary="The METS files that the pages of a folder came in by: description, pages, logical structure",
+    summary="The METS files with which the pages of a folder were imported: description, pages, logical structure",
     answer=MetsFiles,
 )
 def mets_of(conn: Connection, doc_id: str) -> dict[str, Any]:

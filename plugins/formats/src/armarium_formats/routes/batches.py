@@ -38,13 +38,13 @@ _BODY: dict[str, Any] = {
                         },
                         "parent_id": {
                             "type": "string",
-                            "description": "The folder to put them in; else Sources",
+                            "description": "The folder to put them in; default: Sources",
                         },
                         "beyond": {
                             "type": "string",
                             "enum": ["clip", "keep", "refuse"],
                             "default": "clip",
-                            "description": "What becomes of shapes that reach beyond their page",
+                            "description": "What to do with shapes that extend beyond their page",
                         },
                     },
                 }
@@ -57,7 +57,7 @@ _BODY: dict[str, Any] = {
 
 @router.post(
     "/api/documents/import-batch",
-    summary="Take in files that were dropped together, layout files paired with their pictures",
+    summary="Import files that were dropped together, with layout files paired with their pictures",
     response_model=written(Ingested),
     responses=REFUSALS(404, 409),
     openapi_extra=_BODY,
@@ -71,13 +71,13 @@ async def import_batch(request: Request, library: CurrentLibrary) -> Response:
         unknown = sorted(set(received.fields) - {"parent_id", "beyond"})
         if unknown:
             raise Invalid(
-                f"There is no field {unknown[0][:80]!r}; there are files, parent_id and beyond.",
+                f"There is no field {unknown[0][:80]!r}; the fields are files, parent_id and beyond.",
                 code="invalid_request",
             )
         beyond = received.fields.get("beyond", "").strip() or "clip"
         if beyond not in get_args(Beyond):
             raise Invalid(
-                f"beyond is {beyond[:80]!r}; it is one of {', '.join(get_args(Beyond))}.",
+                f"beyond is {beyond[:80]!r}; it must be one of {', '.join(get_args(Beyond))}.",
                 code="invalid_request",
             )
         params = IngestBatch(

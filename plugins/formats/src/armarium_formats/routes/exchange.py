@@ -38,7 +38,7 @@ def list_formats(engine: CurrentEngine) -> Response:
 
 @router.post(
     "/api/formats/check",
-    summary="What a file is, whether it is valid, and what each format would lose of it; nothing is kept",
+    summary="What a file is, whether it is valid, and what each format would lose of it; nothing is stored",
     response_model=CheckedFile,
     responses=REFUSALS(),
 )
@@ -55,19 +55,19 @@ def check_file(engine: CurrentEngine, body: CheckFile) -> Response:
 def import_file(
     request: Request,
     doc_id: str,
-    file: Annotated[UploadFile, File(description="PAGE XML or another format that is read here")],
+    file: Annotated[UploadFile, File(description="PAGE XML or another format that can be read here")],
     format: Annotated[str | None, Form(max_length=100)] = None,
     name: Annotated[str | None, Form(max_length=500)] = None,
     pages: Annotated[str | None, Form(max_length=200)] = None,
     companions: Annotated[
-        list[UploadFile] | None, File(description="Files it needs beside it, such as class names")
+        list[UploadFile] | None, File(description="Files that belong to it, such as class names")
     ] = None,
     beyond: Annotated[
         str,
         Form(
             max_length=20,
-            description="Shapes that reach beyond the page: clip (one wholly beyond it refuses the file), keep (that one comes "
-            "in without a place of its own) or refuse",
+            description="Shapes that extend beyond the page: clip (a shape entirely beyond it refuses the "
+            "file), keep (such a shape is imported without a place of its own) or refuse",
         ),
     ] = "clip",
 ) -> Response:
@@ -92,7 +92,7 @@ def import_file(
 
 @router.get(
     "/api/documents/{doc_id}/export/{format_name}",
-    summary="A page as a file, with what the format cannot carry",
+    summary="A page as a file, with what the format cannot express",
     response_model=Exported,
     responses=REFUSALS(404, 409, 500),
 )
@@ -137,7 +137,7 @@ def original(request: Request, library: CurrentLibrary, pass_id: str) -> Respons
 
 @router.get(
     "/api/documents/{doc_id}/mets/{mets_id}/original",
-    summary="A METS file that pages came in by, byte for byte",
+    summary="A METS file with which pages were imported, byte for byte",
     response_class=FileResponse,
     responses={
         200: {"content": {"application/octet-stream": {}}, "description": "The bytes"},

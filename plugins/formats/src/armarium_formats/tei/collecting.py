@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lxml import etree
 
 UNPLACED = (
-    "Editorial elements hold characters that the text leaves out, or stand where it is put together otherwise: they are kept "
-    "as markup and make no editorial facts"
+    "Editorial elements contain characters that the text leaves out, or are where the text is assembled "
+    "differently: they are kept as markup and do not become editorial facts"
 )
 POINTING = ("facs", "corresp")
 
@@ -113,7 +113,7 @@ class Collecting:
         if line is None or line.detached:
             return
         if "".join(line.plain).strip():
-            self.notes.note("A hand changes within a line; the line is of the hand that began it")
+            self.notes.note("A hand changes within a line; the line is attributed to the hand that began it")
         else:
             line.hand = self.hand
 
@@ -202,7 +202,7 @@ class Collecting:
         if not segment.texts:
             segment.texts = texts
         elif texts and id(segment) in self.filled:
-            page.notes.note("A zone is the place of more than one line of text; they were put together")
+            page.notes.note("A zone is the place of more than one line of text; they were joined")
             self.further.setdefault(id(segment), (segment, []))[1].append(texts[0].text)
         elif texts and texts[0].text == segment.text:
             segment.texts = texts
@@ -231,7 +231,7 @@ class Collecting:
             return
         if len(above) + zone.height >= DEEPEST:
             self.notes.note(
-                f"Zones stand more than {DEEPEST} deep in each other; further ones stand on the surface"
+                f"Zones are nested more than {DEEPEST} deep; further ones were put on the surface"
             )
             return
         zone.parent = around
@@ -268,7 +268,7 @@ class Collecting:
         targets = [self.find_target(one) for one in found]
         in_sequence = bool(found) and len(found) == len(pages) and not any(targets)
         if in_sequence:
-            self.notes.note("No pb points at a surface; they were put together in sequence")
+            self.notes.note("No pb points to a surface; they were matched in sequence")
         for number, (element, target) in enumerate(zip(found, targets, strict=True)):
             if in_sequence:
                 target = pages[number]
@@ -279,7 +279,7 @@ class Collecting:
                 name = element.get("n") or stated_id(element) or f"page {len(self.surfaces.pages) + 1}"
                 target = Page(PageModel(0, 0), name.strip())
                 if picture.startswith("#"):
-                    target.notes.note(f"A pb points at {picture}, which is not there")
+                    target.notes.note(f"A pb points to {picture}, which does not exist")
                 else:
                     target.model.image = image_of(picture)
                 self.surfaces.pages.append(target)

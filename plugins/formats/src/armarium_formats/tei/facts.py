@@ -223,7 +223,7 @@ def declare(root: etree._Element, models: Iterable[PageModel]) -> None:
                 text.marks = marks
         if missing:
             shown = ", ".join(list(missing)[:10])
-            model.notes.append(f"The file points at hands or signs that it declares nowhere: {shown}.")
+            model.notes.append(f"The file refers to hands or signs that it does not declare: {shown}.")
 
 
 def _words(element: Any) -> str:

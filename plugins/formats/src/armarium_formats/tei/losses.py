@@ -27,9 +27,7 @@ def losses_of(page: PageModel) -> list[Loss]:
             if driver != "tei" and _says_something(kept):
                 foreign[driver] = foreign.get(driver, 0) + 1
     found += [
-        Loss(
-            f"what the {driver} file says beyond the model", count, "it is written back into that format only"
-        )
+        Loss(f"what the {driver} file says beyond the model", count, "it is written back only to that format")
         for driver, count in foreign.items()
     ]
     left: dict[str, str] = (page.extras.get("tei") or {}).get("left") or {}

@@ -166,6 +166,6 @@ def _element(mark: TextMark, inside: str, lose: Lose) -> str:
         lose("sources of editorial facts", "TEI points at sources, and these are words")
     if name == "gap":
         if inside:
-            lose("characters of what is lost", "a gap holds none; they stand after it")
+            lose("characters of what is lost", "a gap contains none; they are written after it")
         return f"<gap{attributes_of(attributes)}/>{inside}"
     return f"<{name}{attributes_of(attributes)}>{inside}</{name}>"

@@ -179,12 +179,12 @@ def problems_of(root: etree._Element, *, most: int = 20) -> list[str]:
             if not rule.fullmatch(points):
                 found.append(f"points {points[:40]!r} are not {words}")
     counts = Counter(_strings(root, "//@xml:id"))
-    found += [f"the id {one} stands {count} times" for one, count in counts.items() if count > 1]
+    found += [f"the id {one} occurs {count} times" for one, count in counts.items() if count > 1]
     pointed = (
         "//t:body//*[self::t:pb or self::t:lb or self::t:ab or self::t:p or self::t:fw or self::t:cell]/@facs"
     )
     found += [
-        f"facs {one} names nothing" for one in _strings(root, pointed) if one.removeprefix("#") not in counts
+        f"facs {one} does not exist" for one in _strings(root, pointed) if one.removeprefix("#") not in counts
     ]
     return found[:most]
 

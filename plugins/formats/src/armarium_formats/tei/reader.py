@@ -80,7 +80,8 @@ def read(data: bytes, context: ReadContext) -> list[PageModel]:
         walk.text(text)
     if not surfaces.pages:
         raise Invalid(
-            f"{name} is TEI without any page: it has no surface, no pb and no text. There is nothing to read.",
+            f"{name} is TEI without any page: it has no surface, no pb and no text, so there is nothing to "
+            "read.",
             code="no_page",
         )
     if len(surfaces.pages) > MOST_PAGES:

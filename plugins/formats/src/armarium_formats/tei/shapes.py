@@ -25,7 +25,7 @@ def probability(stated: str, notes: Notes) -> float | None:
         return None
     if 0 <= value <= 1:
         return value
-    notes.note(f"A @cert of {stated[:20]} lies outside 0 to 1")
+    notes.note(f"A @cert of {stated[:20]} is outside 0 to 1")
     return None
 
 
@@ -36,13 +36,13 @@ def outline_of(element: etree._Element, notes: Notes) -> list[Point]:
         points = parse_points(stated)
         if points is not None:
             if points and "," not in stated:
-                notes.note("The points of a zone stand without commas; they were read as pairs")
+                notes.note("The points of a zone have no commas; they were read as pairs")
             return points
-        notes.note("The points of a zone are no x,y pairs")
+        notes.note("The points of a zone are not x,y pairs")
     box = box_of(element)
     if box is None:
         if any(key in element.attrib for key in COORDINATES[:4]):
-            notes.note("A zone states coordinates that are no rectangle")
+            notes.note("A zone states coordinates that are not a rectangle")
         return []
     left, top, right, bottom = box
     if right < left or bottom < top:

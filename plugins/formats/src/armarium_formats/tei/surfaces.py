@@ -80,7 +80,7 @@ class Page:
             if stated not in self.ids:
                 self.ids.add(stated)
                 return stated
-            self.notes.note(f"The id {stated[:60]} stands more than once; others got a number")
+            self.notes.note(f"The id {stated[:60]} occurs more than once; further ones got a number")
             word = stated
         while True:
             self.made[word] += 1
@@ -199,11 +199,11 @@ class Surfaces:
                 page.notes.note("A graphic states its size in other units than pixels")
         box = box_of(surface)
         if box is not None and (box[2] - box[0] <= 0 or box[3] - box[1] <= 0):
-            page.notes.note("A surface has the size 0 or less; its coordinates were taken as pixels")
+            page.notes.note("A surface has the size 0 or less; its coordinates were read as pixels")
             box = None
         if box is None:
             if pixels is None and COORDINATES[0] in surface.attrib:
-                page.notes.note("A surface states coordinates that are no numbers")
+                page.notes.note("A surface states coordinates that are not numbers")
             page.model.width, page.model.height = pixels or (0, 0)
             return
         wide, high = box[2] - box[0], box[3] - box[1]
@@ -223,7 +223,8 @@ class Surfaces:
             factor = LEAST_PIXELS / max(wide, high)
             size = max(1, round(wide * factor)), max(1, round(high * factor))
         page.notes.note(
-            f"The surface counts in units of its own ({wide:g} x {high:g}); they became {size[0]} x {size[1]} pixels"
+            f"The surface has units of its own ({wide:g} x {high:g}); they became {size[0]} x {size[1]} "
+            "pixels"
         )
         return size
 
@@ -259,9 +260,7 @@ class Surfaces:
         identity = page.identity(stated, "line" if name_of(element) == "line" else "zone")
         segment = PageSegment(identity, "region")
         if parent is not None and parent.depth >= DEEPEST:
-            page.notes.note(
-                f"Zones stand more than {DEEPEST} deep in each other; further ones stand side by side"
-            )
+            page.notes.note(f"Zones are nested more than {DEEPEST} deep; further ones were put side by side")
             parent = parent.parent
         zone = Zone(segment, page, parent, element, depth=parent.depth + 1 if parent is not None else 0)
         up, steps = parent, 1
@@ -271,7 +270,7 @@ class Surfaces:
         page.zones.append(zone)
         if own := stated_id(element):
             if own in self.places:
-                self.notes.note(f"The id {own[:60]} stands more than once; pointers mean the first")
+                self.notes.note(f"The id {own[:60]} occurs more than once; pointers refer to the first")
             self.places.setdefault(own, zone)
         self._facts(element, zone)
         extras: dict[str, Any] = {}
@@ -335,7 +334,7 @@ class Surfaces:
             return None
         points = parse_points(chosen.get("points") or "")
         if not points:
-            page.notes.note("The points of a path are no x,y pairs")
+            page.notes.note("The points of a path are not x,y pairs")
             return None
         segment.baseline = [page.place(x, y) for x, y in points]
         stated = attributes(chosen, ("points", "type"))
@@ -356,7 +355,8 @@ class Surfaces:
         ):
             extras["beyond"] = " ".join(f"{x},{y}" for x, y in placed)
             page.notes.note(
-                "A zone with a picture of its own reaches beyond its surface; its outline is kept but not placed"
+                "A zone with a picture of its own extends beyond its surface; its outline is kept but not "
+                "placed"
             )
             return
         zone.segment.points = placed

@@ -21,7 +21,7 @@ Lose = Callable[..., None]
 def escape_text(text: str, lose: Lose) -> str:
     """Return a text as character data."""
     if bad := illegal_characters(text):
-        lose("control characters in texts", "XML cannot hold them", bad)
+        lose("control characters in texts", "XML cannot contain them", bad)
     return text_of(text)
 
 
@@ -30,14 +30,14 @@ def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[Pag
     found: list[PageText] = []
     for text in segment.texts:
         if bad := illegal_characters(text.text):
-            lose("control characters in texts", "XML cannot hold them", bad)
+            lose("control characters in texts", "XML cannot contain them", bad)
             text = replace(text, text=lawful(text.text))
         if text.text or text.confidence is not None or text.marks:
             found.append(text)
     if len(segment.texts) > 1 and (empty := len(segment.texts) - len(found)):
         lose(
             "empty texts among readings",
-            "the profile states what says something; the next one moves up",
+            "the profile writes only readings with text; the next one moves up",
             empty,
         )
     return found
@@ -105,7 +105,7 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
     if text.kind == "transcription":
         return None
     if re.search(r"\s", text.kind) or text.kind in ("words", ""):
-        lose("the kind of a text", "it is no word of TEI")
+        lose("the kind of a text", "TEI does not have it")
         return None
     return text.kind
 

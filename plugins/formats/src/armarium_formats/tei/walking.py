@@ -266,7 +266,7 @@ class Walk(Collecting):
         """Return a kind of reading; None for an unknown one, which is noted."""
         if not word or word in READING_KINDS:
             return word
-        self.notes.note(f"{word[:40]} is no kind of reading here; the text is taken as a transcription")
+        self.notes.note(f"{word[:40]} is not a kind of reading here; the text is read as a transcription")
         return None
 
     def _apparatus(self, element: etree._Element) -> None:

@@ -64,7 +64,7 @@ class _Writing:
         if self.ids.changed:
             self.lose(
                 "ids",
-                "TEI asks for ids that begin with a letter and stand once; the original stands in a note of the zone",
+                "TEI requires unique ids that begin with a letter; the original is in a note of the zone",
                 self.ids.changed,
             )
         self._body(self.top)
@@ -99,7 +99,7 @@ class _Writing:
         title = text_of(self.image or "A page")
         creator = text_of(self.context.creator)
         if not self.image:
-            self.lose("the image's name", "the page names no image; the header and the surface go without")
+            self.lose("the image's name", "the page names no image, so the header and the surface have none")
         return (
             f"  <teiHeader>\n    <fileDesc>\n      <titleStmt><title>{title}</title></titleStmt>\n"
             f"      <publicationStmt><p>Unpublished; written by {creator}.</p></publicationStmt>\n"
@@ -123,7 +123,7 @@ class _Writing:
         if self.image:
             about = {"url": url_of(self.image)}
             if image_of(about["url"]) != self.image:
-                self.lose("the address of the picture", "no address has blanks and the like; they became %20")
+                self.lose("the address of the picture", "it had blanks and the like; they became %20")
             if page.width > 0 and page.height > 0:
                 about |= {"width": f"{page.width}px", "height": f"{page.height}px"}
             about |= self._attributes("graphic", self.kept.get("graphic"), about)
@@ -155,7 +155,7 @@ class _Writing:
             path |= self._attributes("path", kept.get("path"), path)
             inside += f"{inner}<path{attributes_of(path)}/>"
         elif segment.baseline:
-            self.lose("a baseline of one point", "TEI asks for two points at least")
+            self.lose("a baseline of one point", "TEI requires at least two points")
         inside += self._fragments(kept.get("elements"), inner)
         self.out.append(f"{indent}<zone{attributes_of(stated)}")
         children = segment.children
@@ -180,7 +180,7 @@ class _Writing:
         if len(points) > 2 and list(points) != rectangle:
             return {"points": points_as(points)}
         if len(points) < 3:
-            self.lose("an outline of fewer than three points", "TEI asks for three; the box was written")
+            self.lose("an outline of fewer than three points", "TEI requires three; the box was written")
         keys = ("ulx", "uly", "lrx", "lry")
         return dict(zip(keys, map(figure, (left, top, right, bottom)), strict=True))
 
@@ -197,7 +197,7 @@ class _Writing:
     def _language(self, language: str | None, script: str | None, what: str) -> str | None:
         tag = language_tag(language, script)
         if tag is None and (language or script):
-            self.lose(f"language and script of {what}", "they make no language tag (BCP 47)")
+            self.lose(f"language and script of {what}", "they do not form a language tag (BCP 47)")
         return tag
 
     def _attributes(self, what: str, kept: dict[str, str] | None, taken: Any) -> dict[str, str]:
@@ -207,7 +207,7 @@ class _Writing:
             if key in taken or key in ("facs", "xmlns"):
                 continue
             if not _ATTRIBUTE.fullmatch(key):
-                self.lose(f"attribute {what}/@{key}", "it is no name of an attribute")
+                self.lose(f"attribute {what}/@{key}", "it is not a valid name of an attribute")
             else:
                 found[key] = self.ids.take(value) if key == "xml:id" else value
         return found
@@ -267,7 +267,7 @@ class _Writing:
         kept = ((segment.extras or {}).get("tei") or {}).get("block") or {}
         tag = "cell" if cell is not None else self._tag(segment)
         if kept.get("name") == "p" and tag != "p":
-            self.lose("a paragraph as such", "one that holds regions or is furniture is written as a block")
+            self.lose("a paragraph as such", "one with regions, or of furniture, is written as a block")
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if cell is not None:
             stated |= cell
@@ -358,12 +358,12 @@ class _Writing:
         self.out.append(f"\n        <lb{attributes_of(stated)}/>{self.marks.shift(segment)}")
         kinds = [child.kind == "word" for child in segment.children]
         if sorted(kinds, reverse=True) != kinds:
-            self.lose("places of words among lines in a line", "the words of a line stand first")
+            self.lose("places of words among lines in a line", "the words of a line come first")
         words = [self._word(child) for child in segment.children if child.kind == "word"]
         body = text_writer.write_segment(segment, words, self.lose)
         markup = ((segment.extras or {}).get("tei") or {}).get("markup")
         if markup and body:
-            self.lose("markup of a line that had no text", "it stands around no word of the text it has now")
+            self.lose("markup of a line that had no text", "it surrounds no word of the present text")
         self.out.append(body or markup or "")
         for child in segment.children:
             if child.kind == "line":

@@ -1,1 +1,1 @@
-"""The only writes of knowledge, one file a noun."""
+"""The writes of knowledge, one file per noun."""

@@ -1,4 +1,4 @@
-"""Writes of statements: make one, change or curate it, delete it, take those a job found."""
+"""Writes of statements: create one, change or curate it, delete it, store those a job found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ Image = Mapping[str, Any] | None
 
 
 def _curates(before: Image, after: Image) -> bool:
-    """What a person alone does: any change of the curation but the step from unreviewed to the shortlist and back."""
+    """Return whether only a person may do this: any change of the curation except between unreviewed and the
+    shortlist.
+    """
     was = before["curation_state"] if before else "unreviewed"
     becomes = after["curation_state"] if after else "unreviewed"
     return was != becomes and {was, becomes} != {"unreviewed", "shortlisted"}
@@ -46,7 +48,7 @@ OF_ENTITIES = {"entity_ids", "subject_entity_id", "object_entity_id"}
 
 
 class _Rests:
-    """What a statement is to rest on: rows of evidence, and the type they make."""
+    """The evidence of a statement: rows of evidence, and the source type that results."""
 
     def __init__(self, ctx: ActionContext, p: ClaimCreate, claim_id: str) -> None:
         self.ctx, self.claim_id = ctx, claim_id
@@ -128,7 +130,7 @@ class _Rests:
 
 
 def evidence_on(places: PagePlaces, piece: Place) -> dict[str, Any]:
-    """The columns of a piece of evidence: characters of one line."""
+    """Return the columns of a piece of evidence: characters of one line."""
     line = places.line(piece.segment_id)
     assert line is not None
     return {
@@ -170,13 +172,15 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "claim.create",
     params=ClaimCreate,
     result=Claim,
-    summary="Make a statement.",
+    summary="Create a statement.",
     route=Route("POST", "/api/claims"),
-    words="Made a statement",
+    words="Created a statement",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
-    """It rests on the characters named, line by line, on whole documents or on other statements. It begins unreviewed."""
+    """Create it on the characters named, line by line, on whole documents or on other statements. It starts
+    unreviewed.
+    """
     _check_times(p.time_start, p.time_end)
     claim_id = new_id()
     rests = _Rests(ctx, p, claim_id)
@@ -230,7 +234,7 @@ NEVER_EMPTY = frozenset(
     example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"], "curation_state": "curated"},
 )
 def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
-    """Curated by persons alone; a machine may put an unreviewed one on the shortlist."""
+    """Change it. Only a person curates; a machine may only put an unreviewed one on the shortlist."""
     row = CLAIMS.row(ctx.conn, p.claim_id)
     sent = p.model_fields_set - {"claim_id"}
     changes = p.model_dump(mode="json", include=sent - OF_SOURCES - {"entity_ids"})
@@ -271,7 +275,7 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
     example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"]},
 )
 def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
-    """Statements that rest on it lose that evidence; a prediction that became it is decided without it."""
+    """Delete it. Statements that rest on it lose that evidence; a prediction that became it is decided without it."""
     row = CLAIMS.row(ctx.conn, p.claim_id)
     sources = claim_sources.c
     rests = select(sources.document_id).where(sources.claim_id == row.id, sources.document_id.is_not(None))
@@ -309,13 +313,15 @@ def _take_example(ex: Example) -> dict[str, Any]:
     "claim.take",
     params=TakeStatements,
     result=TakenStatements,
-    summary="Write the statements that were found on a page.",
+    summary="Write the statements found on a page.",
     words="Found statements on {document_id|a page}",
     rules=(CURATED_BY_PERSONS,),
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
-    """Left out is what the page says already. A subject or object that is called just as one entity is that entity."""
+    """Write them, except those already there. A subject or object with exactly one entity's name becomes that
+    entity.
+    """
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
     known = _said_on(ctx, p.document_id)
@@ -374,7 +380,7 @@ def _take_one(
 
 
 def _find_named(ctx: ActionContext, words: str) -> str | None:
-    """The one entity that is called just so; None where there is none, or more than one."""
+    """Return the one entity with exactly this name; None if there is none, or more than one."""
     if not fold(words):
         return None
     e = entities.c

@@ -1,4 +1,4 @@
-"""Say of what a correction put in doubt that it holds."""
+"""Confirms that what a correction put in doubt still holds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _confirm_example(ex: Example) -> dict[str, Any]:
     "knowledge.confirm",
     params=Confirm,
     result=Confirmed,
-    summary="Say that what rests on changed text still holds.",
+    summary="Confirm that what rests on changed text still holds.",
     route=Route("POST", "/api/staleness/confirm", name="confirm_staleness"),
     words="Confirmed what a correction had put in doubt",
     example=_confirm_example,
 )
 def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
-    """All of it or nothing. NotFound for what cannot be confirmed, Conflict where the words are gone."""
+    """Confirm all or nothing. NotFound for what cannot be confirmed, Conflict if the words are gone."""
     families = [family for _, family in ctx.engine.plugins.contributions("rests_on_text")]
     known = list(dict.fromkeys(kind for family in families for kind in family.kinds))
     for one in p.items:
@@ -109,12 +109,14 @@ _CONFIRMS: dict[str, Callable[[ActionContext, str], bool]] = {
 
 
 class RestingKnowledge:
-    """What of this family rests on text."""
+    """What in this family rests on text."""
 
     kinds = ("mention", "statement", "interpretation", "artifact", "verdict")
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Mentions, statements, interpretations, catalogue records and passages of these pages, and verdicts on the first two."""
+        """Return mentions, statements, interpretations, catalogue records and passages of these pages, and
+        verdicts on the first two.
+        """
         resting = [
             *staleness.mentions_in_doubt(conn, document_ids),
             *staleness.statements_in_doubt(conn, document_ids),
@@ -127,6 +129,6 @@ class RestingKnowledge:
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """All but artifacts, which are made again, and verdicts, which stand or fall with what they are about."""
+        """Confirm all but artifacts, which are made again, and verdicts, which depend on what they are about."""
         confirms = _CONFIRMS.get(kind)
         return confirms is not None and confirms(ctx, identity)

@@ -1,4 +1,4 @@
-"""Writes of entities: make one, change it, delete it."""
+"""Writes of entities: create one, change it, delete it."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from armarium_knowledge.schemas.fields import NameIn
 Image = Mapping[str, Any] | None
 
 BY_PERSONS = ("verified", "rejected", "merged")
-"""The states that only a person gives or takes away."""
+"""The states that only a person sets or removes."""
 
 
 def _is_decision(before: Image, after: Image) -> bool:
-    """A person's decision about an entity was made, changed or taken back."""
+    """Return whether a person's decision about an entity was made, changed or removed."""
     was = before["curation_state"] if before else "unreviewed"
     becomes = after["curation_state"] if after else "unreviewed"
     return was != becomes and (was in BY_PERSONS or becomes in BY_PERSONS)
@@ -64,16 +64,16 @@ def _in_circle(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
 
 
 NO_CIRCLE = RowLaw("entity", _in_circle)
-"""An entity is not beneath itself, whatever was undone."""
+"""An entity is never below itself, whatever was undone."""
 
 
 def known_types(conn: Connection) -> list[str]:
-    """The types of entity of this project: those of every project, and those its settings name."""
+    """Return the types of entity in this project: the built-in ones, and those its settings name."""
     return list(dict.fromkeys([*TYPES, *(project_setting(conn, "entity_types") or ())]))
 
 
 def check_type(conn: Connection, entity_type: str) -> None:
-    """Invalid for a type that the project does not have."""
+    """Raise Invalid for a type that the project does not have."""
     known = known_types(conn)
     if entity_type not in known:
         raise errors.unknown_type(entity_type, known)
@@ -82,7 +82,7 @@ def check_type(conn: Connection, entity_type: str) -> None:
 def name_rows(
     ctx: ActionContext, given: Sequence[NameIn], there: Sequence[Mapping[str, Any]] = ()
 ) -> list[dict[str, Any]]:
-    """Names as they are stored: one that is there and says the same keeps who gave it."""
+    """Return names as they are stored: an existing one that stays the same keeps who gave it."""
     before = {one["id"]: one for one in there}
     found = []
     for name in given:
@@ -97,13 +97,13 @@ def name_rows(
 
 
 def all_names(canonical_name: str, names: Sequence[Mapping[str, Any]]) -> str:
-    """What a search of names looks in."""
+    """Return the text in which a search of names looks."""
     texts = [text for one in names for text in (one["text"], one["romanized"]) if text]
     return folded_names([canonical_name, *texts])
 
 
 def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
-    """Write a new entity; its id."""
+    """Write a new entity; return its id."""
     stated = p.model_dump(mode="json", exclude={"names"})
     names = name_rows(ctx, p.names)
     entity_id = new_id()
@@ -126,9 +126,9 @@ def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
     "entity.create",
     params=EntityCreate,
     result=Entity,
-    summary="Make an entity.",
+    summary="Create an entity.",
     route=Route("POST", "/api/entities"),
-    words="Made an entity",
+    words="Created an entity",
     laws=(NO_CIRCLE,),
     example=lambda ex: {
         "canonical_name": "Juan Garcia",
@@ -138,7 +138,9 @@ def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
     },
 )
 def create(ctx: ActionContext, p: EntityCreate) -> dict[str, Any]:
-    """It needs no source. Raises Invalid for a type the project does not have, NotFound for its parent."""
+    """Create it, with or without a source. Raises Invalid for a type the project does not have, NotFound for
+    its parent.
+    """
     check_type(ctx.conn, p.entity_type)
     if p.parent_id is not None:
         live_entity(ctx.conn, p.parent_id)
@@ -158,7 +160,9 @@ def _check_places(conn: Connection, p: EntityCreate | EntityUpdate) -> None:
 
 
 def reversed_interval(start: str, end: str) -> bool:
-    """Whether plain dates run backwards; uncertain ones and those before the year 1 are taken as they are."""
+    """Return whether plain dates run backwards; uncertain ones and those before the year 1 are accepted as
+    they are.
+    """
     plain = all(one[:4].isdigit() and set(one) <= set("0123456789-") for one in (start, end))
     return plain and end[: len(start)] < start[: len(end)]
 
@@ -179,11 +183,11 @@ def _update_example(ex: Example) -> dict[str, Any]:
     example=_update_example,
 )
 def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
-    """Raises NotFound, Conflict for one that was merged, Forbidden where a machine would verify or reject it."""
+    """Change it. Raises NotFound, Conflict for a merged one, Forbidden if a machine would verify or reject it."""
     row = live_entity(ctx.conn, p.entity_id)
     sent = p.model_fields_set - {"entity_id"}
     stated = p.model_dump(mode="json", include=sent - {"names"})
-    # Null clears what may be empty; a name, a type and a state are never empty.
+    # Null clears optional fields; a name, a type and a state are never empty.
     changes = {
         key: value
         for key, value in stated.items()
@@ -221,7 +225,7 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
     example=lambda ex: {"entity_id": samples.mention(ex)["entity_id"]},
 )
 def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
-    """Statements that name it stay and keep its name in words. Conflict where others were merged into it."""
+    """Delete it. Statements that name it remain, with its name as text. Conflict if others were merged into it."""
     row = live_entity(ctx.conn, p.entity_id)
     into = select(entities.c.id).where(entities.c.merged_into_id == row.id)
     if held := [one.id for one in ctx.conn.execute(into)]:

@@ -1,4 +1,4 @@
-"""Note what a run found on a page, so that two runs can be compared."""
+"""Records what a run found on a page, so that two runs can be compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from armarium_knowledge.models import findings
 def note_findings(
     ctx: ActionContext, document_id: str, kind: str, found: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> None:
-    """(key, item) of each thing that the run found, also of what stood there already; nothing where no run asks."""
+    """Record (key, item) of each thing the run found, including what already existed; nothing if no run asks
+    for it.
+    """
     if ctx.run_id is None:
         return
     rows = [

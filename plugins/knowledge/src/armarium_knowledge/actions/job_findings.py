@@ -1,4 +1,4 @@
-"""Writes of what jobs work out about entities: their dates, their links to authorities."""
+"""Writes of what jobs work out about entities: their dates and their links to authorities."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _dates_example(ex: Example) -> dict[str, Any]:
     "entity.take_dates",
     params=TakeDates,
     result=Touched,
-    summary="Write the dates that were worked out of a page's mentions.",
+    summary="Write the dates worked out from a page's mentions.",
     words="Worked out dates on {document_id|a page}",
     example=_dates_example,
 )
 def take_dates(ctx: ActionContext, p: TakeDates) -> dict[str, Any]:
-    """Beside those that an entity has; one that it has already is left out."""
+    """Add them to those an entity has, without repeating any."""
     given = ((one.entity_id, one.date.model_dump(mode="json")) for one in p.dates)
     return _add(ctx, p.document_id, "date_values", given, ("as_written", "iso_start", "iso_end"))
 
@@ -45,12 +45,12 @@ def _links_example(ex: Example) -> dict[str, Any]:
     "entity.take_links",
     params=TakeLinks,
     result=Touched,
-    summary="Write the links to an authority file that were found for the entities of a page.",
+    summary="Write the links to an authority file found for the entities of a page.",
     words="Linked entities on {document_id|a page} to an authority file",
     example=_links_example,
 )
 def take_links(ctx: ActionContext, p: TakeLinks) -> dict[str, Any]:
-    """Beside those that an entity has; one that it has already is left out."""
+    """Add them to those an entity has, without repeating any."""
     given = ((one.entity_id, one.link.model_dump(mode="json")) for one in p.links)
     return _add(ctx, p.document_id, "authority_links", given, ("uri",))
 

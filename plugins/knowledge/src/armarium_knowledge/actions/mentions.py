@@ -1,4 +1,6 @@
-"""Writes of mentions: make one, move it to another entity or other characters, delete it, take those a job found."""
+"""Writes of mentions: create one, move it to another entity or other characters, delete it, store those a job
+found.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def _was_put_right(before: Image, after: Image) -> bool:
 CORRECTED_BY_PERSONS: RowRule[Any] = RowRule(
     "mention", "person", when=_was_put_right, refusal=errors.corrected_by_person
 )
-"""What a person put right about a mention, no machine changes or takes back."""
+"""No machine changes or deletes a mention that a person corrected."""
 
 
 def _is_person(ctx: ActionContext) -> bool:
@@ -81,7 +83,7 @@ def _insert(ctx: ActionContext, places: PagePlaces, place: Place, entity_id: str
 
 
 def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> None:
-    """Note that the characters of a mention do not name its entity."""
+    """Record that the characters of a mention do not name its entity."""
     spanned = (
         "document_id",
         "segment_id",
@@ -102,7 +104,7 @@ def _refuse(ctx: ActionContext, places: PagePlaces, row: Mapping[str, Any]) -> N
 
 
 def _check_refused(ctx: ActionContext, places: PagePlaces, entity_id: str, start: int, end: int) -> None:
-    """A machine is refused a span that was refused to the entity; a person takes the refusal back by naming it."""
+    """Refuse a machine's span that was refused to the entity; when a person names it, the refusal is removed."""
     against = [
         one["id"]
         for one in RefusedSpans(ctx.conn, places).find_at(start, end)
@@ -134,15 +136,16 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "mention.create",
     params=MentionCreate,
     result=Mention,
-    summary="Say that characters of a page name an entity.",
+    summary="State that characters of a page name an entity.",
     route=Route("POST", "/api/mentions"),
     words="Named an entity on {document_id|a page}",
     rules=(CORRECTED_BY_PERSONS,),
     example=_create_example,
 )
 def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
-    """Raises NotFound, Invalid where they are no words of one line, Conflict where they name it already or, for a
-    machine, where they were refused to it."""
+    """Create the mention. Raises NotFound, Invalid if the characters are not words on one line, Conflict if
+    they already name the entity or, for a machine, if they were refused to it.
+    """
     require_live(ctx.conn, p.document_id)
     live_entity(ctx.conn, p.entity_id)
     places = PagePlaces(ctx.conn, p.document_id)
@@ -184,7 +187,7 @@ def _repoint_example(ex: Example) -> dict[str, Any]:
     example=_repoint_example,
 )
 def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
-    """The entity that it leaves refuses these characters from then on, also after corrections."""
+    """Move the mention. The entity it leaves refuses these characters from then on, also after corrections."""
     places, row = _find_page(ctx, p)
     if p.to_entity_id == p.entity_id:
         raise errors.same_entity(p.entity_id)
@@ -214,14 +217,14 @@ def _respan_example(ex: Example) -> dict[str, Any]:
     "mention.respan",
     params=Respan,
     result=MentionPlaced,
-    summary="Let a mention be of other characters.",
+    summary="Move a mention to other characters.",
     route=Route("POST", "/api/entities/{entity_id}/mentions/respan"),
     words="Moved a mention on {document_id|a page}",
     rules=(CORRECTED_BY_PERSONS,),
     example=_respan_example,
 )
 def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
-    """Raises Invalid where the new characters are no words of one line."""
+    """Move the mention. Raises Invalid if the new characters are not words on one line."""
     places, row = _find_page(ctx, p)
     place = places.piece(p.new_char_start, p.new_char_end)
     there = mention_at(ctx.conn, places, p.entity_id, p.new_char_start, p.new_char_end)
@@ -245,14 +248,14 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     "mention.delete",
     params=MentionId,
     result=Deleted,
-    summary="Delete a mention; its characters are refused to the entity from then on.",
+    summary="Delete a mention; the entity refuses its characters from then on.",
     route=Route("DELETE", "/api/mentions/{mention_id}"),
     words="Deleted a mention",
     rules=(CORRECTED_BY_PERSONS,),
     example=lambda ex: {"mention_id": samples.mention(ex)["mention_id"]},
 )
 def remove(ctx: ActionContext, p: MentionId) -> dict[str, Any]:
-    """The entity stays, also where nothing names it any more."""
+    """Delete it. The entity remains, even if nothing names it any more."""
     row = MENTIONS.require(ctx.conn, p.mention_id)
     _refuse(ctx, PagePlaces(ctx.conn, row["document_id"]), row)
     ctx.conn.execute(delete(mentions).where(mentions.c.id == p.mention_id))
@@ -279,14 +282,16 @@ def _take_example(ex: Example) -> dict[str, Any]:
     "mention.take",
     params=TakeMentions,
     result=Taken,
-    summary="Write the names that were found on a page.",
+    summary="Write the names found on a page.",
     words="Found names on {document_id|a page}",
     rules=(CORRECTED_BY_PERSONS,),
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
-    """A name goes to the entity that is called just so, where there is one of the type, else to a new one. Left out is
-    what stands there already, what was refused, and what is not on its line any more."""
+    """Write them: a name goes to the entity of that type with exactly this name, if there is one, else to a
+    new one. Names that are already mentions, that were refused, or that are no longer on their line are left
+    out.
+    """
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
     refused = RefusedSpans(ctx.conn, places)
@@ -325,7 +330,7 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
 
 
 class _Spans:
-    """The characters of a page that are a mention already."""
+    """The characters of a page that already are a mention."""
 
     def __init__(self, ctx: ActionContext, places: PagePlaces) -> None:
         rows = MENTIONS.all(ctx.conn, mentions.c.document_id == places.document_id)
@@ -342,7 +347,7 @@ class _Spans:
 def _named_by(
     ctx: ActionContext, name: NamedOnLine, words: str, not_these: list[str]
 ) -> tuple[str | None, bool]:
-    """(entity, whether it was made now); None where the name was refused to whom it would go to."""
+    """Return (entity, whether it is new); None if the name was refused to the entity it would go to."""
     if name.entity_id is not None:
         live_entity(ctx.conn, name.entity_id)
         return (None if name.entity_id in not_these else name.entity_id), False

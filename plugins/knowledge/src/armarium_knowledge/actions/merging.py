@@ -1,4 +1,4 @@
-"""Merge entities, and decide whether two are one; the undo of a merge is what parts them again."""
+"""Merges entities, and decides whether two are one; undoing a merge separates them again."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     example=_merge_example,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
-    """The survivor gets their names, mentions and statements; they stay and say into which they were merged.
+    """Merge: the survivor gets their names, mentions and statements; the merged ones remain and say into
+    which they were merged.
 
-    A span that was refused to one of them is refused to the survivor, save where it stands named there. For persons
-    alone. Raises NotFound, Conflict for one that was merged already, Invalid where the survivor is among them.
+    A span refused to one of them is refused to the survivor, unless the survivor is named there. Only for
+    people. Raises NotFound, Conflict for one already merged, Invalid if the survivor is among them.
     """
     survivor = live_entity(ctx.conn, p.survivor_id)
     ids = list(dict.fromkeys(p.ids))
@@ -89,7 +90,9 @@ _SAME = (
 
 
 def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
-    """What names the merged entities names the survivor; of two mentions of just the same characters one stays."""
+    """Let what names the merged entities name the survivor; of two mentions of exactly the same characters
+    one remains.
+    """
     raw = raw_of(ctx.conn)
     given = {"to": survivor_id, "ids": json_text(ids)}
     among = "(SELECT value FROM json_each(:ids))"
@@ -132,7 +135,7 @@ def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
     for column in (reviews.c.source_entity_id, reviews.c.target_entity_id):
         ctx.conn.execute(update(reviews).where(column.in_(ids)).values({column.name: survivor_id}))
     ctx.conn.execute(update(entities).where(entities.c.parent_id.in_(ids)).values(parent_id=survivor_id))
-    # A match between two that are one now is settled; others of theirs are the survivor's.
+    # A match between two entities that are now one is settled; their other matches become the survivor's.
     both = matches.c.survivor_entity_id.in_([survivor_id, *ids]) & matches.c.candidate_entity_id.in_(
         [survivor_id, *ids]
     )
@@ -155,12 +158,14 @@ def _match(ex: Example) -> dict[str, Any]:
     "entity.propose_matches",
     params=ProposeMatches,
     result=ProposedMatches,
-    summary="Propose that pairs of entities are one each.",
+    summary="Propose that pairs of entities are the same.",
     words="Proposed matches of entities",
     example=_match,
 )
 def propose(ctx: ActionContext, p: ProposeMatches) -> dict[str, Any]:
-    """A pair that waits or was decided is left out, so a rejected one does not come back. Nothing is merged."""
+    """Propose them. A pending or decided pair is left out, so a rejected one does not come back. Nothing is
+    merged.
+    """
     ids = {one for pair in p.pairs for one in (pair.survivor_id, pair.candidate_id)}
     live = {one: live_entity(ctx.conn, one) for one in sorted(ids)}
     made = []
@@ -178,7 +183,7 @@ def propose(ctx: ActionContext, p: ProposeMatches) -> dict[str, Any]:
 
 
 def match_of(ctx: ActionContext, one: str, other: str) -> Any:
-    """The match between two entities, whatever was decided about it."""
+    """Return the match between two entities, whatever was decided about it."""
     m = matches.c
     forth = (m.survivor_entity_id == one) & (m.candidate_entity_id == other)
     back = (m.survivor_entity_id == other) & (m.candidate_entity_id == one)
@@ -188,7 +193,7 @@ def match_of(ctx: ActionContext, one: str, other: str) -> Any:
 def insert_match(
     ctx: ActionContext, survivor: str, candidate: str, score: float, method: str, reason: str | None
 ) -> dict[str, Any]:
-    """Write a match that waits to be decided; as answered."""
+    """Write a pending match; return it as answered."""
     row = {
         "id": new_id(),
         "survivor_entity_id": survivor,
@@ -223,14 +228,16 @@ def _decide_example(ex: Example) -> dict[str, Any]:
     "entity.decide_match",
     params=Decide,
     result=EntityMatchCandidate,
-    summary="Accept that two entities are one, which merges them, or reject it.",
+    summary="Accept that two entities are the same, which merges them, or reject it.",
     route=Route("POST", "/api/entity-matches/{match_id}/decide"),
     words="Decided a match of entities",
     rules=(ACCEPTED_BY_PERSONS,),
     example=_decide_example,
 )
 def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
-    """Accepted by persons alone. Raises NotFound, Conflict for one that is decided or whose entities were merged since."""
+    """Decide it. Only people accept. Raises NotFound, Conflict for one already decided or whose entities were
+    merged since.
+    """
     row = MATCHES.require(ctx.conn, p.match_id)
     if row["state"] != "pending":
         raise errors.match_decided(row["state"])
@@ -259,15 +266,15 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     "entity.find_matches",
     params=FindMatches,
     result=Queued,
-    summary="Look for entities that may be one, by their names.",
-    words="Looked for entities that may be one",
+    summary="Look for entities that may be the same, by their names.",
+    words="Looked for entities that may be the same",
     example=lambda ex: {"entity_ids": [samples.entity(ex)]},
 )
 def find(ctx: ActionContext, p: FindMatches) -> dict[str, Any]:
-    """A job that proposes pairs for review; nothing is merged. NotFound for an unknown entity."""
+    """Enqueue a job that proposes pairs for review; nothing is merged. NotFound for an unknown entity."""
     for one in p.entity_ids:
         if ctx.conn.execute(select(entities.c.id).where(entities.c.id == one)).first() is None:
             raise errors.unknown_entity(one)
-    job_id = ctx.enqueue(JOB_KIND, p.model_dump(mode="json"), title="Look for entities that may be one")
+    job_id = ctx.enqueue(JOB_KIND, p.model_dump(mode="json"), title="Look for entities that may be the same")
     ctx.target(job_id)
     return {"job_id": job_id}

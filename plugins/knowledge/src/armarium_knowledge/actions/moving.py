@@ -1,5 +1,6 @@
-"""What other families ask of knowledge inside their own steps: move with a correction, be carried across a match, arrive
-with a transfer."""
+"""What other families ask of knowledge within their own steps: to move with a correction, across a match, or
+with a transfer.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +24,12 @@ from armarium_source_model.api import (
 
 
 class Mover:
-    """Mentions, refused spans and evidence move to the reading that corrects theirs. How they were last looked at stays,
-    so that what a correction touched is known to be in doubt."""
+    """Moves mentions, refused spans and evidence to the reading that corrects theirs. They keep the state
+    they were last checked in, so that what a correction touched is known to be in doubt.
+    """
 
     def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[tuple[str, str]]:
-        """(id, why) of the mentions and evidence whose words are not there any more: they stay where they were."""
+        """Return (id, reason) of mentions and evidence whose words are gone: they stay where they were."""
         left: list[tuple[str, str]] = []
         for table in (mentions, claim_sources):
             for row in _rows_on(ctx, table, corrected.old_id):
@@ -39,7 +41,7 @@ class Mover:
                 else:
                     _move(ctx, table, row.id, corrected.new_id, there)
         for row in _rows_on(ctx, refusals, corrected.old_id):
-            # A refusal holds for what stands in the place of its words, also where these were corrected.
+            # A refusal also applies to what replaced its words, even if these were corrected.
             span = row.segment_char_start, row.segment_char_end
             exact = move_span(*span, corrected.old_text, corrected.new_text)
             there_now = (
@@ -66,14 +68,14 @@ def _move(
 
 
 class EvidenceCarrier:
-    """Evidence of statements, copied from a line to the line of another pass that shows the same."""
+    """Copies evidence of statements from a line to the line of another pass that shows the same text."""
 
     kind = "claim_evidence"
 
     def carry(
         self, ctx: ActionContext, from_segment_id: str, to_segment_id: str
     ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
-        """(original, copy) of each piece of evidence copied; (original, why) of each left."""
+        """Return (original, copy) of each piece of evidence copied; (original, reason) of each left."""
         rows = ctx.conn.execute(
             select(claim_sources)
             .where(claim_sources.c.segment_id == from_segment_id)
@@ -88,7 +90,7 @@ class EvidenceCarrier:
         resting = {row.claim_id for row in ctx.conn.execute(there)}
         for row in rows:
             if line is None:
-                left.append((row.id, "The other line has no reading for it to stand on."))
+                left.append((row.id, "The other line has no reading."))
                 continue
             if row.claim_id in resting:
                 left.append((row.id, "The statement rests on the other line already."))
@@ -120,7 +122,7 @@ def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
 
 
 def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
-    """Propose for review which entities of a transfer may be ones that were there; nothing is merged."""
+    """Propose for review which entities of a transfer may be ones that already existed; nothing is merged."""
     ids = companions.get("entity", [])
     e = entities.c
     proposed = []
@@ -138,6 +140,6 @@ def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) ->
             if fold(row.canonical_name) not in other.folded_names.split("\n"):
                 continue
             if match_of(ctx, other.id, row.id) is None:
-                why = "It came from another project and is called the same."
+                why = "It came from another project and has the same name."
                 proposed.append(insert_match(ctx, other.id, row.id, 1.0, "transfer", why))
     return proposed

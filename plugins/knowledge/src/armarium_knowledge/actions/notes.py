@@ -1,4 +1,4 @@
-"""Writes of interpretations of documents and of reviews of predicted relations."""
+"""Writes of interpretations of documents and reviews of predicted relations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _interpret_example(ex: Example) -> dict[str, Any]:
     example=_interpret_example,
 )
 def interpret(ctx: ActionContext, p: InterpretationCreate) -> dict[str, Any]:
-    """It keeps the fingerprint of the text that it reads. Raises NotFound."""
+    """Write it, with the fingerprint of the text it interprets. Raises NotFound."""
     require_live(ctx.conn, p.document_id)
     stated = p.model_dump(mode="json")
     mark = text_fingerprint(PagePlaces(ctx.conn, p.document_id).text)
@@ -68,7 +68,7 @@ def _write_example(ex: Example) -> dict[str, Any]:
     example=_write_example,
 )
 def withdraw(ctx: ActionContext, p: InterpretationId) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Delete it. Raises NotFound."""
     row = INTERPRETATIONS.require(ctx.conn, p.interpretation_id)
     ctx.conn.execute(delete(interpretations).where(interpretations.c.id == p.interpretation_id))
     ctx.target(p.interpretation_id, row["document_id"])
@@ -89,13 +89,13 @@ def _predict_example(ex: Example) -> dict[str, Any]:
     "prediction_review.create",
     params=ReviewCreate,
     result=KnowledgePredictionReview,
-    summary="Keep a predicted relation for review.",
+    summary="Save a predicted relation for review.",
     route=Route("POST", "/api/kg/kgembed/reviews"),
-    words="Kept a predicted relation for review",
+    words="Saved a predicted relation for review",
     example=_predict_example,
 )
 def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
-    """Raises NotFound for an entity, Conflict where the same relation of the same two waits already."""
+    """Save it. Raises NotFound for an entity, Conflict if the same relation of the same two is already pending."""
     live_entity(ctx.conn, p.source_entity_id)
     live_entity(ctx.conn, p.target_entity_id)
     r = reviews.c
@@ -135,7 +135,9 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     },
 )
 def decide(ctx: ActionContext, p: ReviewDecide) -> dict[str, Any]:
-    """It may be decided again until it became a statement. Invalid for a statement with any state but accepted."""
+    """Decide it; this can be changed until it has become a statement. Invalid for a statement with any state
+    but accepted.
+    """
     row = REVIEWS.require(ctx.conn, p.review_id)
     if row["resulting_claim_id"] is not None:
         raise errors.has_become_a_claim(row["resulting_claim_id"])

@@ -1,1 +1,3 @@
-"""Long work of knowledge: names, statements, dates, authorities, descriptions, passages, and entities that may be one."""
+"""Background work of knowledge: names, statements, dates, authorities, descriptions, passages, and entities
+that may be the same.
+"""

@@ -1,4 +1,4 @@
-"""What every job here that asks a model does alike: the lines it sends, the call, where the answer's words stand."""
+"""What all jobs here that ask a model share: the lines they send, the call, where the answer's words occur."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SYSTEM = "You work on sources of an archive. Answer only with what was asked for
 
 
 def text_of(job: JobContext, page_id: str) -> PagePlaces:
-    """The text of a page with its lines; PageSkipped where it has no words."""
+    """Return the text of a page with its lines; PageSkipped if it has no words."""
     with job.library.db.read() as conn:
         places = PagePlaces(conn, page_id)
     if not places.text.strip():
@@ -25,19 +25,19 @@ def text_of(job: JobContext, page_id: str) -> PagePlaces:
 
 
 def as_material(lines: Iterable[Line]) -> str:
-    """Each line of text on a line of its own, with its id before it."""
+    """Return the lines of text, each on a line of its own after its id."""
     return "\n".join(f"[{line.segment_id}] {' '.join(line.text.split())}" for line in lines)
 
 
 def one_of(words: Iterable[str]) -> Any:
-    """The type of an answer that names one of *words* and nothing else."""
+    """Return the type of an answer that can only be one of *words*."""
     return Literal[tuple(dict.fromkeys(words))]
 
 
 def ask_about(
     job: JobContext, page_id: str, task: str, answer: type[BaseModel], places: PagePlaces
 ) -> ModelAnswer[Any]:
-    """Ask the model of the settings about a page. PageWithheld where rights forbid it; RetryLater where it is busy."""
+    """Ask the settings' model about a page. PageWithheld if rights forbid it; RetryLater while it is busy."""
     args = job.args
     request = ModelRequest(
         provider=args.provider,
@@ -58,7 +58,7 @@ def ask_about(
 
 
 def occurrences(words: str, text: str) -> list[tuple[int, int]]:
-    """Where words stand in a line, whatever its white space is."""
+    """Return where words occur in a line, ignoring differences in white space."""
     parts = [re.escape(part) for part in words.split()]
     if not parts:
         return []

@@ -1,4 +1,4 @@
-"""Link the entities of pages to an authority file that a person has; nothing is fetched."""
+"""Links the entities of pages to an authority file that a person has; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from armarium_knowledge.models import entities, mentions
 
 
 def placed_file(engine: Engine, library: Library, settings: Any) -> Placement:
-    """On this machine; refused where no file is named."""
+    """Run on this machine; refused if no file is named."""
     if settings.file is None:
         raise errors.authority_file_needed()
     return Placement()
 
 
 def link(job: JobContext, page_id: str) -> PageWork:
-    """Links of the entities named on a page, where just one entry of the file is called the same."""
+    """Link the entities named on a page for which exactly one entry of the file has the name."""
     with job.library.db.read() as conn:
         e = entities.c
         there = select(mentions.c.entity_id).where(mentions.c.document_id == page_id)
@@ -30,7 +30,7 @@ def link(job: JobContext, page_id: str) -> PageWork:
         rows = conn.execute(listed.order_by(e.id)).all()
         wanted = _all_names(conn)
     if not rows:
-        raise PageSkipped("The page names no entities; find its names first.")
+        raise PageSkipped("No entities are named on the page; find its names first.")
     file = read_known(job.library, job.args.file.real, wanted)
     links = []
     for row in rows:
@@ -44,7 +44,8 @@ def link(job: JobContext, page_id: str) -> PageWork:
                 links.append({"entity_id": row.id, "link": {**told, "certainty": certainty}})
     if not links:
         raise PageSkipped(
-            "The authority file has no entry that is called as an entity of the page, or it is linked already."
+            "The authority file has no entry with the name of an entity on the page, or all of them are "
+            "already linked."
         )
     return PageWork(
         "entity.take_links",
@@ -55,6 +56,6 @@ def link(job: JobContext, page_id: str) -> PageWork:
 
 
 def _all_names(conn: Connection) -> set[str]:
-    """The folded names of the project: what of the file is worth keeping."""
+    """Return the folded names of the project: only these of the file are kept."""
     rows = conn.execute(select(entities.c.folded_names).where(entities.c.curation_state != "merged"))
     return {name for row in rows for name in row.folded_names.split("\n")}

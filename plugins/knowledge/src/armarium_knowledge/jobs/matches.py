@@ -1,4 +1,4 @@
-"""Look for entities that may be one, and propose them for review."""
+"""Looks for entities that may be the same, and proposes them for review."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ AT_ONCE = 500
 
 
 def find_matches(job: JobContext) -> dict[str, Any]:
-    """Pairs are proposed likeliest first; run again after a kill it finds the same, and what was proposed stays once."""
+    """Propose pairs, the likeliest first; run again after a kill it finds the same ones, and proposes each
+    only once.
+    """
     args: FindMatches = job.args
     e = entities.c
     with job.library.db.read_all() as conn:
@@ -54,7 +56,7 @@ def find_matches(job: JobContext) -> dict[str, Any]:
 MATCHES = JobKind(
     name=JOB_KIND,
     lane="cpu",
-    summary="Look for entities that may be one.",
+    summary="Look for entities that may be the same.",
     run=find_matches,
     args=FindMatches,
 )

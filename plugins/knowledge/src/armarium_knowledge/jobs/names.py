@@ -1,4 +1,4 @@
-"""Names on pages: those that the project knows, or those that a model finds; and the dates that mentions say."""
+"""Names on pages: those the project knows or those a model finds; and the dates in mentions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MOST_NAMES = 2_000
 
 
 def placed_names(engine: Engine, library: Library, settings: Any) -> Placement:
-    """On this machine where no provider is named: the names that the project knows need no model."""
+    """Run on this machine if no provider is named: the names that the project knows need no model."""
     return (
         Placement(lane="cpu") if settings.provider is None else place_with_provider(engine, library, settings)
     )
 
 
 def find_names(job: JobContext, page_id: str) -> PageWork | None:
-    """The names of a page as mentions; what stands there or was refused is left out when they are written."""
+    """Find the names of a page as mentions; existing and refused ones are left out when they are written."""
     return _find_known(job, page_id) if job.args.provider is None else _ask_model(job, page_id)
 
 
@@ -43,11 +43,11 @@ def _find_known(job: JobContext, page_id: str) -> PageWork:
     names = known_names(job.library)
     with job.library.db.read() as conn:
         found = names_on_page(conn, names, page_id, misread=job.args.misread)
-    # Of two entities of one name a person says which it is.
+    # If two entities have the same name, a person decides which is meant.
     sure = [one for one in found if not one["others"]]
     if not sure:
         raise PageSkipped(
-            "Nothing on the page is a name that the project knows and that is not there already."
+            "The page contains no name that the project knows and that is not already a mention."
         )
     listed = [
         {
@@ -81,12 +81,12 @@ def _ask_model(job: JobContext, page_id: str) -> PageWork:
     asked = ask_about(job, page_id, FIND, found_names(ids, types), places)
     listed = _locate_names(places, asked.answer.names)
     if not listed:
-        raise PageSkipped("The model found no names that stand on the page.")
+        raise PageSkipped("The model found no names that occur on the page.")
     return _work(page_id, listed, asked.episode_id)
 
 
 def _locate_names(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, Any]]:
-    """Where the words of an answer stand; the second time that they are named is the second time that they stand."""
+    """Return where the words of an answer occur; naming them a second time means their second occurrence."""
     times: dict[tuple[str, str], int] = {}
     listed = []
     for one in names:
@@ -112,7 +112,7 @@ def _locate_names(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, An
 
 
 def found_names(ids: Sequence[str], types: Sequence[str]) -> type[BaseModel]:
-    """An answer that gives names on lines of *ids*, of the project's types, and can name no other."""
+    """Return the type of an answer that names things on lines of *ids*, only of the project's types."""
     words: Any = Annotated[str, Field(min_length=1, max_length=500)]
     name = create_model(
         "FoundName", line=(one_of(ids), ...), words=(words, ...), name=(words, ...), kind=(one_of(types), ...)
@@ -122,7 +122,7 @@ def found_names(ids: Sequence[str], types: Sequence[str]) -> type[BaseModel]:
 
 
 def work_out_dates(job: JobContext, page_id: str) -> PageWork:
-    """The dates that mentions of a page say: "the Tuesday after Michaelmas 1342" is a name of a day."""
+    """Work out the dates in mentions of a page: "the Tuesday after Michaelmas 1342" is a name of a day."""
     with job.library.db.read() as conn:
         rows = MENTIONS.all(conn, mentions.c.document_id == page_id, order=(mentions.c.id,))
         there = on_page(conn, PagePlaces(conn, page_id), rows) if rows else []
@@ -145,7 +145,7 @@ def work_out_dates(job: JobContext, page_id: str) -> PageWork:
 
 
 def date_value(read: ReadDate) -> dict[str, Any]:
-    """A date that was read, as an entity keeps it: when it was in the Gregorian calendar."""
+    """Return a date that was read in the form entities store: when it was in the Gregorian calendar."""
     start, _, end = read.gregorian.partition("/")
     return {
         "as_written": read.as_written,

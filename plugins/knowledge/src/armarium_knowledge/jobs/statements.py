@@ -1,4 +1,4 @@
-"""What a model makes of a page's text: statements, a description for the catalogue, passages worth keeping."""
+"""What a model makes from a page's text: statements, a description for the catalogue, passages worth quoting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST = 500
 
 
 def find_statements(job: JobContext, page_id: str) -> PageWork:
-    """Statements with the lines that say them; each begins unreviewed."""
+    """Find statements with the lines that make them; each starts unreviewed."""
     places = text_of(job, page_id)
     asked = ask_about(job, page_id, STATEMENTS, found_statements(_ids(places)), places)
     listed = [
@@ -57,7 +57,7 @@ def find_statements(job: JobContext, page_id: str) -> PageWork:
 
 
 def describe(job: JobContext, page_id: str) -> PageWork:
-    """A catalogue record, as an artifact of the page."""
+    """Write a catalogue record as an artifact of the page."""
     places = text_of(job, page_id)
     asked = ask_about(job, page_id, DESCRIBE, CatalogueRecord, places)
     record = asked.answer.model_dump()
@@ -67,7 +67,7 @@ def describe(job: JobContext, page_id: str) -> PageWork:
 
 
 def pull_out(job: JobContext, page_id: str) -> PageWork:
-    """Passages in the words of the source, as an artifact of the page."""
+    """Write passages in the words of the source as an artifact of the page."""
     places = text_of(job, page_id)
     asked = ask_about(job, page_id, PASSAGES, found_passages(_ids(places)), places)
     passages = []
@@ -115,7 +115,7 @@ def _ids(places: PagePlaces) -> list[str]:
 
 
 def found_statements(ids: Sequence[str]) -> type[BaseModel]:
-    """Statements that lines of *ids* make."""
+    """Return the type of an answer with statements that lines of *ids* make."""
     words: Any = Annotated[str, Field(max_length=1_000)]
     lines: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
     one = create_model(
@@ -142,7 +142,7 @@ class CatalogueRecord(BaseModel):
 
 
 def found_passages(ids: Sequence[str]) -> type[BaseModel]:
-    """Passages of lines of *ids*."""
+    """Return the type of an answer with passages of lines of *ids*."""
     shows: Any = Annotated[str, Field(max_length=1_000)]
     lines: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
     one = create_model("FoundPassage", lines=(lines, ...), shows=(shows, ...))

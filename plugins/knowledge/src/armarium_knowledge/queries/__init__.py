@@ -1,1 +1,1 @@
-"""Reads of knowledge, one file a noun."""
+"""Reads of knowledge, one file per noun."""

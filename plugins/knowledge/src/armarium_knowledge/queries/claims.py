@@ -1,4 +1,4 @@
-"""Reads of statements and interpretations, with what they rest on."""
+"""Reads of statements and interpretations, with their evidence."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ EVIDENCE = (
 
 
 class Pages:
-    """The texts of pages, each worked out once."""
+    """The texts of pages, each computed once."""
 
     def __init__(self, conn: Connection) -> None:
         self.conn = conn
         self._known: dict[str, PagePlaces] = {}
 
     def know_kept(self, sources: Iterable[dict[str, Any]]) -> None:
-        """Take the lines that these pieces of evidence stand on from the texts as they are kept, all at once."""
+        """Load the lines of this evidence from the cached texts, all at once."""
         wanted: dict[str, set[str]] = {}
         for one in sources:
             if one["segment_id"] is not None and one["representation_id"] is not None:
@@ -59,9 +59,9 @@ class Pages:
 def shown_claims(
     conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None, *, in_snapshot: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of statements as answered: with the entities they name and what they rest on.
+    """Return rows of statements as answered: with the entities they name and their evidence.
 
-    in_snapshot: *conn* is in no step, so that texts as they are kept are those of now.
+    in_snapshot: *conn* is not in a step, so that cached texts are current.
     """
     ids = [row["id"] for row in rows]
     named: dict[str, list[str]] = {one: [] for one in ids}
@@ -125,7 +125,7 @@ def _build_answer(
 
 
 def standing(source: dict[str, Any], pages: Pages) -> tuple[Place | None, bool]:
-    """Where a piece of evidence stands now, and whether its line says something else than when it was last looked at."""
+    """Return where a piece of evidence is now, and whether its line has changed since it was last looked at."""
     if source["segment_id"] is None or source["representation_id"] is None:
         return None, False
     places = pages(source["document_id"])
@@ -140,7 +140,7 @@ def standing(source: dict[str, Any], pages: Pages) -> tuple[Place | None, bool]:
 
 
 def claim(conn: Connection, claim_id: str) -> dict[str, Any]:
-    """One statement as answered; NotFound, also where a page that it rests on is withheld from the caller."""
+    """Return one statement as answered; NotFound, also if a page it rests on is withheld from the caller."""
     row = CLAIMS.require(conn, claim_id)
     if claim_id in withheld_knowledge(conn)[0]:
         raise unknown_claim(claim_id)
@@ -148,11 +148,13 @@ def claim(conn: Connection, claim_id: str) -> dict[str, Any]:
 
 
 def with_entity(entity_id: str) -> ColumnElement[bool]:
-    """Whether a statement names an entity."""
+    """Return the condition that a statement names an entity."""
     return claims.c.id.in_(select(claim_entities.c.claim_id).where(claim_entities.c.entity_id == entity_id))
 
 
-@query("/api/claims", summary="The statements of the project, in the order they were made", answer=ClaimPage)
+@query(
+    "/api/claims", summary="The statements of the project, in the order of their creation", answer=ClaimPage
+)
 def list_claims(
     conn: Connection,
     q: Words = None,
@@ -163,7 +165,7 @@ def list_claims(
     limit: Limit = 100,
     offset: Start = 0,
 ) -> dict[str, Any]:
-    """What rests on the Trash alone is left out."""
+    """List them. What rests only on the Trash is left out."""
     left_out = HiddenKnowledge(conn).claims
     where: list[ColumnElement[bool]] = [claims.c.merged_into_id.is_(None)]
     if left_out:
@@ -187,14 +189,14 @@ def list_claims(
 
 @query("/api/claims/{claim_id}", summary="One statement", answer=Claim, name="get_claim")
 def read_claim(conn: Connection, claim_id: str) -> dict[str, Any]:
-    """With all that it rests on."""
+    """Return it with all its evidence."""
     return claim(conn, claim_id)
 
 
 def shown_interpretations(
     conn: Connection, rows: Sequence[dict[str, Any]], pages: Pages | None = None
 ) -> list[dict[str, Any]]:
-    """Rows of interpretations as answered; one is stale when its page's text is another by now."""
+    """Return rows of interpretations as answered; one is stale if its page's text has changed since."""
     pages = pages or Pages(conn)
     return [
         {**row, "stale": row["text_fingerprint"] != text_fingerprint(pages(row["document_id"]).text)}
@@ -210,7 +212,7 @@ def list_interpretations(
     limit: Limit = 100,
     offset: Start = 0,
 ) -> dict[str, Any]:
-    """In the order they were made; those of documents in the Trash only where the document is named."""
+    """List them in order of creation; those of documents in the Trash only if the document is named."""
     where: list[ColumnElement[bool]] = []
     if document_id is not None:
         require_document(conn, document_id)

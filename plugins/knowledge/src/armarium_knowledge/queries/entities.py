@@ -32,7 +32,7 @@ JOIN {documents} d ON d.id = m.document_id WHERE d.deleted_at IS NULL GROUP BY 1
 
 
 def shown_entities(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of entities as answered: with the documents that name each, those that name it most first."""
+    """Return rows of entities as answered: with the documents that name each, those that name it most often first."""
     supports: dict[str, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
     listed = json_text(list(supports))
     for entity_id, document_id, count in raw_of(conn).execute(_SUPPORTS, (listed,)) if rows else ():
@@ -53,7 +53,7 @@ def _build_answer(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[s
 
 
 def entity(conn: Connection, entity_id: str) -> dict[str, Any]:
-    """One entity as answered; NotFound, also where all that names it is withheld from the caller."""
+    """Return one entity as answered; NotFound, also if everything that names it is withheld from the caller."""
     row = ENTITIES.require(conn, entity_id)
     if entity_id in withheld_knowledge(conn)[1]:
         raise unknown_entity(entity_id)
@@ -61,7 +61,7 @@ def entity(conn: Connection, entity_id: str) -> dict[str, Any]:
 
 
 def live_entity(conn: Connection, entity_id: str) -> Row[Any]:
-    """The row of an entity that may be written about; NotFound, Conflict naming the one it was merged into."""
+    """Return the row of an entity that can be changed; NotFound, Conflict naming the one it was merged into."""
     row = ENTITIES.row(conn, entity_id)
     if row.curation_state == "merged":
         raise merged_entity(entity_id, survivor_of(conn, entity_id))
@@ -69,7 +69,7 @@ def live_entity(conn: Connection, entity_id: str) -> Row[Any]:
 
 
 def survivor_of(conn: Connection, entity_id: str) -> str:
-    """The entity that one was merged into at last; itself where it was not."""
+    """Return the entity that one was finally merged into; itself if it was not merged."""
     (found,) = (
         raw_of(conn)
         .execute(
@@ -84,7 +84,7 @@ def survivor_of(conn: Connection, entity_id: str) -> str:
 
 
 def in_words(column: ColumnElement[str], words: str) -> ColumnElement[bool]:
-    """Whether a folded column has every one of *words*, wherever."""
+    """Return the condition that a folded column contains every one of *words*, anywhere."""
     wanted = fold(words).split()
     return (
         or_(column.is_not(None))
@@ -111,7 +111,7 @@ def list_entities(
     limit: Limit = 100,
     offset: Start = 0,
 ) -> dict[str, Any]:
-    """Those merged are listed only where they are asked for. What rests on the Trash alone is left out."""
+    """List them. Merged ones are listed only on request. What rests only on the Trash is left out."""
     hidden = HiddenKnowledge(conn)
     where: list[ColumnElement[bool]] = []
     if hidden.entities:
@@ -140,13 +140,13 @@ def list_entities(
 
 @query("/api/entities/{entity_id}", summary="One entity", answer=Entity, name="get_entity")
 def read_entity(conn: Connection, entity_id: str) -> dict[str, Any]:
-    """Also one that was merged, which says into which."""
+    """Return it, even if it was merged; then it says into which."""
     return entity(conn, entity_id)
 
 
 @query(
     "/api/entity-matches",
-    summary="Entities that may be one, the likeliest first",
+    summary="Entities that may be the same, the likeliest first",
     answer=MatchPage,
     refusals=(),
 )
@@ -157,7 +157,7 @@ def list_matches(
     limit: Limit = 100,
     offset: Start = 0,
 ) -> dict[str, Any]:
-    """By state; matches of entities that are left out are left out too."""
+    """List them by state; matches of entities that are left out are left out too."""
     where = [] if state is None else [matches.c.state == state]
     if entity_id is not None:
         where.append(
@@ -181,7 +181,7 @@ def list_matches(
     name="list_reviews",
 )
 def list_reviews(conn: Connection, state: ReviewState | None = None) -> dict[str, Any]:
-    """All, or those of one state; reviews about entities that are left out are left out too."""
+    """List all, or those of one state; reviews about entities that are left out are left out too."""
     where = [] if state is None else [reviews.c.state == state]
     left_out = HiddenKnowledge(conn).entities
     if left_out:

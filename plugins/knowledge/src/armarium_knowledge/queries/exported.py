@@ -1,4 +1,6 @@
-"""Entities, mentions, statements and interpretations as records of an export: what rests on pages left out is left out."""
+"""Entities, mentions, statements and interpretations as records of an export, without what rests on pages
+left out of it.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,14 @@ Ids = frozenset[str] | None
 
 @dataclass
 class _Scope:
-    """What may be exported. *ids*: of the documents; None: the whole project, but for those *withheld*."""
+    """What may be exported. *ids*: of the documents; None: the whole project, except those *withheld*."""
 
     conn: Connection
     ids: Ids
     withheld: Collection[str]
 
     def pages(self, column: Any) -> ColumnElement[bool]:
-        """Whether a column names a document that is exported."""
+        """Return the condition that a column names a document that is exported."""
         if self.ids is not None:
             return is_among(column, self.ids)
         live: ColumnElement[bool] = column.in_(select(documents.c.id).where(documents.c.deleted_at.is_(None)))
@@ -53,7 +55,9 @@ class _Scope:
 
     @cached_property
     def claims(self) -> frozenset[str]:
-        """Statements that are exported: none of whose evidence is withheld, at once or through another statement."""
+        """Return the condition for statements to be exported: none of their evidence is withheld, directly or
+        through another statement.
+        """
         s = claim_sources.c
         asked = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
         found = set(self.conn.execute(asked).scalars()) - HiddenKnowledge(self.conn).trashed_claims
@@ -72,7 +76,9 @@ class _Scope:
 
     @cached_property
     def entities(self) -> frozenset[str]:
-        """Entities that exported pages and statements name; of a whole project also those that nothing names."""
+        """Return the condition for entities to be exported: those that exported pages and statements name;
+        for a whole project also those that nothing names.
+        """
         m, c, e = mentions.c, claim_entities.c, entities.c
         named = set(
             self.conn.execute(select(m.entity_id).where(self.pages(m.document_id)).distinct()).scalars()
@@ -91,7 +97,7 @@ class _Scope:
     def rows(
         self, of: Rows, table: Table, ids: Collection[str] | None, where: ColumnElement[bool] = true()
     ) -> Iterator[list[dict[str, Any]]]:
-        """Rows in the order of their ids, a batch at a time."""
+        """Yield rows in the order of their ids, a batch at a time."""
         last = ""
         while True:
             asked = select(table.c.id).where(table.c.id > last, where).order_by(table.c.id).limit(_BATCH)
@@ -105,7 +111,7 @@ class _Scope:
 
 
 def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Entities, each with the exported documents that name it. Those merged into another are left out."""
+    """Yield entities, each with the exported documents that name it. Those merged into another are left out."""
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(ENTITIES, entities, scope.entities):
         shown = shown_entities(conn, rows)
@@ -126,14 +132,16 @@ def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> 
 
 
 def exported_mentions(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Mentions with where they stand now."""
+    """Yield mentions with where they are now."""
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(MENTIONS, mentions, None, scope.pages(mentions.c.document_id)):
         yield from shown_mentions(conn, rows)
 
 
 def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Statements with their evidence on exported documents; `segment_id` is the line on which the first of it stands now."""
+    """Yield statements with their evidence on exported documents; `segment_id` is the line on which the first
+    of it is now.
+    """
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(CLAIMS, claims, scope.claims):
         pages = Pages(conn)
@@ -149,7 +157,7 @@ def exported_claims(conn: Connection, ids: Ids, withheld: Collection[str]) -> It
 
 
 def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pages) -> dict[str, Any]:
-    """A statement with what it rests on that is exported."""
+    """Return a statement with that part of its evidence which is exported."""
     evidence = [
         one
         for one in row["evidence"]
@@ -179,7 +187,7 @@ def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pa
 def exported_interpretations(
     conn: Connection, ids: Ids, withheld: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """Interpretations of exported documents."""
+    """Yield interpretations of exported documents."""
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(
         INTERPRETATIONS, interpretations, None, scope.pages(interpretations.c.document_id)
@@ -193,4 +201,4 @@ RECORDS = {
     "claim": exported_claims,
     "interpretation": exported_interpretations,
 }
-"""Record types of an export: what each is read by."""
+"""The record types of an export, and the function that yields each."""

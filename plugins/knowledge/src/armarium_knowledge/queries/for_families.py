@@ -1,4 +1,6 @@
-"""What other families ask of knowledge: where a statement is, what links may touch, counts, what goes with the Trash."""
+"""What other families ask of knowledge: where a statement is, what links may refer to, counts, what is purged
+with the Trash.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ class ClaimLocator:
     field = "claimId"
 
     def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
-        """Its first evidence: the document, the line, the characters of the page's text; None for no such statement, or
-        one that rests on no document."""
+        """Return its first evidence: the document, the line, the characters of the page's text; None if there
+        is no such statement, or it rests on no document.
+        """
         if conn.execute(select(claims.c.id).where(claims.c.id == identity)).first() is None:
             return None
         found = claim(conn, identity)
@@ -46,7 +49,7 @@ class EntityEnd:
     kind = "entity"
 
     def check(self, conn: Connection, identity: str) -> None:
-        """NotFound; Conflict naming the live one where it was merged."""
+        """Raise NotFound; Conflict naming the live one if it was merged."""
         live_entity(conn, identity)
 
 
@@ -56,18 +59,18 @@ class ClaimEnd:
     kind = "claim"
 
     def check(self, conn: Connection, identity: str) -> None:
-        """NotFound for no such statement."""
+        """Raise NotFound if there is no such statement."""
         CLAIMS.row(conn, identity)
 
 
 def entity_count(conn: Connection, document_id: str) -> int:
-    """How many entities a document names."""
+    """Return how many entities a document names."""
     named = select(func.count(mentions.c.entity_id.distinct())).where(mentions.c.document_id == document_id)
     return int(conn.execute(named).scalar_one())
 
 
 def resting_on(conn: Connection, document_ids: Sequence[str]) -> Mapping[str, tuple[Table, list[str]]]:
-    """What goes when these documents are removed for good: statements and entities that rest on nothing else."""
+    """Return what is purged with these documents: statements and entities that rest on nothing else."""
     said = claims_resting_on(conn, document_ids)
     return {
         "statements": (claims, said),
@@ -76,7 +79,7 @@ def resting_on(conn: Connection, document_ids: Sequence[str]) -> Mapping[str, tu
 
 
 def named_by_authority(conn: Connection, uri: str | None) -> list[str]:
-    """The live entities that are linked to a URI of an authority file, or to any."""
+    """Return the live entities that are linked to a URI of an authority file, or to any."""
     of_uri = "" if uri is None else " AND json_extract(j.value, '$.uri') = :uri"
     rows = raw_of(conn).execute(
         "SELECT DISTINCT e.id FROM entity e, json_each(e.authority_links) j WHERE e.curation_state <> 'merged'"
@@ -87,7 +90,7 @@ def named_by_authority(conn: Connection, uri: str | None) -> list[str]:
 
 
 def stats(conn: Connection) -> dict[str, int]:
-    """Entities and statements as the lists show them."""
+    """Return the numbers of entities and statements, as the lists show them."""
     hidden = HiddenKnowledge(conn)
     e, c = entities.c, claims.c
     listed = select(func.count()).select_from(entities).where(e.curation_state != "merged")
@@ -99,7 +102,7 @@ def stats(conn: Connection) -> dict[str, int]:
 
 
 def _count_hidden(conn: Connection, table: Table, ids: list[str]) -> int:
-    """How many of *ids* the plain count has counted."""
+    """Return how many of *ids* the plain count has counted."""
     if not ids:
         return 0
     counted = table.c.curation_state != "merged" if table is entities else table.c.merged_into_id.is_(None)
@@ -108,7 +111,7 @@ def _count_hidden(conn: Connection, table: Table, ids: list[str]) -> int:
 
 
 def found_in_run(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """What a run found: by document and kind, entities by what they are called there and statements by what they say."""
+    """Return what a run found: by document and kind, entities by their names there and statements by their words."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for row in conn.execute(select(findings).where(findings.c.run_id == run_id).order_by(findings.c.id)):
         found.setdefault((row.document_id, row.kind), {}).setdefault(row.key, row.item)

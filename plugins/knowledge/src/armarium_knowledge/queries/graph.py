@@ -1,4 +1,4 @@
-"""The graph that statements make of entities: what stands around one, and words looked for in both."""
+"""The graph that statements make of entities: the neighbourhood of one, and a search for words in both."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER BY c.id
 
 @query(
     "/api/kg/entities/{entity_id}/neighbourhood",
-    summary="The entities around one, by what statements say of them",
+    summary="The entities around one, connected by statements",
     answer=Neighbourhood,
 )
 def neighbourhood(
@@ -34,8 +34,9 @@ def neighbourhood(
     depth: Annotated[int, Query(ge=1, le=3)] = 1,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """Nearest first, at most *limit* of them; of an entity that was merged, around the one it was merged into. Rejected
-    statements and what is left out of the lists do not count."""
+    """Return the nearest first, at most *limit*; for a merged entity, around the one it was merged into.
+    Rejected statements and what is left out of the lists do not count.
+    """
     entity(conn, entity_id)
     centre = survivor_of(conn, entity_id)
     hidden = HiddenKnowledge(conn)
@@ -91,7 +92,9 @@ def search(
     kinds: Annotated[list[Literal["entities", "claims"]], Query()] = ["entities", "claims"],  # noqa: B006
     limit: Annotated[int, Query(ge=1, le=1000)] = 20,
 ) -> dict[str, Any]:
-    """Every word must occur; a name that is just the words comes first. What rests on the Trash alone is left out."""
+    """Find those in which every word occurs; a name that consists of just the words comes first. What rests
+    only on the Trash is left out.
+    """
     hidden = HiddenKnowledge(conn)
     found: dict[str, list[dict[str, Any]]] = {"entities": [], "claims": []}
     if fold(q):

@@ -1,4 +1,4 @@
-"""Reads of mentions: of an entity, of a page, of a line, with where they stand in the page's text now."""
+"""Reads of mentions: of an entity, of a page, of a line, with where they are in the page's text now."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REFUSALS = Rows(refusals)
 
 
 class RefusedSpans:
-    """The spans of a page that were refused to entities, where they stand now."""
+    """The spans of a page that were refused to entities, where they are now."""
 
     def __init__(self, conn: Connection, places: PagePlaces) -> None:
         self.rows = REFUSALS.all(conn, refusals.c.document_id == places.document_id, order=(refusals.c.id,))
@@ -39,7 +39,7 @@ class RefusedSpans:
         ]
 
     def find_at(self, start: int, end: int) -> list[dict[str, Any]]:
-        """The refusals that share characters of the page's text with a span."""
+        """Return the refusals that overlap a span of the page's text."""
         return [
             row
             for row, place in zip(self.rows, self.places, strict=True)
@@ -47,12 +47,12 @@ class RefusedSpans:
         ]
 
     def entities_at(self, start: int, end: int) -> list[str]:
-        """The entities that are refused there."""
+        """Return the entities that are refused there."""
         return list(dict.fromkeys(row["entity_id"] for row in self.find_at(start, end)))
 
 
 def shown_mentions(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of mentions as answered, in the order given; the text of each page is worked out once."""
+    """Return rows of mentions as answered, in the given order; the text of each page is computed once."""
     by_page: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_page.setdefault(row["document_id"], []).append(row)
@@ -64,7 +64,7 @@ def shown_mentions(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dic
 
 
 def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of mentions of one page as answered."""
+    """Return rows of mentions of one page as answered."""
     refused = RefusedSpans(conn, places)
     found = []
     for row, place in zip(rows, places_of(places, rows), strict=True):
@@ -94,14 +94,14 @@ def on_page(conn: Connection, places: PagePlaces, rows: Sequence[dict[str, Any]]
 
 
 def mention(conn: Connection, mention_id: str) -> dict[str, Any]:
-    """One mention as answered; NotFound."""
+    """Return one mention as answered; NotFound."""
     return shown_mentions(conn, [MENTIONS.require(conn, mention_id)])[0]
 
 
 def mention_at(
     conn: Connection, places: PagePlaces, entity_id: str, start: int, end: int
 ) -> dict[str, Any] | None:
-    """The mention of an entity at just these characters of the page's text, if there is one."""
+    """Return the mention of an entity at exactly these characters of the page's text, if there is one."""
     rows = MENTIONS.all(
         conn,
         mentions.c.document_id == places.document_id,
@@ -116,7 +116,9 @@ def mention_at(
 
 @query("/api/entities/{entity_id}/mentions", summary="Where an entity is named", answer=MentionPage)
 def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: Start = 0) -> dict[str, Any]:
-    """Page by page; those whose words are not in the text any more say why. Pages in the Trash are left out."""
+    """List them page by page; those whose words are no longer in the text say why. Pages in the Trash are
+    left out.
+    """
     entity(conn, entity_id)
     live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
     order = (mentions.c.document_id, mentions.c.created_at, mentions.c.id)
@@ -125,15 +127,13 @@ def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: 
     return {**page, "items": shown_mentions(conn, page["items"])}
 
 
-@query("/api/documents/{document_id}/mentions", summary="What a page names", answer=PageMentions)
+@query("/api/documents/{document_id}/mentions", summary="The mentions on a page", answer=PageMentions)
 def page_mentions(
     conn: Connection,
     document_id: str,
-    unplaced: Annotated[
-        bool, Query(description="Only those whose words are not in the text any more")
-    ] = False,
+    unplaced: Annotated[bool, Query(description="Only those whose words are no longer in the text")] = False,
 ) -> dict[str, Any]:
-    """In the order of the text, and after them those that are in it no more; with the spans that were refused."""
+    """List them in the order of the text, then those that are no longer in it; with the spans that were refused."""
     require_document(conn, document_id)
     places = PagePlaces(conn, document_id)
     rows = MENTIONS.all(
@@ -172,7 +172,7 @@ def page_mentions(
 
 
 def _name_entities(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """(name, type) of entities."""
+    """Return (name, type) of entities."""
     wanted = list(dict.fromkeys(ids))
     left_out = set(HiddenKnowledge(conn).withheld_entities) if wanted else set()
     rows = (ENTITIES.get(conn, one) for one in wanted if one not in left_out)
@@ -181,13 +181,14 @@ def _name_entities(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str,
 
 @query(
     "/api/segments/{segment_id}/statements",
-    summary="What is said about a segment",
+    summary="The statements and mentions on a segment",
     answer=Statements,
     name="list_statements",
 )
 def statements(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """The statements that rest on it with their characters on its reading, and the mentions on it, those too that came
-    to it by a merge or a split. A verdict is the newest of a person, else of a model."""
+    """Return the statements whose evidence is on its reading, and the mentions on it, including those that
+    came to it by a merge or a split. A verdict is the newest of a person, else of a model.
+    """
     document_id = get_segment(conn, segment_id).document_id
     places = PagePlaces(conn, document_id)
     own = mentions.c.document_id == document_id
@@ -253,7 +254,7 @@ def _statements_on(conn: Connection, places: PagePlaces, segment_id: str) -> lis
 
 
 def verdict_on(conn: Connection, layer: str, target_id: str) -> str | None:
-    """The verdict that stands on a proposal: the newest of a person, else the newest of a model."""
+    """Return the verdict on a proposal that counts: the newest of a person, else the newest of a model."""
     v = verdicts.c
     newest = (v.trust != "person", v.created_at.desc(), v.id.desc())
     asked = select(v.verdict).where(v.layer == layer, v.target_id == target_id).order_by(*newest).limit(1)

@@ -1,4 +1,4 @@
-"""Names that the project knows, found on a page and offered for review."""
+"""The project's known names, found on a page and offered for review."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HIDDEN = ("representation_id", "line_start", "line_end")
 
 @query(
     "/api/documents/{document_id}/known-names",
-    summary="Names that the project knows, found on a page",
+    summary="The project's known names that occur on a page",
     answer=KnownNames,
     name="list_known_names",
 )
@@ -25,9 +25,9 @@ def list_known_names(
     conn: Connection,
     library: Library,
     document_id: str,
-    misread: Annotated[bool, Query(description="Also those with a letter or two misread")] = True,
+    misread: Annotated[bool, Query(description="Also those with one or two letters misread")] = True,
 ) -> dict[str, Any]:
-    """In the order of the text, without those that are mentions there or were refused; nothing is written."""
+    """List them in the order of the text, without existing mentions and refused ones; nothing is written."""
     require_document(conn, document_id)
     found = names_on_page(conn, known_names(library), document_id, misread=misread)
     items = [{key: value for key, value in one.items() if key not in _HIDDEN} for one in found]

@@ -1,4 +1,4 @@
-"""What a search finds of knowledge, and what of it maps ask: entities, statements and interpretations by their words."""
+"""What a search, and maps, find in knowledge: entities, statements and interpretations by their words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCOPED_TYPES = {"people": "person", "places": "location", "organizations": "orga
 
 
 def _fits(column: ColumnElement[str], words: Iterable[str]) -> ColumnElement[bool]:
-    """Whether a folded column has every one of *words*, which are never empty, wherever."""
+    """Return the condition that a folded column contains every one of *words*, which are never empty, anywhere."""
     return and_(*(column.contains(fold(one), autoescape=True) for one in words))
 
 
@@ -113,7 +113,9 @@ SCOPES = tuple(Scope(word, _documents_naming(kind)) for word, kind in SCOPED_TYP
 
 
 def place_entity(conn: Connection, entity_id: str) -> dict[str, Any] | None:
-    """An entity as answered, for whoever asks where it was; None where there is none, or the caller may not see it."""
+    """Return an entity as answered, for questions about where it was; None if there is none, or the caller
+    may not see it.
+    """
     row = ENTITIES.get(conn, entity_id)
     return (
         None if row is None or entity_id in HiddenKnowledge(conn).entities else shown_entities(conn, [row])[0]
@@ -121,7 +123,7 @@ def place_entity(conn: Connection, entity_id: str) -> dict[str, Any] | None:
 
 
 def place_mentions(conn: Connection, document_id: str) -> list[dict[str, Any]]:
-    """The places that a document names: segment_id, text, entity_id of each mention."""
+    """Return the places that a document names: segment_id, text, entity_id of each mention."""
     found = (
         select(mentions.c.segment_id, mentions.c.text, mentions.c.entity_id)
         .join(entities, entities.c.id == mentions.c.entity_id)

@@ -1,4 +1,4 @@
-"""What a correction has put in doubt: rows of every family that rest on text which says something else by now."""
+"""What a correction has put in doubt: rows of every family that rest on text which has changed since."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from armarium_knowledge.schemas.staleness import Doubts
 from armarium_source_model.api import StaleRow, get_segment, text_fingerprint
 
 ARTIFACT_TYPES = ("catalogue-record", "passages")
-"""The artifacts that jobs of this family make of a page's text as a whole."""
+"""The artifacts that jobs of this family make from a page's text as a whole."""
 
 Todo = Literal["confirm", "review", "redo"]
 
-_JUDGED = "What it was given about rests on a line that says something else since; confirm or mend that, or have it judged again."
-_CHANGED = "Its line says something else by now, and the words are still there."
+_JUDGED = "The statement or entity it judges rests on a line that has changed since; confirm or correct that, or request a new verdict."
+_CHANGED = "Its line has changed, and the words are still there."
 
 
 def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
-    """Mentions whose line says something else than when they were last looked at."""
+    """Return mentions whose line has changed since they were last looked at."""
     found = []
     pages = Pages(conn)
     for document_id in document_ids:
@@ -50,7 +50,7 @@ def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[Sta
 
 
 def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
-    """Statements a line of whose evidence says something else by now: once for each line."""
+    """Return statements with evidence on a line that has changed: once for each line."""
     found = []
     pages = Pages(conn)
     rows = SOURCES.all(
@@ -63,9 +63,7 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
         place, stale = standing(row, pages)
         if stale:
             todo: Todo = "confirm" if place is not None else "review"
-            why = (
-                _CHANGED if place is not None else "The words that it rests on are not in the text any more."
-            )
+            why = _CHANGED if place is not None else "The words it rests on are no longer in the text."
             at = place.segment_id if place is not None else row["segment_id"]
             found.append(
                 StaleRow("statement", row["claim_id"], row["document_id"], at, row["excerpt"], todo, why)
@@ -74,11 +72,11 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
 
 
 def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
-    """Interpretations of pages whose text is another by now."""
+    """Return interpretations of pages whose text has changed."""
     rows = INTERPRETATIONS.all(
         conn, is_among(interpretations.c.document_id, document_ids), order=(interpretations.c.id,)
     )
-    why = "The text of its page is another by now; read it again, and confirm what still holds."
+    why = "The text of its page has changed; read it again, and confirm what still holds."
     return [
         StaleRow("interpretation", one["id"], one["document_id"], None, one["text"], "confirm", why)
         for one in shown_interpretations(conn, rows)
@@ -87,7 +85,7 @@ def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> l
 
 
 def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
-    """Catalogue records and passages that were made of another text."""
+    """Return catalogue records and passages that were made from another text."""
     rows = ARTIFACTS.all(
         conn,
         is_among(artifacts.c.document_id, document_ids),
@@ -95,7 +93,7 @@ def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[St
         order=(artifacts.c.id,),
     )
     pages = Pages(conn)
-    why = "It was made of the page's text as it was; have it made again."
+    why = "It was made from an earlier text of the page; make it again."
     return [
         StaleRow("artifact", row["id"], row["document_id"], None, None, "redo", why)
         for row in rows
@@ -104,8 +102,9 @@ def artifacts_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[St
 
 
 def verdicts_in_doubt(conn: Connection, resting: Sequence[StaleRow]) -> list[StaleRow]:
-    """The newest verdict on each statement that is in doubt, and on each entity whose mention is (*resting*), where it was
-    given before the line said something else."""
+    """Return the newest verdict on each statement in doubt, and on each entity with a mention in doubt
+    (*resting*), if it was given before the line changed.
+    """
     about = {("claims", row.id): row for row in resting if row.kind == "statement"}
     named = {row.id: row for row in resting if row.kind == "mention"}
     found = conn.execute(
@@ -144,7 +143,9 @@ def in_doubt(
     document_ids: Sequence[str],
     segment_ids: Iterable[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """What every family says rests on changed text of these pages; with *segment_ids*, on these lines or a whole page."""
+    """Return what every family reports as resting on changed text of these pages; with *segment_ids*, on
+    these lines or a whole page.
+    """
     only = None if segment_ids is None else set(segment_ids)
     return [
         one._asdict()
@@ -154,7 +155,7 @@ def in_doubt(
     ]
 
 
-@query("/api/staleness", summary="What a correction has put in doubt", answer=Doubts, name="list_staleness")
+@query("/api/staleness", summary="What corrections have put in doubt", answer=Doubts, name="list_staleness")
 def list_staleness(
     conn: Connection,
     engine: Engine,
@@ -163,7 +164,9 @@ def list_staleness(
     document_id: str | None = None,
     audit_id: str | None = None,
 ) -> dict[str, Any]:
-    """Of a line, a page, or what a step changed; several narrow each other. Each row says what to do about it."""
+    """List it for a line, a page, or the changes of a step; several of these narrow each other. Each row says
+    what to do about it.
+    """
     if segment_id is None and document_id is None and audit_id is None:
         raise name_nothing_about()
     pages: set[str] | None = None
@@ -182,7 +185,7 @@ def list_staleness(
 
 
 def _changed_by(conn: Connection, audit_id: str) -> tuple[set[str], set[str] | None]:
-    """The pages that a step changed, and the lines where it changed some."""
+    """Return the pages that a step changed, and the lines where it changed some."""
     row = raw_of(conn).execute("SELECT changed FROM audit WHERE id = ?", (audit_id,)).fetchone()
     if row is None:
         raise unknown_step(audit_id)

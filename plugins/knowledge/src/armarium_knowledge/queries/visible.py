@@ -1,4 +1,6 @@
-"""Which statements and entities are left out: what rests on the Trash alone, and what rests on pages withheld."""
+"""Which statements and entities are left out: those that rest only on the Trash, and those that rest on
+withheld pages.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _CLAIMS = """
 SELECT s.claim_id FROM claim_source s WHERE s.claim_id IN (SELECT claim_id FROM claim_source WHERE document_id IN {gone})
 GROUP BY s.claim_id HAVING min(s.document_id IS NOT NULL AND s.document_id IN {gone}) = 1
 """
-"""Statements all of whose evidence is of documents that are gone."""
+"""Statements whose evidence is all on documents that are gone."""
 
 _RESTING_ON = """
 SELECT s.claim_id FROM claim_source s
@@ -25,7 +27,7 @@ AND s.claim_id NOT IN (SELECT value FROM json_each(:hidden))
 GROUP BY s.claim_id HAVING min(CASE WHEN s.document_id IS NOT NULL THEN s.document_id IN {gone}
 ELSE s.source_claim_id IN (SELECT value FROM json_each(:hidden)) END) = 1
 """
-"""Statements all of whose evidence is gone documents and hidden statements."""
+"""Statements whose evidence is all on gone documents and hidden statements."""
 
 _ENTITIES = """
 SELECT e.id FROM entity e WHERE e.curation_state <> 'verified' AND e.id IN (
@@ -36,7 +38,7 @@ AND NOT EXISTS (
     SELECT 1 FROM claim_entity c WHERE c.entity_id = e.id AND c.claim_id NOT IN (SELECT value FROM json_each(:hidden))
 )
 """
-"""Entities that no person verified, named on gone documents and in hidden statements alone."""
+"""Entities not verified by a person and named only on gone documents and in hidden statements."""
 
 _MERGED_INTO = """
 WITH RECURSIVE down(id) AS (
@@ -53,11 +55,13 @@ SELECT entity_id FROM (
     SELECT c.entity_id FROM main.claim_entity c WHERE c.claim_id NOT IN (SELECT value FROM json_each(:claims))
 )
 """
-"""A caller from whom something is withheld reads through views that go before the tables of `main`."""
+"""A caller from whom something is withheld reads through views that shadow the tables of `main`."""
 
 
 def claims_resting_on(conn: Connection, gone: Iterable[str] | None = None) -> list[str]:
-    """The statements that rest only on documents of *gone* (None: on those in the Trash), at once or through others."""
+    """Return the statements that rest only on documents of *gone* (None: those in the Trash), directly or
+    through others.
+    """
     raw, listed = raw_of(conn), json_text(list(gone or ()))
     of = _GONE if gone is None else _THESE
     found = [row[0] for row in raw.execute(_CLAIMS.format(gone=of), {"gone": listed})]
@@ -73,8 +77,9 @@ def claims_resting_on(conn: Connection, gone: Iterable[str] | None = None) -> li
 def entities_resting_on(
     conn: Connection, claims: Iterable[str], gone: Iterable[str] | None = None
 ) -> list[str]:
-    """The entities that no person verified and that only documents of *gone* and these *claims* name, with those merged
-    into them."""
+    """Return the entities not verified by a person that only documents of *gone* and these *claims* name,
+    with those merged into them.
+    """
     raw = raw_of(conn)
     of = _GONE if gone is None else _THESE
     given = {"gone": json_text(list(gone or ())), "hidden": json_text(list(claims))}
@@ -85,7 +90,7 @@ def entities_resting_on(
 
 
 class HiddenKnowledge:
-    """The statements and entities that are left out of what *conn* answers: few, and asked once a request."""
+    """The statements and entities that are left out of what *conn* answers: few, and determined once per request."""
 
     def __init__(self, conn: Connection) -> None:
         in_trash = claims_resting_on(conn)
@@ -95,17 +100,19 @@ class HiddenKnowledge:
 
     @property
     def claims(self) -> list[str]:
-        """Ids of the statements that are left out."""
+        """Return the ids of the statements that are left out."""
         return [*self.trashed_claims, *self.withheld_claims]
 
     @property
     def entities(self) -> list[str]:
-        """Ids of the entities that are left out."""
+        """Return the ids of the entities that are left out."""
         return [*self.trashed_entities, *self.withheld_entities]
 
 
 def withheld_knowledge(conn: Connection) -> tuple[frozenset[str], frozenset[str]]:
-    """The statements that rest on a page withheld from the caller, and the entities that only such pages name."""
+    """Return the statements that rest on a page withheld from the caller, and the entities that only such
+    pages name.
+    """
     raw = raw_of(conn)
     if raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = 'mention'").fetchone() is None:
         return frozenset(), frozenset()

@@ -1,1 +1,1 @@
-"""Requests and answers of knowledge, one file a noun."""
+"""Requests and answers of knowledge, one file per noun."""

@@ -44,7 +44,7 @@ class ClaimCreate(Params):
     object_phrase: ShortText = ""
     object_entity_id: Id | None = None
     entity_ids: Ids = []
-    source_type: SourceType | None = Field(default=None, description="Left out: as the sources are.")
+    source_type: SourceType | None = Field(default=None, description="Left out: determined from the sources.")
     source_document_id: Id | None = None
     source_ids: Annotated[Sources, Field(description="Documents and statements that it rests on")] = []
     source_char_start: Offset | None = Field(default=None, description="In the text of source_document_id")
@@ -65,7 +65,7 @@ class ClaimCreate(Params):
 
 
 class ClaimUpdate(ClaimCreate):
-    """Changes of a statement: what is left out stays, null clears; curating it is a person's."""
+    """Changes of a statement: what is left out stays, null clears; only a person curates it."""
 
     claim_id: Id
     text: Annotated[Text, Field(min_length=1)] = "-"
@@ -77,7 +77,7 @@ class ClaimId(Params):
 
 
 class FoundStatement(Params):
-    """A statement that was found on a page, with the lines that it rests on."""
+    """A statement found on a page, with the lines that it rests on."""
 
     text: Annotated[Text, Field(min_length=1)]
     subject: ShortText = ""
@@ -93,7 +93,7 @@ class FoundStatement(Params):
 
 
 class TakeStatements(Params):
-    """The statements that were found on one page."""
+    """The statements found on one page."""
 
     document_id: Id
     provider: Word
@@ -103,14 +103,14 @@ class TakeStatements(Params):
 
 
 class TakenStatements(Message):
-    """What was written, and how many statements were there already."""
+    """What was written, and how many statements already existed."""
 
     claim_ids: list[str]
     left_out: int
 
 
 class Evidence(Message):
-    """What a statement rests on, with its characters where these are of a line."""
+    """The evidence of a statement, with its characters if these are on a line."""
 
     id: str
     document_id: str | None
@@ -138,14 +138,14 @@ class Claim(Message):
     source_page_labels: list[str]
     source_languages: list[str]
     evidence: list[Evidence]
-    stale: Annotated[bool, Field(description="A line that it rests on says something else by now")]
+    stale: Annotated[bool, Field(description="Whether a line that it rests on has changed")]
 
 
 ClaimPage = paged(Claim)
 
 
 class InterpretationCreate(Params):
-    """What a document says when it is read through a framework."""
+    """What a document says when interpreted through a framework."""
 
     document_id: Id
     framework_id: Word
@@ -161,7 +161,7 @@ class InterpretationId(Params):
 
 @answer_of(interpretations)
 class Interpretation(Message):
-    """What a document says when it is read through a framework."""
+    """What a document says when interpreted through a framework."""
 
     key_insights: list[str]
     stale: bool
@@ -171,7 +171,7 @@ InterpretationPage = paged(Interpretation)
 
 
 class GraphNode(Message):
-    """An entity in a neighbourhood, and how many steps away it stands."""
+    """An entity in a neighbourhood, and how many steps away it is."""
 
     id: str
     canonical_name: str
@@ -181,7 +181,7 @@ class GraphNode(Message):
 
 
 class GraphEdge(Message):
-    """What statements say of two entities by one verb."""
+    """What statements say about two entities with one verb."""
 
     source: str
     target: str

@@ -29,7 +29,7 @@ from armarium_knowledge.schemas.fields import (
 )
 
 TYPES = ("person", "location", "organization", "event", "concept", "citation", "other")
-"""The types of entity that every project has; a project's settings may name more."""
+"""The types of entity in every project; a project's settings may name more."""
 
 
 class EntityCreate(Params):
@@ -48,7 +48,7 @@ class EntityCreate(Params):
 
 
 class EntityUpdate(Params):
-    """Changes of an entity: what is left out stays, null clears; a list takes the place of the one there."""
+    """Changes of an entity: what is left out stays, null clears; a list replaces the existing one."""
 
     entity_id: Id
     canonical_name: Name = ""
@@ -69,7 +69,7 @@ class EntityId(Params):
 
 
 class Merge(Params):
-    """Entities that are one with the survivor."""
+    """Entities that are the same as the survivor."""
 
     survivor_id: Id
     ids: Annotated[Ids, Field(min_length=1)]
@@ -100,7 +100,7 @@ class Support(Message):
 
 @answer_of(entities)
 class Entity(Message):
-    """A person, a place or whatever else is named."""
+    """A person, a place or anything else that is named."""
 
     names: list[EntityName]
     aliases: list[str]
@@ -131,7 +131,7 @@ class Deleted(Message):
 
 @answer_of(matches)
 class EntityMatchCandidate(Message):
-    """Two entities that may be one."""
+    """Two entities that may be the same."""
 
     method: MatchMethod
     state: MatchState
@@ -141,7 +141,7 @@ MatchPage = paged(EntityMatchCandidate)
 
 
 class Decide(Params):
-    """What is decided about a match."""
+    """The decision about a match."""
 
     match_id: Id
     state: Literal["accepted", "rejected"]
@@ -157,7 +157,7 @@ class ProposedMatch(Params):
 
 
 class ProposeMatches(Params):
-    """Pairs of entities that may be one; a pair that was decided or waits is left out."""
+    """Pairs of entities that may be the same; a pair that is decided or pending is left out."""
 
     pairs: Annotated[list[ProposedMatch], Field(min_length=1, max_length=10_000)]
 
@@ -172,11 +172,11 @@ class FindMatches(Params):
     """Among which entities to look; left out: all."""
 
     entity_ids: Ids = []
-    min_score: Annotated[Fraction, Field(description="How alike two names must be, from 0 to 1")] = 0.88
+    min_score: Annotated[Fraction, Field(description="How similar two names must be, from 0 to 1")] = 0.88
 
 
 class Queued(Message):
-    """A job that was put in the queue."""
+    """A job that was enqueued."""
 
     job_id: str
 

@@ -53,7 +53,7 @@ ReviewState = Literal["pending", "accepted", "rejected", "deferred"]
 
 
 class DateValue(Params):
-    """A date as it is written, and when that was."""
+    """A date as it is written in the source, and when that was."""
 
     as_written: Annotated[SourceText, Field(min_length=1, max_length=500)]
     iso_start: IsoDate | None = None
@@ -64,14 +64,14 @@ class DateValue(Params):
 
 
 class When(Params):
-    """From when to when a place was so."""
+    """From when to when a place was so named or located."""
 
     start: IsoDate | None = None
     end: IsoDate | None = None
 
 
 class Relative(Params):
-    """A place told from another: two leagues west of the mill."""
+    """A place described relative to another: two leagues west of the mill."""
 
     anchor_entity_id: Id
     relation_as_written: ShortText
@@ -114,7 +114,7 @@ class PlaceValue(Params):
 
 
 class AuthorityLink(Params):
-    """What an authority file calls the same thing."""
+    """What an authority file has about the same thing."""
 
     authority: Word
     authority_id: Annotated[str, Field(min_length=1, max_length=500)]
@@ -126,7 +126,8 @@ class NameIn(Params):
     """One name of an entity, in one language and script."""
 
     id: Id | None = Field(
-        default=None, description="Of a name that is there, which keeps who gave it; else left out."
+        default=None,
+        description="The id of an existing name, which keeps who gave it; left out for a new one.",
     )
     text: Name
     romanized: Name | None = None

@@ -1,4 +1,4 @@
-"""Requests and answers about mentions, and what stands on a line or page."""
+"""Requests and answers about mentions, and what is on a line or page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Repoint(Params):
 
 
 class Respan(Params):
-    """The mention at these characters is of others."""
+    """The mention at these characters moves to other ones."""
 
     entity_id: Id
     document_id: Id
@@ -47,13 +47,13 @@ class Respan(Params):
 
 
 class NamedOnLine(Params):
-    """A name that was found on a line; the characters count on the line's reading."""
+    """A name found on a line; the offsets count in the line's reading."""
 
     segment_id: Id
     representation_id: Id
     char_start: Offset
     char_end: Offset
-    entity_id: Id | None = Field(default=None, description="Whom it names, where that is known.")
+    entity_id: Id | None = Field(default=None, description="The entity it names, if that is known.")
     canonical_name: Name | None = None
     entity_type: Word = "other"
     confidence: Fraction | None = None
@@ -61,7 +61,7 @@ class NamedOnLine(Params):
 
 
 class TakeMentions(Params):
-    """The names that were found on one page."""
+    """The names found on one page."""
 
     document_id: Id
     episode_id: Id | None = None
@@ -69,7 +69,7 @@ class TakeMentions(Params):
 
 
 class Taken(Message):
-    """What was written, and how many names were left out: there already, refused, or not on the line any more."""
+    """What was written, and how many names were left out: already there, refused, or no longer on the line."""
 
     mention_ids: list[str]
     entity_ids: list[str]
@@ -80,10 +80,12 @@ class Taken(Message):
 class Mention(Message):
     """Where an entity is named."""
 
-    char_start: Annotated[int | None, Field(description="In the page's text; null where it is not placed")]
+    char_start: Annotated[
+        int | None, Field(description="Offset in the page's text; null if it cannot be placed")
+    ]
     char_end: int | None
     refused_entity_ids: list[str]
-    stale: Annotated[bool, Field(description="Its line says something else than when it was last looked at")]
+    stale: Annotated[bool, Field(description="Whether its line has changed since it was last looked at")]
     placed: bool
     unplaced_reason: str | None
 
@@ -92,7 +94,7 @@ MentionPage = paged(Mention)
 
 
 class MentionPlaced(Message):
-    """Where the mention now sits."""
+    """Where the mention is now."""
 
     mention: Mention
 
@@ -114,7 +116,7 @@ class PageMention(Mention):
 
 
 class PageMentions(Message):
-    """Every mention on a page, those placed in order first, and what was refused there."""
+    """Every mention on a page, those with a place first, in order, and what was refused there."""
 
     document_id: str
     items: list[PageMention]
@@ -124,7 +126,7 @@ class PageMentions(Message):
 
 
 class KnownName(Message):
-    """Words of the page that are a name which the project knows."""
+    """Words of the page that are a name known to the project."""
 
     char_start: int
     char_end: int
@@ -133,13 +135,13 @@ class KnownName(Message):
     entity_id: str
     canonical_name: str
     entity_type: str
-    name: Annotated[str, Field(description="The name that it was found by")]
+    name: Annotated[str, Field(description="The name by which it was found")]
     score: Annotated[float, Field(description="1 for the name itself; less for one that seems misread")]
     others: Annotated[list[str], Field(description="Other entities of the same name")]
 
 
 class KnownNames(Message):
-    """Names that the project knows and that are not mentions on the page yet, in the order of the text."""
+    """Known names that are not yet mentions on the page, in the order of the text."""
 
     document_id: str
     items: list[KnownName]
@@ -172,7 +174,7 @@ class MentionOnLine(Message):
 
 
 class Statements(Message):
-    """What is said about a segment."""
+    """The statements and mentions on a segment."""
 
     segment_id: str
     statements: list[StatementOnLine]

@@ -11,7 +11,7 @@ from armarium_knowledge.schemas.fields import Id, Word
 
 
 class InDoubt(Message):
-    """A row that rests on text which says something else by now."""
+    """A row that rests on text which has changed since."""
 
     kind: str
     id: str
@@ -40,12 +40,12 @@ class ConfirmOne(Params):
 
 
 class Confirm(Params):
-    """What somebody has looked at and found to hold."""
+    """What somebody has looked at and confirmed."""
 
     items: Annotated[list[ConfirmOne], Field(min_length=1, max_length=10_000)]
 
 
 class Confirmed(Message):
-    """How many rows rest on the text as it is now."""
+    """How many rows rest on the present text."""
 
     confirmed: int

@@ -11,30 +11,30 @@ from armarium_knowledge.schemas.fields import AuthorityLink, DateValue, Id, Lang
 
 
 class ModelSettings(Params):
-    """Which model is asked, and whether pages may leave for it."""
+    """Which model is asked, and whether pages may leave this machine for it."""
 
     provider: Annotated[str, Field(min_length=1, max_length=80)] | None = Field(
         default=None, description="The provider, by name or id."
     )
     model: Word | None = Field(default=None, description="One of its models; left out: its default.")
     pages_may_leave: bool = Field(
-        default=False, description="Whether pages may be sent to a provider of another machine."
+        default=False, description="Whether pages may be sent to a provider on another machine."
     )
     prompt: Annotated[str, Field(min_length=1, max_length=20_000)] | None = Field(
-        default=None, description="What the model is told beside what the work asks of it."
+        default=None, description="Additional instructions for the model."
     )
 
 
 class NameSettings(ModelSettings):
-    """Names that a model finds or, where no provider is named, those that the project knows."""
+    """Names that a model finds or, if no provider is named, those that the project knows."""
 
     misread: bool = Field(
-        default=False, description="Without a model: also names with a letter or two misread."
+        default=False, description="Without a model: also names with one or two letters misread."
     )
 
 
 class DateSettings(Params):
-    """In which language and from when on the years of the pages are counted."""
+    """The language of the pages, and the calendar by which their years are counted."""
 
     language: Language | None = Field(
         default=None, description="A BCP 47 tag: decides which words and which order of day and month."
@@ -47,7 +47,7 @@ class AuthoritySettings(Params):
 
     file: MaterialPath | None = Field(
         default=None,
-        description="A file of this machine: CSV with columns uri and name, SKOS as RDF/XML, or an extract of Wikidata.",
+        description="A file on this machine: CSV with columns uri and name, SKOS as RDF/XML, or an extract of Wikidata.",
     )
 
 
@@ -57,7 +57,7 @@ class TakenDate(Params):
 
 
 class TakeDates(Params):
-    """The dates that were worked out of a page's mentions."""
+    """The dates worked out from a page's mentions."""
 
     document_id: Id
     dates: Annotated[list[TakenDate], Field(max_length=20_000)]
@@ -69,7 +69,7 @@ class TakenLink(Params):
 
 
 class TakeLinks(Params):
-    """The links to an authority file that were found for the entities of a page."""
+    """The links to an authority file found for the entities of a page."""
 
     document_id: Id
     links: Annotated[list[TakenLink], Field(max_length=20_000)]

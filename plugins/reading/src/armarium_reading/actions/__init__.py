@@ -1,1 +1,1 @@
-"""The writes of reading, a file for each noun."""
+"""The writes of reading, one file per noun."""

@@ -1,4 +1,6 @@
-"""The engine-wide writes of providers, their models and keys; the owner's, and not undone."""
+"""The engine-wide writes of providers, their models and keys: only the owner may make them, and they cannot
+be undone.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from armarium_reading.schemas.providers import (
 )
 
 TAKEN_NAMES = frozenset({"user", "builtin", "linereader", "pdf-text-layer"})
-"""Makers of readings that are no providers: what they made must not be taken for a provider's."""
+"""Makers of readings that are not providers: no provider may have such a name, or their readings would pass
+for its own.
+"""
 
 
 def _example(ex: Example) -> str:
@@ -42,7 +46,9 @@ def _refuse_name(ctx: ActionContext, name: str, but: str | None = None) -> None:
 
 
 def _address(ctx: ActionContext, type_name: str, stated: str | None) -> str:
-    """Where the provider is asked; Invalid where neither it nor its type says, Forbidden and BadRequest for no address."""
+    """Return the provider's address; Invalid if neither it nor its type states one, Forbidden or BadRequest
+    for a bad one.
+    """
     address = stated or provider_type(ctx.engine, type_name).api_base
     if address is None:
         raise errors.address_needed(provider_type(ctx.engine, type_name).label)
@@ -51,11 +57,11 @@ def _address(ctx: ActionContext, type_name: str, stated: str | None) -> str:
     try:
         egress.check_url(address, "machine")
     except Forbidden:
-        # Not this machine, so a host of some network, or one that no request reaches.
+        # The host is not this machine, so it is somewhere on a network, or cannot be reached by a request.
         try:
             egress.check_url(address, "network")
         except Forbidden as refusal:
-            raise errors.address_out_of_reach("The address that was stated for the provider") from refusal
+            raise errors.address_out_of_reach("The address stated for the provider") from refusal
     return address
 
 
@@ -65,7 +71,7 @@ def _answer(ctx: ActionContext, provider_id: str) -> dict[str, Any]:
 
 
 def _drop_key(ctx: ActionContext, row: Row[Any]) -> None:
-    """Take the key out of the row; the secret goes once that is on disk."""
+    """Remove the key from the row; the secret is deleted once that is on disk."""
     name = row.key_name
     if name is not None:
         ctx.conn.execute(update(providers).where(providers.c.id == row.id).values(key_name=None))
@@ -84,7 +90,7 @@ def _drop_key(ctx: ActionContext, row: Row[Any]) -> None:
     example=lambda ex: {"name": f"Server {new_id()}", "provider_type": "local-server"},
 )
 def create_provider(ctx: ActionContext, p: CreateProviderParams) -> dict[str, Any]:
-    """It has neither key nor models yet. 404 for a type that is not installed, 409 for a name that is taken."""
+    """Add it without a key or models. 404 for a type that is not installed, 409 for a name that is taken."""
     _refuse_name(ctx, p.name)
     _address(ctx, p.provider_type, p.api_base)
     row = {"id": new_id(), "key_name": None, **p.model_dump()}
@@ -104,7 +110,7 @@ def create_provider(ctx: ActionContext, p: CreateProviderParams) -> dict[str, An
     example=lambda ex: {"provider_id": _example(ex), "enabled": False},
 )
 def update_provider(ctx: ActionContext, p: UpdateProviderParams) -> dict[str, Any]:
-    """What is left out stays. `api_base` null: the address of its type counts again."""
+    """Change the fields that are sent. `api_base` null: use the default address of its type."""
     row = require_provider(ctx.conn, p.provider_id)
     changes = p.model_dump(exclude_unset=True, exclude={"provider_id"})
     if not changes or any(changes.get(name, "") is None for name in ("name", "enabled", "sort_order")):
@@ -131,7 +137,7 @@ def update_provider(ctx: ActionContext, p: UpdateProviderParams) -> dict[str, An
     example=lambda ex: {"provider_id": _example(ex)},
 )
 def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
-    """What its models made stays, and so does the ledger of its calls."""
+    """Remove it. Readings its models made remain, and so does the ledger of its calls."""
     row = require_provider(ctx.conn, p.provider_id)
     _drop_key(ctx, row)
     ctx.conn.execute(delete(provider_models).where(provider_models.c.provider_id == row.id))
@@ -144,7 +150,7 @@ def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
     "provider.set_models",
     params=SetModelsParams,
     result=ProviderModels,
-    summary="State the models that a provider may be asked with",
+    summary="Set the list of a provider's models",
     route=Route("PUT", "/api/providers/{provider_id}/models", refusals=(404,)),
     scope="engine",
     role="owner",
@@ -155,7 +161,7 @@ def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
     },
 )
 def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
-    """A model that was there keeps its id; one that is not named goes."""
+    """Replace the list: a model already in it keeps its id, one that is not named is removed."""
     row = require_provider(ctx.conn, p.provider_id)
     before = {one["model_id"]: one["id"] for one in list_models(ctx.conn, row.id)}
     ctx.conn.execute(delete(provider_models).where(provider_models.c.provider_id == row.id))
@@ -176,7 +182,7 @@ def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
     "provider.set_key",
     params=SetKeyParams,
     result=Provider,
-    summary="Give a provider its key",
+    summary="Set the key of a provider",
     route=Route("PUT", "/api/providers/{provider_id}/key", refusals=(404,)),
     scope="engine",
     role="owner",
@@ -185,7 +191,7 @@ def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
     example=lambda ex: {"provider_id": _example(ex), "key": "sample-key"},
 )
 def set_key(ctx: ActionContext, p: SetKeyParams) -> dict[str, Any]:
-    """It replaces the one before, and is never answered back."""
+    """Replace the key; no answer ever contains it."""
     row = require_provider(ctx.conn, p.provider_id)
     _drop_key(ctx, row)
     name = keys.keep(ctx.engine, p.key)
@@ -205,7 +211,7 @@ def set_key(ctx: ActionContext, p: SetKeyParams) -> dict[str, Any]:
     example=lambda ex: {"provider_id": _example(ex)},
 )
 def delete_key(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
-    """Where there is none, nothing is changed and that is no fault."""
+    """Remove the key; a provider without one is left as it is, without an error."""
     row = require_provider(ctx.conn, p.provider_id)
     _drop_key(ctx, row)
     return {"status": "deleted", "id": row.id}

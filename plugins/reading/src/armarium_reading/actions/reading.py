@@ -1,7 +1,7 @@
-"""The writes of reading: putting its jobs in the queue, and the models of this machine.
+"""The writes of reading: enqueue its jobs, and download or delete the models of this machine.
 
-The jobs' results are steps of their own, bound together by the job's id; taking back the step that started a job
-cancels what of it has not been done.
+The results of a job are steps of their own, grouped by the job's id; undoing the step that started a job
+cancels the part that has not been done yet.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def _kept_model(ex: Example) -> dict[str, Any]:
     result=StartedJob,
     summary="Find the lines of pages with a reader; each page gets a new pass.",
     route=Route("POST", "/api/reading/find-lines", status=202),
-    words="Began to find the lines of {scope_ids|pages}",
+    words="Started to find the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
-    """Put a find-lines job in the queue. Raises NotFound and Invalid for a reader, model or page that is not there."""
+    """Enqueue a find-lines job. Raises NotFound and Invalid for an unknown reader, model or page."""
     pages = _pages(ctx, params.scope_ids)
     choice = choose(ctx.engine, ctx.library, reader=params.reader, method="find_lines", model=params.model)
     args = ReadingArgs(page_ids=pages, reader=params.reader, model=params.model, name=params.name)
@@ -84,14 +84,15 @@ def find_lines(ctx: ActionContext, params: FindLinesParams) -> dict[str, Any]:
     result=StartedJob,
     summary="Read the lines of pages with a reader; each line gets a reading.",
     route=Route("POST", "/api/reading/read", status=202),
-    words="Began to read the lines of {scope_ids|pages}",
+    words="Started to read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page_with_line(ex)]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
-    """Put a read-a-line job in the queue. Raises Invalid too where no page has lines or no reader fits, and Forbidden
-    where a provider's model is named that is not on this machine, without `pages_may_leave`."""
+    """Enqueue a job that reads lines. Also raises Invalid if no page has lines or no reader fits, and
+    Forbidden if the model of a provider on another machine is named without `pages_may_leave`.
+    """
     pages = _pages(ctx, params.scope_ids)
     choices = who_reads_lines(ctx.engine, ctx.library, params)
     if params.pass_id is not None:
@@ -122,13 +123,13 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
     result=StartedJob,
     summary="Find and read the lines of pages in one go; each page gets a new pass with its readings.",
     route=Route("POST", "/api/reading/read-pages", status=202),
-    words="Began to find and read the lines of {scope_ids|pages}",
+    words="Started to find and read the lines of {scope_ids|pages}",
     example=lambda ex: {"scope_ids": [_page(ex)]},
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def read_pages(ctx: ActionContext, params: ReadPagesParams) -> dict[str, Any]:
-    """Put a read-a-page job in the queue."""
+    """Enqueue a job that finds lines and reads them."""
     pages = _pages(ctx, params.scope_ids)
     choice = choose(
         ctx.engine,
@@ -181,7 +182,7 @@ def _enqueue(
     undoable=False,
 )
 def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
-    """Queue the download, unless the model is here or on its way."""
+    """Enqueue the download, unless the model is present or being downloaded."""
     reader = local_models.runner_of(ctx.engine, params.runtime)
     answer = {"model_type": params.runtime, "model_id": params.model}
     if local_models.is_present(ctx.engine, reader, params.model):
@@ -209,7 +210,7 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
     undoable=False,
 )
 def delete_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
-    """Remove the file once the step is on disk; refused while a worker holds it."""
+    """Remove the file once the step is on disk; refused while a worker uses it."""
     remove, size = local_models.removal(ctx.engine, params.runtime, params.model)
     ctx.on_commit(remove)
     return {"status": "deleted", "freed_bytes": size}

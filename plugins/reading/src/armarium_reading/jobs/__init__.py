@@ -1,4 +1,4 @@
-"""The long work of reading, and the kinds of its jobs."""
+"""The background work of reading, and the kinds of its jobs."""
 
 from __future__ import annotations
 

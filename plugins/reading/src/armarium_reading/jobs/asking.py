@@ -1,4 +1,4 @@
-"""Lines read by a provider's model: one call a line through the gateway, several lines of a page at a time."""
+"""Lines read by a provider's model: one call per line through the gateway, several lines of a page at a time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from armarium_reading.readers import Choice
 from armarium_worker.instructions import bare_line, read_line
 
 AT_ONCE = 4
-"""Lines of one job that are asked about at a time."""
+"""How many lines of one job are in flight at a time."""
 
 
 class AskLines(ReadLines):
-    """Readings of lines, each the answer of a provider's model to the picture of the line."""
+    """Readings of lines, each of them a provider model's answer to the picture of the line."""
 
     def ask(self, document_id: str) -> PageAnswer:
         self.document_id = document_id
@@ -37,7 +37,7 @@ class AskLines(ReadLines):
             page = open_image(path, max_pixels=limit).convert("RGB")
         caller = Caller.of_job(self.ctx)
         with self.ctx.library.db.read() as conn:
-            # Of a run that was killed, or put off, in the midst of this page.
+            # Answers from an earlier run that was killed or put off in the middle of this page.
             known = answers_by_segment(
                 conn, job_id=self.ctx.job_id, document_id=self.document_id, model=choice.model_name
             )
@@ -64,7 +64,7 @@ class AskLines(ReadLines):
         }
 
     def record(self, document_id: str, answer: PageAnswer) -> int:
-        """Nothing of the provider's calls, which the gateway has noted already."""
+        """Add nothing: the gateway has already recorded the provider's calls."""
         self.note_own(document_id, answer)
         return len(answer.found["readings"])
 

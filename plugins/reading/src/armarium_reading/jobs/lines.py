@@ -1,4 +1,4 @@
-"""The job that reads lines which pages have already: by the reader of the page, and some by a reader of their own."""
+"""The job that reads existing lines: by the reader of the page, and some by a reader of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarium_source_model.api import working_pass
 
 
 class ReadLines(PageJob):
-    """Readings of lines that pages have already."""
+    """Readings of lines that already exist."""
 
     method = "read_lines"
 
@@ -59,7 +59,8 @@ class ReadLines(PageJob):
             asked = {
                 "lines": [shape for one, shape in zip(ids, shapes, strict=True) if own.get(one) == other]
             }
-            # Never a provider's model: what reads a line in place of the page's reader is a reader of this machine.
+            # Never a provider's model: only a reader on this machine reads a line in place of the page's
+            # reader.
             answer = PageJob.call(self, other, picture, asked)
             read |= zip(mine, answer["readings"], strict=True)
             found["own"].append((other, mine, float(answer.get("seconds", 0.0))))
@@ -67,20 +68,22 @@ class ReadLines(PageJob):
         return PageAnswer(picture, started_at, found, choice, pass_id, tuple(ids), hand, expected, own)
 
     def heeds_own_readers(self) -> bool:
-        """Whether lines that have a reader of their own are read by it: as was said, else where no reader was named."""
+        """Return whether lines with a reader of their own are read by it: as requested, by default if no
+        reader was named.
+        """
         if self.args.own_readers is not None:
             return self.args.own_readers
         return self.args.reader is None and self.args.provider is None
 
     def record(self, document_id: str, answer: PageAnswer) -> int:
-        """Note the calls in the ledger, those of lines' own readers too; how many lines were read."""
+        """Record the calls in the ledger, including those of lines' own readers; return how many lines were read."""
         if len(answer.own) < len(answer.segment_ids):
             super().record(document_id, answer)
         self.note_own(document_id, answer)
         return len(answer.segment_ids)
 
     def note_own(self, document_id: str, answer: PageAnswer) -> None:
-        """Note in the ledger what lines' own readers read."""
+        """Record in the ledger what lines' own readers read."""
         text_of = dict(zip(answer.segment_ids, self.readings(answer), strict=True))
         for choice, lines, seconds in answer.found["own"]:
             words = "\n".join(text_of[one]["text"] for one in lines)
@@ -114,7 +117,7 @@ class ReadLines(PageJob):
                 "pass_id": answer.pass_id,
                 "provider": answer.choice.reader.name,
                 "model": answer.choice.model_name,
-                # Of readings of one step the last counts: the likeliest.
+                # Of several readings in one step, the last one counts: the likeliest.
                 "readings": [*reversed(others), *readings],
             },
             checkpoint=self.keep(kept, answer.pass_id),
@@ -124,5 +127,5 @@ class ReadLines(PageJob):
 
 
 def _read_by(own: Choice | None) -> dict[str, str]:
-    """Who read a line, where that is not who read the page's others."""
+    """Return who read a line, if it is not the reader of the page's other lines."""
     return {} if own is None else {"provider": own.reader.name, "model": own.model_name}

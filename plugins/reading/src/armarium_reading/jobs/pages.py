@@ -1,7 +1,7 @@
-"""The long work of readers: find-lines, read-a-line, read-a-page.
+"""The background work of readers: finding lines, reading lines, reading whole pages.
 
 A job works page by page. Each page is one call of a worker process and one step with the checkpoint in its
-transaction; while that step is written the worker has the next page in hand already.
+transaction; while that step is written, the worker is already busy with the next page.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from armarium_reading.schemas.reading import ReadingArgs
 from armarium_worker import WorkerStopped
 
 MAX_FAILED = 1000
-"""Failed pages that are named in a job's result; all of them are in its log."""
+"""How many failed pages a job's result names; its log contains all of them."""
 
 GONE = frozenset({"worker_died", "engine_stopping"})
-"""Codes of refusals after which there is no worker: they fail the job, not the page."""
+"""Codes of refusals that mean there is no worker: they fail the job, not the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """What a worker gave for a page, with what the page is written with."""
+    """What a worker returned for a page, and what is needed to write it."""
 
     picture: PageImage
     started_at: str
@@ -47,15 +47,15 @@ class PageAnswer:
     pass_id: str | None = None
     segment_ids: tuple[str, ...] = ()
     handwriting: float | None = None
-    """Above 0 the page looks written by hand; None where that was not asked (see `PageJob.assess`)."""
+    """Above 0 the page looks handwritten; None if this was not determined (see `PageJob.assess`)."""
     expected: Mapping[str, float] | None = None
-    """What each reader expected of the page, where several tried it."""
+    """What each reader expected of the page, if several tried it."""
     own: Mapping[str, Choice] = field(default_factory=dict)
-    """Of lines that have a reader of their own that reader."""
+    """The own reader of each line that has one."""
 
 
 class PageJob(ABC):
-    """One run of a job over pages; the three kinds differ in what they ask of the worker and what they write."""
+    """One run of a job over pages; the three kinds differ in what they ask the worker and what they write."""
 
     method = ""
 
@@ -79,7 +79,7 @@ class PageJob(ABC):
         }
 
     def choose(self) -> list[Choice]:
-        """Who does the work, or, of lines, may do it; refused in words where nobody can."""
+        """Choose who does the work, or who may read the lines; refused with a reason if nobody can."""
         assert self.args.reader is not None
         return [
             choose(
@@ -93,7 +93,7 @@ class PageJob(ABC):
         ]
 
     def run(self) -> dict[str, Any]:
-        """Do every page that is left; one that fails is named and the rest goes on."""
+        """Do every remaining page; a page that fails is named in the result, and the others go on."""
         total = len(self.args.page_ids)
         self.ctx.progress(self.kept["next"], total)
         for index, document_id, answer in self._read_ahead():
@@ -149,7 +149,7 @@ class PageJob(ABC):
         }
 
     def _who_read(self) -> dict[str, Any]:
-        """The reader and its model; where several tried, each that read pages too, and why."""
+        """Return the reader and its model; if several tried, also which of them read pages, and why."""
         by_reader = outcome(self.kept["by_reader"])
         most = max(by_reader, key=lambda name: int(by_reader[name]["pages"]), default=None)
         who = next((one for one in self.choices if one.reader.name == most), self.choices[0])
@@ -167,7 +167,7 @@ class PageJob(ABC):
         return PageAnswer(picture, started_at, found, choice, handwriting=hand)
 
     def look(self, choice: Choice, picture: PageImage, lines: Sequence[dict[str, Any]]) -> float | None:
-        """How much *lines* look written by hand, where what reads them is meant for print alone."""
+        """Return how handwritten *lines* look, if their reader is meant for print only."""
         if self.method == "find_lines" or "hand" in choice.reader.writing:
             return None
         outlines = [outline_of(line) for line in lines if line.get("kind", "line") == "line"]
@@ -176,11 +176,13 @@ class PageJob(ABC):
             return page_score(open_image(path, max_pixels=limit), outlines)
 
     def readings(self, answer: PageAnswer) -> list[dict[str, Any]]:
-        """The readings of a page's lines, {text, confidence?} each."""
+        """Return the readings of a page's lines, {text, confidence?} each."""
         return []
 
     def _assess(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
-        """Add a page to what is told when all is read: how sure the reader was, and where hands were at work."""
+        """Add a page to the summary in the job's result: how confident the reader was, and which pages look
+        handwritten.
+        """
         readings = self.readings(answer)
         total, page = Confidence(**kept["confidence"]), Confidence()
         total.add(readings)
@@ -200,7 +202,7 @@ class PageJob(ABC):
             kept[key] = [*kept[key], {"document_id": document_id, "name": self._name(document_id)}]
 
     def call(self, choice: Choice, picture: PageImage, more: dict[str, Any]) -> dict[str, Any]:
-        """One call of the worker for a page's picture."""
+        """Call the worker once for a page's picture."""
         with still_image(self.ctx.library, picture) as path:
             return self.ctx.call_worker(
                 choice.runtime,
@@ -216,7 +218,7 @@ class PageJob(ABC):
             )
 
     def record(self, document_id: str, answer: PageAnswer) -> int:
-        """Note the call in the ledger; how many lines it gave."""
+        """Record the call in the ledger; return how many lines it gave."""
         prompt, output, lines = self.ledger_entry(answer)
         seconds = float(answer.found.get("seconds", 0.0))
         self.note_call(document_id, answer, answer.choice, (prompt, output), seconds)
@@ -225,7 +227,7 @@ class PageJob(ABC):
     def note_call(
         self, document_id: str, answer: PageAnswer, choice: Choice, exchange: tuple[str, str], seconds: float
     ) -> None:
-        """Add an episode to the ledger: what *choice* was asked of a page, and what it answered."""
+        """Add an episode to the ledger: what *choice* was asked about a page, and what it answered."""
         ledger.record(
             Caller.of_job(self.ctx),
             ModelCall(
@@ -241,27 +243,27 @@ class PageJob(ABC):
 
     @abstractmethod
     def ledger_entry(self, answer: PageAnswer) -> tuple[str, str, int]:
-        """What was asked, what was answered (for the ledger), and the number of lines."""
+        """Return the question and the answer for the ledger, and the number of lines."""
 
     def keep(self, kept: dict[str, Any], pass_id: str | None) -> dict[str, Any]:
-        """*kept*, where it is of a single page with what follows in a workflow is told of it."""
+        """Return *kept*; for a job on a single page, extended by what the next node of a workflow needs to know."""
         if len(self.args.page_ids) == 1:
             kept["output"] = {"pass_id": pass_id}
         return kept
 
     @abstractmethod
     def write(self, document_id: str, answer: PageAnswer, kept: dict[str, Any]) -> None:
-        """The page's one step, with the checkpoint in its transaction."""
+        """Write the page's one step, with the checkpoint in its transaction."""
 
     def _read_ahead(self) -> Iterator[tuple[int, str, Future[PageAnswer]]]:
-        """The pages in order, each with its answer on the way; the worker is kept one page ahead of the writing."""
+        """Yield the pages in order, each with its pending answer; the worker stays one page ahead of the writing."""
         pages, first = self.args.page_ids, int(self.kept["next"])
         with ThreadPoolExecutor(1, thread_name_prefix="armarium-reading") as pool:
             coming = pool.submit(copy_context().run, self.ask, pages[first]) if first < len(pages) else None
             for index in range(first, len(pages)):
                 assert coming is not None
                 present, coming = coming, None
-                # Until the answer is there, whatever it is.
+                # Wait for the answer, whatever it is.
                 present.exception()
                 if index + 1 < len(pages) and self.ctx.stop is None:
                     coming = pool.submit(copy_context().run, self.ask, pages[index + 1])
@@ -282,7 +284,7 @@ class PageJob(ABC):
 
 
 class FindLines(PageJob):
-    """Lines of pages, each page's as a new pass."""
+    """Lines of pages, as a new pass for each page."""
 
     method = "find_lines"
 
@@ -322,5 +324,5 @@ class ReadPage(FindLines):
 
 
 def question(what: str, answer: PageAnswer) -> str:
-    """What the ledger says was asked."""
+    """Return the question as the ledger records it."""
     return f"{what} a page of {answer.picture.width} x {answer.picture.height} pixels."

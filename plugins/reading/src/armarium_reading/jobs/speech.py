@@ -1,4 +1,4 @@
-"""What is done for one recording: a transcriber writes it down, and its lines become a pass of their own."""
+"""The work on one recording: a transcriber writes down the speech, and its lines become a new pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from armarium_reading.schemas.reading import TranscribeSettings
 
 
 def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
-    """The lines of one recording as a new pass. PageWithheld where its rights forbid it; a refusal where it is none."""
+    """Write the lines of one recording as a new pass. PageWithheld if its rights forbid it; a refusal if it is
+    not a recording.
+    """
     settings: TranscribeSettings = job.args
     refuse_withheld_page(job, document_id, "local-model")
     choice = choose_transcriber(
@@ -63,9 +65,9 @@ def transcribe_recording(job: JobContext, document_id: str) -> PageWork:
 
 
 def spoken_lines(heard: dict[str, Any]) -> list[dict[str, Any]]:
-    """A worker's lines as `segment.take_lines` takes them; those without words are left out.
+    """Return a worker's lines in the form that `segment.take_lines` expects, without those that have no words.
 
-    The frame of a recording is its time: from left to right it is played once, and each line is as high as the frame.
+    The frame of a recording is its duration, from left to right; each line is as high as the frame.
     """
     length = float(heard["length"])
     return [

@@ -1,4 +1,4 @@
-"""Anthropic's messages."""
+"""The messages API of Anthropic."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from armarium_reading.providers.wire import ProviderType, Question, Reply, Wire
 
 MAX_TOKENS = 8192
-"""The service asks for a limit; this one counts where none is stated."""
+"""The service requires a limit; this one applies if none is stated."""
 
 ANSWER = "answer"
 
 
 class Anthropic(ProviderType):
-    """Anthropic itself, or a service that speaks its messages."""
+    """Anthropic itself, or a service with the same API."""
 
     name = "anthropic"
     label = "Anthropic"

@@ -1,4 +1,4 @@
-"""The model gateway: the one way in which anything of the engine asks a provider's model."""
+"""The model gateway: the only way in which anything in the engine asks a provider's model."""
 
 from __future__ import annotations
 
@@ -45,32 +45,34 @@ REPAIR = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """What to ask of which model. *provider* by name or id, *model* by a name the provider lists (None: its default)."""
+    """What to ask of which model. *provider* is a name or id, *model* a name from the provider's list (None:
+    its default).
+    """
 
     provider: str
     model: str | None = None
     prompt: str
     subject: Subject
     use_case: str
-    """What the call is for, as the ledger names it: the recipe job."""
+    """What the call is for, as recorded in the ledger: the recipe job."""
     system: str | None = None
     material: str | None = None
-    """Words of a source. They are sent apart from the prompt, between marks that they cannot know."""
+    """Words of a source. They are sent apart from the prompt, between marks that they cannot contain."""
     pictures: tuple[Picture, ...] = ()
     pages_may_leave: bool = False
-    """Whether somebody said that what is sent may leave this machine."""
+    """Whether the user allowed the material to leave this machine."""
     max_tokens: int | None = None
     seconds: float = 300.0
-    """The longest that the answer may take in all, waits and repeated attempts included."""
+    """The longest the answer may take overall, including waits and repeated attempts."""
     node: str | None = None
     """The node of a workflow that asks."""
     on_text: Callable[[str], None] | None = None
-    """Called with each piece of the answer's text as it comes, in the caller's thread."""
+    """Called with each piece of the answer's text as it arrives, in the caller's thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer(Generic[T]):
-    """An answer, with the episode of the call that gave it (None: the ledger could not be written)."""
+    """An answer, with the episode of the call that produced it (None: the ledger could not be written)."""
 
     answer: T
     episode_id: str | None
@@ -79,9 +81,9 @@ class ModelAnswer(Generic[T]):
     local: bool
     """Whether the model runs on this machine."""
     cost_usd: float | None
-    """Of all calls that it took; None where no price is known."""
+    """The sum of all calls it took; None if no price is known."""
     cut: bool
-    """Whether the answer ended at the limit of tokens."""
+    """Whether the answer was cut off at the limit of tokens."""
 
 
 @overload
@@ -91,13 +93,13 @@ def ask(caller: Caller | JobContext, request: ModelRequest, answer: type[M]) -> 
 def ask(
     caller: Caller | JobContext, request: ModelRequest, answer: type[BaseModel] | None = None
 ) -> ModelAnswer[Any]:
-    """Ask a model, and answer its text, or an *answer*, a pydantic model, for which it is asked at most twice.
+    """Ask a model. Returns its text, or an *answer* (a pydantic model), for which it is asked at most twice.
 
-    Not to be called inside an action: a writer would be held while another machine thinks. Every call is an episode of
-    the ledger, a failed one too, and what came is kept there before it is taken apart.
+    Must not be called inside an action: it would block a writer while another machine thinks. Every call,
+    even a failed one, is an episode in the ledger, and the answer is recorded there before it is parsed.
 
-    Raises, before anything is sent: Forbidden (switched off, offline, pages may not leave, rights), NotFound, Invalid,
-    Conflict (no key). After: Unavailable `provider_failed` and `provider_busy`, Forbidden
+    Raises, before anything is sent: Forbidden (switched off, offline, pages may not leave, rights), NotFound,
+    Invalid, Conflict (no key). After: Unavailable `provider_failed` and `provider_busy`, Forbidden
     `out_of_reach`, Invalid `answer_not_valid`.
     """
     if isinstance(caller, JobContext):
@@ -124,7 +126,9 @@ def ask(
 def ask_for_vectors(
     caller: Caller | JobContext, request: ModelRequest, passages: Sequence[str], form: PassageForm
 ) -> ModelAnswer[tuple[tuple[float, ...], ...]]:
-    """A vector for each of *passages*, under all the rules of `ask`; the ledger keeps the digests of what was sent."""
+    """Return a vector for each of *passages*, under all the rules of `ask`; the ledger records digests of
+    what was sent.
+    """
     if isinstance(caller, JobContext):
         caller = Caller.of_job(caller)
     call = _Call(caller, request, None)
@@ -136,14 +140,14 @@ def ask_for_vectors(
     if len(reply.vectors) != len(passages) or len(lengths) > 1 or 0 in lengths or not sound:
         raise errors.provider_failed(
             target.provider,
-            f"answers with {len(reply.vectors)} vectors for {len(passages)} passages, or with what is none. Is it a model "
-            "that gives vectors?",
+            f"returned {len(reply.vectors)} vectors for {len(passages)} passages, or something that is not a "
+            "vector. Is it a model that gives vectors?",
         )
     return call.build_answer(reply.vectors, reply, episode_id, target)
 
 
 class _Call:
-    """One request on its way: settled anew for each attempt, since what is allowed may change while it waits."""
+    """One request under way, settled anew for each attempt, since what is allowed may change while it waits."""
 
     def __init__(self, caller: Caller, request: ModelRequest, answer: type[BaseModel] | None) -> None:
         self.caller = caller
@@ -155,13 +159,13 @@ class _Call:
         self.until = time.monotonic() + request.seconds
 
     def check(self) -> None:
-        """End the call where its caller does, or its time is over."""
+        """End the call if its caller does so, or if its time is over."""
         self.caller.check()
         if time.monotonic() > self.until:
             raise errors.took_too_long(self.request.provider, self.request.seconds)
 
     def build_question(self, answer: type[BaseModel] | None) -> Question:
-        """What is asked: the material, if any, between marks."""
+        """Build what is asked: the material, if any, between marks."""
         request = self.request
         system, prompt = request.system, request.prompt
         if request.material is not None:
@@ -174,7 +178,7 @@ class _Call:
         return Question(prompt, system, request.pictures, schema, request.max_tokens)
 
     def settle(self) -> Target:
-        """Whom to ask, and that it may be asked."""
+        """Determine whom to ask, and check that this is allowed."""
         engine, request = self.caller.engine, self.request
         row, kind, model = self.sender.look_up(engine, request.provider, request.model)
         if request.pictures and "vision" not in model["capabilities"]:
@@ -196,8 +200,10 @@ class _Call:
         return Target(row.id, row.name, kind, address, model, local, key)
 
     def make(self, question: Question, target: Target, *, caused_by: str | None) -> tuple[Reply, str | None]:
-        """Send *question* until it is answered or there is no use in it; the answer and its episode. A job that goes on after
-        an interruption takes the answer that it was given before."""
+        """Send *question* until it is answered or further attempts are useless; return the answer and its episode.
+
+        A job that goes on after an interruption takes the answer that it was given before.
+        """
         known = self._earlier(question, target)
         if known is not None:
             return known
@@ -209,7 +215,7 @@ class _Call:
         except ServiceError as error:
             heard.error = error
         except BaseException as error:
-            # The caller goes; what the call was is kept before it does.
+            # The caller gives up; the call is recorded first.
             stopped = error
         cost = _cost(target, heard.reply)
         usd = cost["usd"]
@@ -238,7 +244,7 @@ class _Call:
         return heard.reply, episode_id
 
     def _earlier(self, question: Question, target: Target) -> tuple[Reply, str] | None:
-        """What the ledger has of an answer to *question*, given before the job was interrupted."""
+        """Return what the ledger has of an answer to *question*, given before the job was interrupted."""
         if not self.caller.goes_on or question.form is not None:
             return None
         row = ledger.earlier_answer(
@@ -265,7 +271,7 @@ class _Call:
         return reply, str(row.id)
 
     def _digest(self, question: Question) -> str:
-        """The digest of what is asked, whatever marks were drawn for the call."""
+        """Return the digest of what is asked, whatever marks were drawn for the call."""
         pictures = [hashlib.sha256(one.data).hexdigest() for one in question.pictures]
         parts = [question.system, question.prompt, pictures, question.schema, question.max_tokens]
         text = json.dumps(parts, sort_keys=True)
@@ -283,7 +289,7 @@ class _Call:
             with self.sender.slot(target, self.check) as waited:
                 if waited:
                     target = self.settle()
-                # Vectors come whole or not at all.
+                # Vectors arrive all at once or not at all.
                 on_text = self.request.on_text if question.form is None else None
                 heard = self.sender.send(target, question, self.check, on_text)
             if isinstance(heard, Outcome):
@@ -294,13 +300,13 @@ class _Call:
         return target, Outcome(Reply(), busy, attempts=attempt + 1)
 
     def build_answer(self, answer: T, reply: Reply, episode_id: str | None, target: Target) -> ModelAnswer[T]:
-        """What the caller is answered."""
+        """Build the answer for the caller."""
         name = str(target.model["model_id"])
         return ModelAnswer(answer, episode_id, target.provider, name, target.local, self.cost, reply.cut)
 
 
 def _parse_answer(answer: type[BaseModel], text: str) -> BaseModel:
-    """The answer in *text*, which some models put into a block of code."""
+    """Parse the answer in *text*, which some models put into a code block."""
     bare = text.strip()
     if bare.startswith("```") and bare.endswith("```"):
         bare = bare[3:-3].removeprefix("json").strip()
@@ -308,7 +314,7 @@ def _parse_answer(answer: type[BaseModel], text: str) -> BaseModel:
 
 
 def _faults(error: ValidationError) -> list[str]:
-    """What is wrong and where, without the words of the answer."""
+    """Return what is wrong and where, without the words of the answer."""
     return [
         f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {fault['msg']}"
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
@@ -325,7 +331,7 @@ def _cost(target: Target, reply: Reply) -> dict[str, Any]:
 
 
 def _exchange(question: Question, heard: Outcome, stopped: BaseException | None) -> dict[str, Any]:
-    """The exchange as the ledger keeps it: pictures by their digests, nothing of the key."""
+    """Return the exchange as the ledger stores it: pictures by their digests, nothing of the key."""
     reply = heard.reply
     exchange: dict[str, Any] = {"prompt": question.prompt, "output": reply.text}
     if question.form is not None:

@@ -1,4 +1,4 @@
-"""Who follows the answers of models while they come: only then are they asked for piece by piece and published."""
+"""Records who follows models' answers as they arrive: only then are answers streamed and published."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarium.api import Engine
 from armarium_reading.caller import Caller, Subject
 
 MODEL_DELTA = "model_delta"
-"""The kind of event that carries a piece of an answer: `thread_id`, `document_id`, `segment_id`, `text`."""
+"""The kind of event with a piece of an answer: `thread_id`, `document_id`, `segment_id`, `text`."""
 
 _followed: weakref.WeakKeyDictionary[Engine, Counter[str]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def follow_answers(engine: Engine, thread_id: str) -> Iterator[None]:
-    """While it lasts, what models answer in the run *thread_id* is published as events of the kind `MODEL_DELTA`."""
+    """While this lasts, publish models' answers in the run *thread_id* as events of the kind `MODEL_DELTA`."""
     with _lock:
         _followed.setdefault(engine, Counter())[thread_id] += 1
     try:
@@ -33,7 +33,7 @@ def follow_answers(engine: Engine, thread_id: str) -> Iterator[None]:
 
 
 def publisher_of(caller: Caller, subject: Subject) -> Callable[[str], None] | None:
-    """What takes the pieces of an answer; None where nobody follows the caller's run."""
+    """Return the function that takes the pieces of an answer; None if nobody follows the caller's run."""
     with _lock:
         followed = _followed.get(caller.engine)
         if not followed or caller.thread_id not in followed:

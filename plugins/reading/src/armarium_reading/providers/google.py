@@ -1,4 +1,4 @@
-"""Google's generateContent."""
+"""The generateContent API of Google."""
 
 from __future__ import annotations
 

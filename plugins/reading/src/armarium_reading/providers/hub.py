@@ -1,4 +1,4 @@
-"""The key of the model hub, which other families' remote work is done with; the hub is asked nothing here."""
+"""The key of the model hub, which the remote work of other families uses; no model is asked here."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from armarium_reading.providers.openai import ModelHub
 
 
 class HubAccess(NamedTuple):
-    """How the model hub is reached: its key, and its address where the provider states one."""
+    """How to reach the model hub: its key, and its address if the provider states one."""
 
     key: str
     api_base: str | None
 
 
 def hub_key(engine: Engine) -> str | None:
-    """The key of the first enabled provider of type model-hub; None where none has one. Conflict where it was lost."""
+    """Return the key of the first enabled provider of type model-hub; None if none has one. Conflict if the
+    key was lost.
+    """
     access = hub_access(engine)
     return None if access is None else access.key
 
 
 def hub_access(engine: Engine) -> HubAccess | None:
-    """As `hub_key`, with the provider's address."""
+    """Return the key as `hub_key` does, with the provider's address."""
     with engine.state.read() as conn:
         row = conn.execute(
             select(providers.c.name, providers.c.key_name, providers.c.api_base)

@@ -1,4 +1,6 @@
-"""What every job that asks a provider's model does alike: where it runs, and that it is put off while the provider is busy."""
+"""What all jobs that ask a provider's model share: where they run, and that they are put off while the
+provider is busy.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask
 from armarium_reading.providers.served_reader import placed_with_provider
 
 PAUSE = 60.0
-"""Seconds for which a job is put off where the busy provider does not say how long."""
+"""Seconds for which a job is put off if the busy provider does not say how long."""
 
 
 def ask_in_job(
     job: JobContext, request: ModelRequest, answer: type[BaseModel] | None = None
 ) -> ModelAnswer[Any]:
-    """As `ask` for the body of a job, which is put off (RetryLater) where the provider is busy."""
+    """Ask as `ask` does, in the body of a job: the job is put off (RetryLater) while the provider is busy."""
     try:
         return ask(job, request) if answer is None else ask(job, request, answer)
     except ServiceError as error:
@@ -27,13 +29,15 @@ def ask_in_job(
 
 
 def put_off_while_busy(error: ServiceError) -> None:
-    """Raise RetryLater for the refusal of a busy provider; nothing for any other."""
+    """Raise RetryLater for the refusal of a busy provider; do nothing for any other."""
     if error.code == "provider_busy":
         raise RetryLater(error.detail, seconds=error.fields.get("retry_after") or PAUSE) from error
 
 
 def place_with_provider(engine: Engine, library: Library, settings: Any) -> Placement:
-    """The `place` of recipe jobs whose settings have `provider`, `model` and `pages_may_leave`; Invalid without a provider."""
+    """Return the `place` of recipe jobs whose settings have `provider`, `model` and `pages_may_leave`;
+    Invalid without a provider.
+    """
     if settings.provider is None:
         raise errors.provider_needed()
     return placed_with_provider(

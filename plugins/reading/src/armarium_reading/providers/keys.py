@@ -1,6 +1,6 @@
-"""The keys of providers: in the system's keychain where there is one, else in a private file each; nowhere else.
+"""The keys of providers: in the system's keychain if there is one, else in one private file each; nowhere else.
 
-A key is kept under a name of its own, made anew whenever a key is set, so what a lost step left behind is never used.
+Whenever a key is set it is stored under a new name, so what a lost step left behind is never used.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ KEYCHAIN, FILE = "keychain", "file"
 
 
 class Keychain(Protocol):
-    """What is used of a backend of keyring."""
+    """The part of a keyring backend that is used here."""
 
     def get_password(self, service: str, username: str) -> str | None:
-        """The secret, or None."""
+        """Return the secret, or None."""
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep the secret."""
+        """Store the secret."""
 
     def delete_password(self, service: str, username: str) -> None:
         """Remove the secret."""
 
 
 def system_keychain() -> Keychain | None:
-    """The keychain of this machine's user; None where there is none that keeps anything safely."""
+    """Return the keychain of this machine's user; None if there is none that stores secrets safely."""
     try:
         import keyring
 
         backend = keyring.get_keyring()
-        # Backends that keep nothing, or in clear text, say 0 or less.
+        # Backends that store nothing, or in clear text, have priority 0 or less.
         return cast("Keychain", backend) if float(backend.priority) >= 1 else None
     except Exception:
         return None
 
 
 def keep(engine: Engine, key: str) -> str:
-    """Keep *key*; the name by which `fetch` finds it."""
+    """Store *key*; return the name by which `fetch` finds it."""
     identity = new_id()
     keychain = system_keychain()
     if keychain is not None:
@@ -58,7 +58,7 @@ def keep(engine: Engine, key: str) -> str:
 
 
 def fetch(engine: Engine, name: str, provider: str) -> str:
-    """The key kept under *name*; KeyLost for *provider* where it is not there any more."""
+    """Return the key stored under *name*; KeyLost for *provider* if it is no longer there."""
     place, _, identity = name.partition(":")
     found: str | None = None
     with suppress(Exception):
@@ -72,7 +72,7 @@ def fetch(engine: Engine, name: str, provider: str) -> str:
 
 
 def forget(engine: Engine, name: str) -> None:
-    """Remove the key kept under *name*; harmless where it is gone."""
+    """Remove the key stored under *name*; does nothing if it is already gone."""
     place, _, identity = name.partition(":")
     with suppress(Exception):
         if place == FILE:
@@ -86,7 +86,7 @@ def _file(engine: Engine, identity: str) -> Path:
 
 
 def redact(text: str, key: str | None) -> str:
-    """*text* without *key*, however it stands there: as it is, or as JSON or an address spells it."""
+    """Return *text* without *key*, whether it is spelled as it is, as JSON or as part of an address."""
     if not key:
         return text
     for spelled in sorted({key, json.dumps(key)[1:-1], quote(key, safe="")}, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""Chat completions as OpenAI defined them, and the many services and servers that speak the same."""
+"""Chat completions as defined by OpenAI, and the many services and servers with the same API."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from armarium_reading.providers.wire import ProviderType, Question, Reply, Wire
 
 
 class OpenAICompatible(ProviderType):
-    """Any service with chat completions at an address of the owner's."""
+    """Any service with chat completions, at an address that the owner states."""
 
     name = "openai-compatible"
     label = "OpenAI-compatible service"
     needs_key = False
     limit: ClassVar[str] = "max_tokens"
     usage: ClassVar[dict[str, Any]] = {"stream_options": {"include_usage": True}}
-    """What has the number of tokens told at the end of a stream."""
+    """Requests the number of tokens at the end of a stream."""
 
     def wire(self, model: str, question: Question, *, stream: bool) -> Wire:
         content: str | list[dict[str, Any]] = question.prompt
         if question.pictures:
-            # Pictures first: models look where the words then tell them to.
+            # Pictures first: models look where the words after them say.
             content = [
                 {"type": "image_url", "image_url": {"url": f"data:{one.mime_type};base64,{one.base64}"}}
                 for one in question.pictures
@@ -56,7 +56,7 @@ def _reply(message: Mapping[str, Any], ended: str | None) -> Reply:
     if isinstance(content, str):
         text = content
     else:
-        # Mistral's reasoning models answer in parts, their thinking among them.
+        # Mistral's reasoning models answer in parts, one of which is their thinking.
         for part in content:
             if part["type"] == "thinking":
                 thinking += "".join(one["text"] for one in part["thinking"])
@@ -86,7 +86,7 @@ class OpenAI(OpenAICompatible):
 
 
 class OpenRouter(OpenAICompatible):
-    """OpenRouter, which passes questions on to models of many makers."""
+    """OpenRouter, which forwards questions to models of many makers."""
 
     name = "openrouter"
     label = "OpenRouter"
@@ -101,12 +101,12 @@ class Mistral(OpenAICompatible):
     label = "Mistral"
     api_base = "https://api.mistral.ai/v1"
     needs_key = True
-    # It tells the number unasked, and refuses fields that it does not know.
+    # It reports the number without being asked, and refuses fields it does not know.
     usage: ClassVar[dict[str, Any]] = {}
 
 
 class LocalServer(OpenAICompatible):
-    """A model server on this machine: Ollama's address, unless another is stated (LM Studio, vLLM, llama.cpp)."""
+    """A model server on this machine: at Ollama's address, unless another is stated (LM Studio, vLLM, llama.cpp)."""
 
     name = "local-server"
     label = "Model server on this machine"
@@ -115,7 +115,9 @@ class LocalServer(OpenAICompatible):
 
 
 class ModelHub(ProviderType):
-    """A hub that models are fetched from and sent to; its key is for that work, and it is asked nothing."""
+    """A hub from which models are downloaded and to which they are published; only its key is used, it
+    answers no questions.
+    """
 
     name = "model-hub"
     label = "Model hub"

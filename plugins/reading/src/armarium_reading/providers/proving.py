@@ -1,4 +1,5 @@
-"""The suite that proves a provider type: run by the first-party types' tests and by strangers' alike. It opens no connection.
+"""The test suite for a provider type, used for first-party types and third-party ones alike. It opens no
+connection.
 
 def test_my_type():
     exercise_provider_type(MyType, answer={"said": "Dear Sir"}, events=[{"said": "Dear "}, {"said": "Sir", "end": True}])
@@ -28,27 +29,27 @@ HOSTILE: tuple[Any, ...] = (
     {"error": {"message": {"deep": 1}}},
 )
 BAD_ANSWER = (KeyError, TypeError, ValueError, IndexError, AttributeError)
-"""What `read` and `piece` may raise on an answer that is not as documented."""
+"""What `read` and `piece` may raise for an answer that is not as documented."""
 
 
 def exercise_provider_type(
     kind: type[ProviderType], *, answer: Mapping[str, Any], events: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Put *kind* through every check; AssertionError says in a sentence what it does wrong.
+    """Put *kind* through every check; AssertionError says in a sentence what is wrong.
 
-    *answer* and *events* are the same answer whole and in pieces, as the service documents them, with a text that is not
-    empty.
+    *answer* and *events* are the same answer, whole and in pieces, as the service documents them; its text is
+    not empty.
     """
     name = kind.name
     assert (why := check_provider_type(name, kind)) is None, why
     assert kind.label, f"{name} has no label."
-    assert kind.at_once >= 1, f"{name} lets no call through."
+    assert kind.at_once >= 1, f"{name} allows no calls."
     made = kind()
     if not kind.answers:
         return
     assert any(KEY in value for value in made.headers(KEY).values()), f"{name} sends no key."
     assert all(isinstance(value, str) for value in made.headers(None).values()), (
-        f"{name} cannot do without a key."
+        f"{name} does not work without a key."
     )
     _requests(made)
     _answers(made, answer, events)
@@ -63,10 +64,10 @@ def _requests(made: ProviderType) -> None:
         for part in (question.prompt, str(question.system), PICTURE.base64, "text_of_the_suite", "17"):
             assert part in sent, f"{made.name} leaves out a part of the question: {part}."
         assert "model/of the suite" in sent or "model%2Fof%20the%20suite" in sent, (
-            f"{made.name} does not name the model, or writes it into the path as it stands."
+            f"{made.name} does not name the model, or writes it into the path without quoting."
         )
         plain = json.dumps(made.wire("m", Question("p"), stream=stream).body)
-        assert "image" not in plain, f"{made.name} sends a picture where there is none."
+        assert "image" not in plain, f"{made.name} sends a picture although there is none."
 
 
 def _answers(made: ProviderType, answer: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
@@ -80,10 +81,10 @@ def _answers(made: ProviderType, answer: Mapping[str, Any], events: Sequence[Map
     assert made.fault(answer) is None, f"{made.name} takes an answer for an error."
     for hostile in HOSTILE:
         told = made.fault(hostile)
-        assert told is None or isinstance(told, str), f"{made.name} tells an error that is no text."
+        assert told is None or isinstance(told, str), f"{made.name} reports an error that is not a text."
         for read in (made.read, made.piece):
             try:
                 found = read(hostile)
             except BAD_ANSWER:
                 continue
-            assert isinstance(found, Reply), f"{made.name} makes something else than a Reply of an answer."
+            assert isinstance(found, Reply), f"{made.name} makes something other than a Reply from an answer."

@@ -1,4 +1,4 @@
-"""The provider types that are installed, by name."""
+"""The installed provider types, by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from armarium_reading.providers.wire import GROUP, ProviderType
 
 
 def provider_type(engine: Engine, name: str) -> ProviderType:
-    """The provider type *name*; NotFound naming the installed ones."""
+    """Return the provider type *name*; NotFound names the installed ones."""
     found = engine.drivers.load(GROUP, name)
     if not (isinstance(found, type) and issubclass(found, ProviderType)):
         raise Invalid(
-            f"The driver {name} is no provider type; its maker should derive it from ProviderType.",
+            f"The driver {name} is not a provider type; its author must derive it from ProviderType.",
             code="not_a_provider_type",
         )
     return found()

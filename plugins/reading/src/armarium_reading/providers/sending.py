@@ -1,4 +1,4 @@
-"""Sends questions to providers: through the engine's one gate, a few at a time, again where a provider is busy."""
+"""Sends questions to providers: through the engine's one gate, a few at a time, and again if a provider is busy."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from armarium_reading.providers.wire import ProviderType, Question, Reply
 from armarium_reading.queries.providers import require_model, require_provider
 
 MAX_ANSWER = 16 << 20
-"""Bytes of one answer."""
+"""The largest answer, in bytes."""
 TRIES = 4
 LONGEST_WAIT = 60.0
-"""Seconds; a provider that asks for a longer wait between two tries is told as busy."""
+"""Seconds; a provider that asks for a longer wait between two attempts is reported as busy."""
 BUSY = frozenset({408, 429, 500, 502, 503, 504, 529})
 _TICK = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A provider and a model of it, settled for one attempt."""
+    """A provider and one of its models, settled for one attempt."""
 
     provider_id: str
     provider: str
@@ -47,42 +47,46 @@ class Target:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a question. Without an error *reply* is whole; with one, it holds what had arrived by then."""
+    """The outcome of a question. Without an error *reply* is complete; with one, it holds what had arrived by
+    then.
+    """
 
     reply: Reply
     error: ServiceError | None = None
     said: str | None = None
-    """What the provider sent where that is no answer, at most `MAX_SAID` characters, without the key."""
+    """What the provider sent instead of an answer, at most `MAX_SAID` characters, without the key."""
     attempts: int = 1
 
 
 MAX_SAID = 100_000
 MAX_LISTED = 1000
-"""Pairs of provider and model that are remembered until settings change."""
+"""How many pairs of provider and model are cached until settings change."""
 
 Listed = tuple[Row[Any], ProviderType, dict[str, Any]]
 """A provider's row, its type and a model of it."""
 
 
 class Sender:
-    """The connections of one engine to providers, and how many calls each has in hand."""
+    """One engine's connections to providers, and the number of calls each provider has under way."""
 
     def __init__(self, engine: Engine) -> None:
         self._egress = Egress(local_only=engine.settings.local_only)
         self._lock = threading.Lock()
         self._clients: dict[bool, list[Any]] = {True: [], False: []}
-        """Those that no call uses now, for this machine (True) and for all others. Each keeps the connection it has: one that
-        all calls shared would look at all connections at each call."""
+        """Idle connections, for this machine (True) and for all others. Each client has one connection: a
+        shared pool would examine all connections at each call.
+        """
         self._slots: dict[str, threading.BoundedSemaphore] = {}
         self._keys: dict[str, str] = {}
         self._listed: dict[tuple[str, str | None], tuple[int, Listed]] = {}
 
     def look_up(self, engine: Engine, provider: str, model: str | None) -> Listed:
-        """The *provider* of this name or id, its type and its *model*, looked up again after any change of settings.
+        """Return the *provider* of this name or id, its type and its *model*; looked up again after any
+        change of settings.
 
         Raises NotFound, Invalid, and Forbidden where either is switched off.
         """
-        # Read first: what is committed while the rows are read makes what was read old.
+        # Read first: a commit while the rows are being read makes the result outdated.
         commits = engine.state.commits
         known = self._listed.get((provider, model))
         if known is not None and known[0] == commits:
@@ -105,11 +109,11 @@ class Sender:
         return listed
 
     def is_here(self, api_base: str) -> bool:
-        """Whether the address is this machine's."""
+        """Return whether the address is on this machine."""
         return self._egress.leads_here(api_base)
 
     def key(self, engine: Engine, name: str, provider: str) -> str:
-        """The key kept under *name*, which never means another key."""
+        """Return the key stored under *name*, which never means another key."""
         with self._lock:
             if name not in self._keys:
                 self._keys[name] = keys.fetch(engine, name, provider)
@@ -117,7 +121,7 @@ class Sender:
 
     @contextmanager
     def slot(self, target: Target, check: Callable[[], None]) -> Iterator[bool]:
-        """Wait until the provider has room for one more call; whether that took a while."""
+        """Wait until the provider can take one more call; return whether that took a while."""
         with self._lock:
             slots = self._slots.setdefault(
                 target.provider_id, threading.BoundedSemaphore(target.kind.at_once)
@@ -137,7 +141,7 @@ class Sender:
         check: Callable[[], None],
         on_text: Callable[[str], None] | None,
     ) -> Outcome | float:
-        """One attempt; where the provider is busy, the seconds it asks to wait (0: it does not say)."""
+        """Make one attempt; if the provider is busy, return the seconds it asks to wait (0: it does not say)."""
         with self._client(target.local) as client:
             return self._send_by(client, target, question, check, on_text)
 
@@ -204,7 +208,7 @@ class Sender:
         heard: Outcome,
         read: Callable[[Mapping[str, Any]], Reply],
     ) -> None:
-        """Take a whole answer."""
+        """Read a whole answer."""
         said = keys.redact(body.decode("utf-8", "replace"), target.key)
         heard.said = said[:MAX_SAID]
         if not 200 <= status < 300:
@@ -215,7 +219,7 @@ class Sender:
         except ValueError:
             heard.error = errors.provider_failed(
                 target.provider,
-                "answers, but not with JSON (a web page, or half an answer). Is its address right?",
+                "answered, but not with JSON (perhaps a web page, or half an answer). Is its address right?",
             )
             return
         self._take(target, answer, heard, read)
@@ -225,7 +229,7 @@ class Sender:
     def _hear_pieces(
         self, target: Target, chunks: Iterable[bytes], heard: Outcome, on_text: Callable[[str], None]
     ) -> None:
-        """Take an answer as it comes; what one event tells wrong ends it."""
+        """Read an answer as it arrives; an event that reports an error ends it."""
         for data in _events(chunks):
             before = heard.reply.text
             try:
@@ -239,7 +243,7 @@ class Sender:
             if piece := heard.reply.text[len(before) :]:
                 on_text(keys.redact(piece, target.key))
         if not heard.reply.ended:
-            heard.error = errors.provider_failed(target.provider, "broke off in the midst of its answer.")
+            heard.error = errors.provider_failed(target.provider, "broke off in the middle of its answer.")
 
     def _take(
         self, target: Target, answer: Any, heard: Outcome, read: Callable[[Mapping[str, Any]], Reply]
@@ -248,7 +252,7 @@ class Sender:
             if not isinstance(answer, Mapping):
                 raise TypeError
             if target.kind.fault(answer) is not None:
-                heard.error = errors.provider_failed(target.provider, "answers that something went wrong.")
+                heard.error = errors.provider_failed(target.provider, "answered that something went wrong.")
                 return
             reply = heard.reply + read(answer)
             sound = isinstance(reply.text, str) and isinstance(reply.thinking, str)
@@ -257,20 +261,21 @@ class Sender:
                 raise TypeError
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             heard.error = errors.provider_failed(
-                target.provider, "answers in another form than its type does. Is its provider type right?"
+                target.provider, "answered in a form that its provider type does not use. Is the type right?"
             )
             return
         heard.reply = reply
 
     @contextmanager
     def _client(self, local: bool) -> Iterator[Any]:
-        """One of the gate's httpx clients for this machine, or for all others, that no other call has meanwhile."""
+        """Return one of the gate's httpx clients, for this machine or for all others, that no other call is using."""
         with self._lock:
             resting = self._clients[local]
-            # The one that was used last: its connection is the least likely to have been closed at the other end.
+            # The most recently used one: its connection is the least likely to have been closed by the other
+            # side.
             client = resting.pop() if resting else None
         if client is None:
-            # What is on this machine is asked there or not at all; what is not never leads back here.
+            # A provider on this machine is reached there or not at all; any other never leads back here.
             reach: Literal["machine", "network"] = "machine" if local else "network"
             limits = Limits(max_bytes=MAX_ANSWER, seconds=3600.0, silence=600.0)
             client = self._egress.client(reach=reach, limits=limits)
@@ -282,7 +287,7 @@ class Sender:
 
 
 def wait(seconds: float, check: Callable[[], None]) -> None:
-    """Sleep, looking several times a second whether to go on."""
+    """Sleep, checking several times a second whether to continue."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         check()
@@ -291,7 +296,9 @@ def wait(seconds: float, check: Callable[[], None]) -> None:
 
 
 def pause_before(attempt: int, asked: float) -> float:
-    """Seconds to wait before the next attempt: as asked, else twice as long each time, and not all at once."""
+    """Return the seconds to wait before the next attempt: as requested, else twice as long each time, with
+    some jitter.
+    """
     return asked or min(20.0, 0.5 * 2.0**attempt) * random.uniform(0.75, 1.25)
 
 
@@ -313,18 +320,18 @@ def _retry_after(stated: str | None) -> float:
 
 def _why_refused(status: int, said: str) -> str:
     if 300 <= status < 400:
-        return "sent the request elsewhere, where it is not followed. Set the provider's new address."
+        return "redirected the request, and redirects are not followed. Set the provider's new address."
     if status in (401, 403):
-        return f"refuses the key ({status}). Give it a key that is valid for this model."
+        return f"refused the key ({status}). Give it a key that is valid for this model."
     if status == 404:
-        return "knows no such model or address (404). Is its address right, and the model's name?"
+        return "has no such model or address (404). Are its address and the model's name right?"
     if status == 413:
-        return "finds the question too large (413). Send a smaller picture, or less text."
-    return f"refuses the question ({status}); the ledger keeps what it said."
+        return "found the question too large (413). Send a smaller picture, or less text."
+    return f"refused the question ({status}); the ledger contains its answer."
 
 
 def _events(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The data of server-sent events, up to the mark that ends them."""
+    """Yield the data of server-sent events, up to the mark that ends them."""
     rest, data = b"", list[bytes]()
     for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
@@ -346,7 +353,7 @@ _making = threading.Lock()
 
 
 def sender_of(engine: Engine) -> Sender:
-    """The connections of an engine; they go with it."""
+    """Return the connections of an engine; they are closed with it."""
     with _making:
         found = _senders.get(engine)
         if found is None:

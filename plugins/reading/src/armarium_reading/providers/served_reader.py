@@ -1,4 +1,4 @@
-"""A provider's model in the place of a reader of this machine."""
+"""A provider's model used like a reader on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarium_worker import Reader
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that may be asked: its provider, what is known of it, and the address that is asked."""
+    """A model that may be asked: its provider, what is known of it, and its address."""
 
     provider: Mapping[str, Any]
     model: Mapping[str, Any]
@@ -27,7 +27,7 @@ class ServedModel:
 
 
 def served_models(engine: Engine) -> list[ServedModel]:
-    """The enabled models of enabled providers that have the key they need, in their order. Asks no network."""
+    """Return the enabled models of enabled providers that have the key they need, in order. Asks no network."""
     found = []
     with engine.state.read() as conn:
         for provider in list_providers(conn):
@@ -44,8 +44,9 @@ def served_models(engine: Engine) -> list[ServedModel]:
 
 
 def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:
-    """The provider as one who reads lines. NotFound, Invalid; Forbidden where it is switched off, Conflict without the key
-    it needs. Whether it may be asked about a page, the gateway says at each call."""
+    """Return the provider as a reader of lines. NotFound, Invalid; Forbidden if it is switched off, Conflict without the key it
+    needs. Whether it may be asked about a page is decided at each call.
+    """
     row, kind, found = sender_of(engine).look_up(engine, provider, model)
     if kind.needs_key and row.key_name is None:
         raise errors.key_needed(row.name)
@@ -56,14 +57,14 @@ def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:
 
 
 def sees_pictures(engine: Engine, provider: str, model: str | None) -> bool:
-    """Whether a provider's model is stated to take pictures. NotFound, Invalid."""
+    """Return whether a provider's model is stated to take pictures. NotFound, Invalid."""
     with engine.state.read() as conn:
         found = require_model(conn, require_provider(conn, provider, by_name=True), model)
     return "vision" in found["capabilities"]
 
 
 def lane_of(engine: Engine, provider: str) -> str:
-    """The lane of work with it: that of local models, where it is a server of this machine."""
+    """Return the lane of work with it: that of local models for a server on this machine."""
     with engine.state.read() as conn:
         row = require_provider(conn, provider, by_name=True)
     address = row.api_base or provider_type(engine, row.provider_type).api_base
@@ -73,15 +74,18 @@ def lane_of(engine: Engine, provider: str) -> str:
 def placed_with_provider(
     engine: Engine, provider: str, model: str | None, *, pages_may_leave: bool
 ) -> Placement:
-    """Where work with a provider's model runs. NotFound, Invalid; Forbidden where pages would leave unasked."""
+    """Return where work with a provider's model runs. NotFound, Invalid; Forbidden if pages would leave
+    without permission.
+    """
     choice = served_choice(engine, provider, model)
     refuse_to_leave(engine, provider, pages_may_leave)
     return Placement(model=f"{choice.reader.name}:{choice.model_name}", lane=lane_of(engine, provider))
 
 
 def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> None:
-    """Forbidden where the provider is of another machine and the engine is held offline, or nobody said that pages may leave
-    this one."""
+    """Raise Forbidden if the provider is on another machine and the engine is held offline, or nobody allowed pages to leave
+    this one.
+    """
     if lane_of(engine, provider) != "network":
         return
     if engine.settings.local_only:
@@ -93,9 +97,9 @@ def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> Non
 def who_reads_lines(
     engine: Engine, library: Library | None, settings: ReadLinesSettings | ReadingArgs
 ) -> list[Choice]:
-    """The reader of this machine, or the provider, that *settings* name; without a name the readers that may fit.
+    """Return the local reader or the provider that *settings* name; without a name, the readers that may fit.
 
-    Forbidden where pages would leave unasked, Invalid where no reader fits.
+    Forbidden if pages would leave without permission, Invalid if no reader fits.
     """
     if settings.provider is not None:
         choice = served_choice(engine, settings.provider, settings.model)

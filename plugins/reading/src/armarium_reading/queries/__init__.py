@@ -1,1 +1,1 @@
-"""Reads of reading, a file for each noun."""
+"""Reads of reading, one file per noun."""

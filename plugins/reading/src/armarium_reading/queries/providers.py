@@ -14,20 +14,20 @@ _MODELS = Rows(provider_models)
 
 
 def provider_answer(row: Row[Any]) -> dict[str, Any]:
-    """A row as it is answered: whether there is a key, and not under which name it is kept."""
+    """Return a row as answers show it: with whether there is a key, but not the name under which it is stored."""
     answer = row._asdict()
     answer["has_key"] = answer.pop("key_name") is not None
     return answer
 
 
 def list_providers(conn: Connection) -> list[dict[str, Any]]:
-    """All of them in their order."""
+    """Return all providers in order."""
     order = (providers.c.sort_order, providers.c.name)
     return [provider_answer(row) for row in conn.execute(select(providers).order_by(*order))]
 
 
 def require_provider(conn: Connection, named: str, *, by_name: bool = False) -> Row[Any]:
-    """The row with this id (or, *by_name*, of this name); NotFound."""
+    """Return the row with this id (or, *by_name*, with this name); NotFound."""
     is_meant = providers.c.id == named
     if by_name:
         is_meant = or_(is_meant, providers.c.name == named)
@@ -39,7 +39,7 @@ def require_provider(conn: Connection, named: str, *, by_name: bool = False) -> 
 
 
 def list_models(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
-    """The models of a provider in their order; NotFound."""
+    """Return the models of a provider in order; NotFound."""
     require_provider(conn, provider_id)
     return _models_of(conn, provider_id)
 
@@ -50,7 +50,7 @@ def _models_of(conn: Connection, provider_id: str) -> list[dict[str, Any]]:
 
 
 def require_model(conn: Connection, provider: Row[Any], model: str | None) -> dict[str, Any]:
-    """The model of *provider* called *model* (by its own name or the provider's), or its default; NotFound, Invalid."""
+    """Return *provider*'s *model* (by its own name or the provider's), or the default; NotFound, Invalid."""
     found = _models_of(conn, provider.id)
     if model is None:
         default = next((one for one in found if one["is_default"]), None)

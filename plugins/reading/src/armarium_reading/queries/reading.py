@@ -1,4 +1,4 @@
-"""Reads of reading: the episode ledger, and the lines of a page as a reader is given them."""
+"""Reads of reading: the episode ledger, and the lines of a page in the form that a reader takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def list_episodes(
     thread_id: str | None = None,
     limit: int = 500,
 ) -> list[dict[str, Any]]:
-    """Episodes in ledger order: of one job, about one document, of one run, where these are named."""
+    """Return episodes in ledger order: of one job, one document or one run, if these are named."""
     query = select(episodes).order_by(episodes.c.seq).limit(limit)
     if job_id is not None:
         query = query.where(episodes.c.job_id == job_id)
@@ -31,7 +31,9 @@ def list_episodes(
 
 
 def answers_by_segment(conn: Connection, *, job_id: str, document_id: str, model: str) -> dict[str, str]:
-    """What calls of a job to *model* answered about the segments of a page, failed ones left out; the last of each."""
+    """Return what calls of a job to *model* answered about a page's segments, without failed ones; the last
+    of each.
+    """
     asked = select(episodes.c.segment_id, episodes.c.exchange).where(
         episodes.c.job_id == job_id,
         episodes.c.document_id == document_id,
@@ -44,7 +46,7 @@ def answers_by_segment(conn: Connection, *, job_id: str, document_id: str, model
 
 
 def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
-    """What the calls of a run cost in US dollars; None where it made none, or the price of one is not known."""
+    """Return the cost of a run's calls in US dollars; None if there were none or a price is not known."""
     costs = [
         row.cost.get("usd")
         for row in conn.execute(select(episodes.c.cost).where(episodes.c.thread_id == thread_id))
@@ -53,7 +55,7 @@ def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
 
 
 def episode_answer(row: Row[Any]) -> dict[str, Any]:
-    """A row of the ledger as an Episode."""
+    """Return a ledger row as an Episode."""
     return {
         "episode_id": row.id,
         "at": row.at,
@@ -86,7 +88,7 @@ def episode_answer(row: Row[Any]) -> dict[str, Any]:
 def lines_of(
     conn: Connection, pass_id: str, width: int, height: int
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """The live lines of a pass: their ids, and their shapes in pixels of a picture of *width* x *height*."""
+    """Return the live lines of a pass: ids, and shapes in pixels of a picture of *width* x *height*."""
     ids: list[str] = []
     shapes: list[dict[str, Any]] = []
     ladder = ladder_of_pass(conn, get_pass(conn, pass_id).document_id, pass_id)

@@ -1,1 +1,1 @@
-"""HTTP of reading that is neither an action nor a query of a project."""
+"""Routes of reading that are neither an action nor a query of a project."""

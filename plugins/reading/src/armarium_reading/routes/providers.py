@@ -1,4 +1,4 @@
-"""HTTP of providers that only reads; their writes are the routes of actions. Owner only."""
+"""Read-only routes of providers; writes are the routes of actions. Owner only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(tags=["reading"])
     "/api/providers", summary="The providers of models.", response_model=Providers, responses=REFUSALS()
 )
 def get_providers(engine: CurrentEngine, _: CurrentOwner) -> Response:
-    """In their order, each with whether it has a key; and the provider types there are."""
+    """Return the providers in order, each with whether it has a key, and the provider types."""
     with engine.state.read() as conn:
         found = list_providers(conn)
     return json_response({"items": found, "count": len(found), "types": engine.drivers.names(GROUP)})
@@ -24,12 +24,12 @@ def get_providers(engine: CurrentEngine, _: CurrentOwner) -> Response:
 
 @router.get(
     "/api/providers/{provider_id}/models",
-    summary="The models that a provider may be asked with.",
+    summary="The models of a provider.",
     response_model=ProviderModels,
     responses=REFUSALS(404),
 )
 def get_provider_models(engine: CurrentEngine, provider_id: str, _: CurrentOwner) -> Response:
-    """In their order, with what they can and cost."""
+    """Return the models in order, with what they can do and cost."""
     with engine.state.read() as conn:
         found = list_models(conn, provider_id)
     return json_response({"items": found, "count": len(found)})

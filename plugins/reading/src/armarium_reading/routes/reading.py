@@ -1,4 +1,4 @@
-"""HTTP of reading: starting its jobs, the readers and models of this machine, the episode ledger."""
+"""Routes of reading: starting its jobs, the readers and models on this machine, the episode ledger."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Model = Annotated[str, Path(max_length=300, description="Name of a model, or the
     "/api/reading/readers", summary="The installed readers.", response_model=Readers, responses=REFUSALS()
 )
 def get_readers(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """What each reader can do, and whether its runtime is here."""
+    """Return what each reader can do, and whether its runtime is installed."""
     items = [
         {
             "name": reader.name,
@@ -69,7 +69,7 @@ def get_episodes(
     document_id: Annotated[str | None, Query(max_length=64)] = None,
     limit: Annotated[int, Query(ge=1, le=5000)] = 500,
 ) -> Response:
-    """Episodes in ledger order, of a job or about a page."""
+    """Return episodes in ledger order, of a job or about a page."""
     with library.db.read() as conn:
         found = list_episodes(conn, job_id=job_id, document_id=document_id, limit=limit)
     return json_response({"job_id": job_id, "count": len(found), "episodes": found})
@@ -77,12 +77,12 @@ def get_episodes(
 
 @router.get(
     "/api/local-models",
-    summary="Models and runtimes on this machine.",
+    summary="The models and runtimes on this machine.",
     response_model=LocalModels,
     responses=REFUSALS(),
 )
 def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """What is here and what it takes on the disk."""
+    """Return what is installed and the disk space it uses."""
     return json_response(local_models.list_models(engine))
 
 
@@ -93,7 +93,7 @@ def get_local_models(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     responses=REFUSALS(404, 409),
 )
 def download_model(request: Request, runtime: Runtime, model: Model) -> Response:
-    """Queue the download; unknown runtime 400, unknown model 404, no runner here 409, offline 409."""
+    """Enqueue the download; unknown runtime 400, unknown model 404, no runner here 409, offline 409."""
     return act(request, "model.download", {"runtime": runtime, "model": model})
 
 
@@ -104,5 +104,5 @@ def download_model(request: Request, runtime: Runtime, model: Model) -> Response
     responses=REFUSALS(404, 409),
 )
 def delete_model(request: Request, runtime: Runtime, model: Model) -> Response:
-    """Remove the file; 409 while it is in use or when it is part of a package."""
+    """Remove the file; 409 while it is in use or if it is part of a package."""
     return act(request, "model.delete", {"runtime": runtime, "model": model})

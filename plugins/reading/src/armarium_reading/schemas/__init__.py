@@ -1,1 +1,1 @@
-"""Requests and answers of reading, a file for each noun."""
+"""Requests and answers of reading, one file per noun."""

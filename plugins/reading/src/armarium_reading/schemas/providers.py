@@ -1,4 +1,4 @@
-"""What providers and their models are asked and answer."""
+"""Requests and answers of providers and their models."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Place = Annotated[int, Field(ge=-1_000_000, le=1_000_000)]
 
 
 def check_name(name: str) -> str:
-    """*name* itself; ValueError where it could be mistaken for another or breaks a line."""
+    """Return *name*; ValueError if it could be mistaken for another or contains a line break."""
     if name != name.strip() or not name.isprintable():
         raise ValueError("a name has no line breaks, and no space at either end")
     return name
 
 
 def check_address(address: str) -> str:
-    """*address* without a slash at its end; ValueError where it is no address that paths are put behind."""
+    """Return *address* without a trailing slash; ValueError if paths cannot be appended to it."""
     if any(sign in address for sign in "?#") or not address.isprintable() or " " in address:
-        raise ValueError("an address of a provider has neither spaces nor what follows a ? or #")
+        raise ValueError("the address of a provider contains neither spaces nor ? or #")
     return address.rstrip("/")
 
 
 def check_key(key: str) -> str:
-    """*key* itself; ValueError, which does not repeat it, where no header could carry it."""
+    """Return *key*; ValueError, which does not repeat it, if it cannot be sent in a header."""
     if re.fullmatch(r"[!-~]+", key) is None:
         raise ValueError(
             "a key is one word of plain letters, digits and signs, without spaces and line breaks"
@@ -46,29 +46,29 @@ Address = Annotated[str, Field(min_length=8, max_length=500), AfterValidator(che
 
 @answer_of(providers)
 class Provider(Message):
-    """A provider; its key is never answered."""
+    """A provider; its key is never part of an answer."""
 
     has_key: bool
 
 
 class Providers(Message):
-    """The providers in their order."""
+    """The providers in order."""
 
     items: list[Provider]
     count: int
     types: list[str]
-    """The provider types there are."""
+    """The available provider types."""
 
 
 @answer_of(provider_models)
 class ProviderModel(Message):
-    """A model that a provider may be asked with."""
+    """A model of a provider."""
 
     capabilities: list[Capability]
 
 
 class ProviderModels(Message):
-    """The models of a provider in their order."""
+    """The models of a provider in order."""
 
     items: list[ProviderModel]
     count: int
@@ -80,13 +80,13 @@ class CreateProviderParams(Params):
     name: Name
     provider_type: str = Field(min_length=1, max_length=80)
     api_base: Address | None = None
-    """Left out: the address of its type, where that has one."""
+    """Left out: the address of its type, if that has one."""
     enabled: bool = True
     sort_order: Place = 0
 
 
 class UpdateProviderParams(Params):
-    """What to change of a provider. Another address discards its key: it was given for the former."""
+    """What to change of a provider. A new address discards its key, which was meant for the old one."""
 
     provider_id: Id
     name: Name | None = None
@@ -115,7 +115,7 @@ class ModelOfProvider(Sent):
 
     name: Name
     model_id: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(check_name)]
-    """What the provider calls it."""
+    """The provider's name for it."""
     capabilities: list[Capability] = ["text"]
     is_default: bool = False
     enabled: bool = True
@@ -125,7 +125,7 @@ class ModelOfProvider(Sent):
 
 
 class SetModelsParams(Params):
-    """All the models of a provider: those that are not named go."""
+    """All models of a provider: those that are not named are removed."""
 
     provider_id: Id
     models: list[ModelOfProvider] = Field(max_length=MAX_MODELS)
@@ -141,7 +141,7 @@ class SetModelsParams(Params):
 
 
 class Removed(Message):
-    """A provider, or its key, that is gone."""
+    """A provider, or its key, that was removed."""
 
     status: Literal["deleted"] = "deleted"
     id: str

@@ -22,9 +22,9 @@ LANGUAGE_PATTERN = r"^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$"
 
 
 def check_language(tag: str) -> str:
-    """*tag* itself; ValueError saying what a language tag is when it has not the form of one."""
+    """Return *tag*; ValueError explaining what a language tag is if it does not have that form."""
     if re.match(LANGUAGE_PATTERN, tag) is None or tag.endswith("\n"):
-        raise ValueError(f"{tag!r} is no language tag; write one such as es, la or de-Latf")
+        raise ValueError(f"{tag!r} is not a language tag; write one such as es, la or de-Latf")
     return tag
 
 
@@ -41,13 +41,11 @@ class FindLinesSettings(Params):
 
     reader: ReaderName = "rapidocr"
     model: ModelName | None = None
-    name: PassName | None = Field(
-        default=None, description="Name of the passes that are made; left out: the reader's."
-    )
+    name: PassName | None = Field(default=None, description="Name of the new passes; left out: the reader's.")
 
 
 class FindLinesParams(FindLinesSettings):
-    """Whose lines to find, and by which reader."""
+    """The pages whose lines to find, and by which reader."""
 
     scope_ids: ScopeIds
 
@@ -56,17 +54,21 @@ class ReadLinesSettings(Params):
     """How lines are read: by which reader, or by which model of a provider."""
 
     reader: ReaderName | None = None
-    """Left out: each page's lines by the reader that expects most of a sample of them."""
+    """Left out: for each page, the reader that expects most of a sample of its lines."""
     model: ModelName | None = None
     language: Language | None = None
     provider: Annotated[str, Field(min_length=1, max_length=80)] | None = None
-    """A provider by name or id, whose *model* reads in place of a reader of this machine."""
+    """A provider by name or id, whose *model* reads instead of a reader on this machine."""
     pages_may_leave: bool = False
-    """Whether pictures of lines may be sent to a provider of another machine."""
+    """Whether pictures of lines may be sent to a provider on another machine."""
     own_readers: bool | None = None
-    """Whether lines that have a reader of their own, that of their hand, are read by it. Left out: where no reader is named."""
+    """Whether lines that have a reader of their own (that of their hand) are read by it. Left out: only if no
+    reader is named.
+    """
     alternatives: Annotated[int, Field(ge=0, le=10)] = 0
-    """So many other texts that each line may say are kept as readings beside the likeliest, which counts; of readers that know some."""
+    """How many alternative readings of each line are stored besides the likeliest, which counts; for readers
+    that provide some.
+    """
 
 
 class ReadLinesParams(ReadLinesSettings):
@@ -78,7 +80,7 @@ class ReadLinesParams(ReadLinesSettings):
 
 
 class ReadPagesSettings(FindLinesSettings):
-    """How pages are found and read in one go."""
+    """How lines are found and read in one go."""
 
     language: Language | None = None
 
@@ -90,7 +92,7 @@ class ReadPagesParams(ReadPagesSettings):
 
 
 class TranscribeSettings(Params):
-    """How recordings are written down."""
+    """How recordings are transcribed."""
 
     transcriber: Annotated[
         str, Field(min_length=1, max_length=80, description="Name of an installed transcriber.")
@@ -98,12 +100,12 @@ class TranscribeSettings(Params):
     model: ModelName | None = None
     language: Language | None = None
     name: PassName | None = Field(
-        default=None, description="Name of the passes that are made; left out: the transcriber's."
+        default=None, description="Name of the new passes; left out: the transcriber's."
     )
 
 
 class StartedJob(Message):
-    """A job that was put in the queue."""
+    """A job that was enqueued."""
 
     job_id: str
     state: Literal["waiting"] = "waiting"
@@ -111,7 +113,9 @@ class StartedJob(Message):
 
 
 class ReadingArgs(Message):
-    """Arguments of the three jobs; the pages are settled when the job is made, so its checkpoint can count them."""
+    """Arguments of the three jobs; the pages are settled when the job is created, so its checkpoint can count
+    them.
+    """
 
     page_ids: list[str]
     reader: str | None
@@ -133,7 +137,7 @@ class ModelParams(Params):
 
 
 class DownloadResult(Message):
-    """What became of asking for a model."""
+    """The outcome of requesting a model."""
 
     status: Literal["queued", "downloading", "present"]
     model_type: str
@@ -162,7 +166,7 @@ class LocalModel(Message):
 
 
 class LocalModels(Message):
-    """The models and runtimes of this machine and what they take on its disk."""
+    """The models and runtimes on this machine and the disk space they use."""
 
     items: list[LocalModel]
     count: int
@@ -188,7 +192,7 @@ class ReaderOut(Message):
 
 
 class Readers(Message):
-    """The installed readers, and those that do not load with the reason."""
+    """The installed readers, and those that failed to load with the reason."""
 
     items: list[ReaderOut]
     count: int

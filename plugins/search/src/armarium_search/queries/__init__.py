@@ -1,1 +1,1 @@
-"""Reads of searching: pages by their words, what stands beside them, saved searches."""
+"""Reads of searching: pages by their words, other kinds of hits, saved searches."""

@@ -1,12 +1,13 @@
-"""Which documents are found and in which order: by words, by likeness, by what stands beside the text.
+"""Which documents are found and in which order: by words, by similarity, by hits other than the text.
 
-Up to `EXACT` pages with the words, everything is exact: each is matched and weighed, and all of them are counted. Of more,
-the first `EXACT` in the order in which their texts came to be are weighed; the others follow in that order, each once.
+Up to `EXACT` matching pages, everything is exact: each is matched and weighed, and all are counted. If there
+are more, the first `EXACT` in the order in which their texts were created are weighed; the others follow in
+that order, each once.
 
-A result's score is its authority's weight times the sum of: its place in each ranked list, as 61 / (60 + place) (so 1 for
-the first) divided by the number of lists; what its name adds (10 where it is the query, 5 where it has all its words, 2
-where it has one); and 0.5 where only an entity, claim, artifact or interpretation led to it. Of equal scores the document
-that was made first comes first.
+A result's score is the weight of its authority times the sum of: its rank in each list, as 61 / (60 + rank)
+(so 1 for the first) divided by the number of lists; a bonus for its name (10 if it is the query, 5 if it has
+all its words, 2 if it has one); and 0.5 if only an entity, claim, artifact or interpretation led to it. Among
+equal scores the older document comes first.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from armarium_search.queries.question_sql import SearchQuestion
 from armarium_source_model.api import fold_text, page_text, page_texts, reading_rule
 
 EXACT = 500
-"""Pages with the words of a query up to which everything is exact; with a filter, of at most `LOOKED_AT` without it."""
+"""Up to this many matching pages everything is exact; with a filter, among at most `LOOKED_AT` pages without it."""
 OF_EACH = 3
-"""Pages with each of the words beside one of the query that are weighed, where there are more than `EXACT`."""
+"""How many pages are weighed for each word similar to one of the query, if there are more than `EXACT`."""
 LOOKED_AT = 8_000
-"""Pages with the words that are looked at for those which a filter lets pass."""
+"""How many matching pages are examined for those that pass a filter."""
 COUNTED = 1_000
-"""As many are counted where there are more."""
+"""If there are more, this many are counted."""
 FUSION = 60
 """The constant of reciprocal-rank fusion."""
 NAME_IS, NAME_HAS_ALL, NAME_HAS_ONE = 10.0, 5.0, 2.0
 BESIDE = 0.5
-"""The score of what only an entity, claim, artifact or interpretation led to."""
+"""The score of a document that only an entity, claim, artifact or interpretation led to."""
 AUTHORITY = {"primary": 1.0, "secondary": 0.6, "tertiary": 0.3, "unknown": 1.0}
 
 _OF_TEXT = "p.number, p.document_id, d.source_authority, n.name, p.words, p.halves"
@@ -53,7 +54,7 @@ NAMES = (
 
 @dataclass(slots=True)
 class Candidate:
-    """A document that may be answered."""
+    """A document that may be a result."""
 
     document_id: str
     relevance: float = 0.0
@@ -61,29 +62,29 @@ class Candidate:
     by_name: bool = False
     likeness: float | None = None
     beside: tuple[str, Hit] | None = None
-    """What alone led to it (entity, claim …)."""
+    """The only kind of hit that led to it (entity, claim …)."""
     score: float = 0.0
     about: tuple[str, str | None] | None = None
-    """Its authority and its folded name, where they were read with its text."""
+    """Its authority and its folded name, if they were read with its text."""
 
 
 @dataclass
 class WeighedCandidates:
-    """The candidates that were weighed, best first, and what follows them."""
+    """The weighed candidates, best first, and what follows them."""
 
     ranked: list[Candidate]
     last_text: int | None = None
-    """The number of the last page text that was weighed, where there are more."""
+    """The number of the last page text that was weighed, if there are more."""
     last_name: int | None = None
     texts: int = 0
-    """How many texts were weighed for standing first."""
+    """How many texts were weighed because they came first."""
     words: str = ""
     names: str = ""
     by_id: dict[str, Candidate] = field(default_factory=dict)
 
     @property
     def is_exact(self) -> bool:
-        """Whether every document that is found was weighed."""
+        """Return whether every document found was weighed."""
         return self.last_text is None and self.last_name is None
 
 
@@ -94,8 +95,10 @@ def find(
     *,
     by_words: bool = True,
 ) -> WeighedCandidates:
-    """The candidates of a question. *likeness*: documents by the likeness of their best passage, where it was searched;
-    *beside*: hits of other kinds, each with what a result says of it. by_words False: words are not searched."""
+    """Return the candidates for a question. *likeness*: documents by the similarity of their best passage, if
+    that was searched; *beside*: hits of other kinds, each with its label. by_words False: words are not
+    searched.
+    """
     found = WeighedCandidates([])
     by_id = found.by_id
     wanted = asked.parsed.required_terms
@@ -124,11 +127,11 @@ def _candidate(found: WeighedCandidates, document_id: str) -> Candidate:
 
 
 def _texts(asked: SearchQuestion, words: str, limit: int, last: int | None = None) -> list[Any]:
-    """The first texts with *words*, in the order in which they came to be, with what else a score is made of.
+    """Return the first texts with *words*, in the order of their creation, with the other inputs of a score.
 
-    last: the number of the text after which none is looked at, where many of them may be left out by a filter.
+    last: the number of the last text to examine, if a filter may exclude many of them.
     """
-    # In the order of the index itself: sorted by anything else, all of them would be fetched before the first.
+    # In the order of the index itself: any other sort would fetch all of them before the first.
     no_further = "" if last is None else f"AND {text_index}.rowid <= {last}"
     return asked.rows(
         f"SELECT {_OF_TEXT} FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
@@ -168,7 +171,7 @@ def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
 
 
 def _last_looked_at(asked: SearchQuestion, found: WeighedCandidates) -> int | None:
-    """The last text that was looked at, where more have the words."""
+    """Return the last text examined, if more have the words."""
     rows = asked.rows(
         f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid LIMIT 2 OFFSET {LOOKED_AT - 1}",
         words=found.words,
@@ -177,7 +180,9 @@ def _last_looked_at(asked: SearchQuestion, found: WeighedCandidates) -> int | No
 
 
 def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPassage]]) -> None:
-    """Let further pages with the same other spelling come after the first of each: which was meant, nobody knows yet."""
+    """Put further pages with the same similar spelling after the first of each: which one is meant is not
+    known yet.
+    """
     of_spellings: dict[tuple[str, ...], list[Candidate]] = {}
     for one, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
         other = spelling_of(terms, text)
@@ -188,7 +193,9 @@ def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPass
 
 
 def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
-    """The first texts with each word that stands beside one of the query: a rare one is not lost behind common ones."""
+    """Return the first texts with each word similar to one of the query, so that a rare one is not lost
+    behind common ones.
+    """
     rows = []
     for term in asked.parsed.required_terms:
         for spelling, weight in term.alternatives:
@@ -223,12 +230,12 @@ def _weigh_name(
 
 
 def describe_name(name: str, more: str) -> str:
-    """A name with what describes it: two texts, so that no phrase goes from one into the other."""
+    """Return a name with its description as two texts, so that no phrase extends from one into the other."""
     return f"{name}  {more}" if more else name
 
 
 def _by_visible_part(asked: SearchQuestion, found: WeighedCandidates) -> None:
-    """Pages of which the caller sees a part only: what of them is seen is put together and matched here and now."""
+    """Match pages of which the caller sees only a part: that part is assembled and matched on the spot."""
     for document_id in _standing(asked, asked.partial or ()):
         text = visible_text(asked, document_id)
         row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
@@ -245,7 +252,7 @@ def _by_visible_part(asked: SearchQuestion, found: WeighedCandidates) -> None:
 
 
 def visible_text(asked: SearchQuestion, document_id: str) -> tuple[Any, tuple[str, str]]:
-    """The page's text as far as the caller sees it, and its folded words."""
+    """Return the part of the page's text that the caller sees, and its folded words."""
     try:
         text = page_text(asked.conn, document_id, rule=reading_rule(asked.conn))
     except NotFound:
@@ -259,7 +266,7 @@ def _by_scope(asked: SearchQuestion, found: WeighedCandidates) -> None:
 
 
 def _standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
-    """Those of *ids* that may be a result."""
+    """Return those of *ids* that may be a result."""
     wanted = list(ids)
     if not wanted:
         return []
@@ -300,12 +307,12 @@ def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
 
 
 def fuse_rank(place: int, lists: int = 1) -> float:
-    """What the *place* in one of so many lists adds to a score: 1 for the first of a single list."""
+    """Return what a *place* in one of that many lists adds to a score: 1 for the first place in a single list."""
     return (FUSION + 1) / (FUSION + place) / lists
 
 
 def of_name(words: list[str], name: list[str]) -> float:
-    """What a name adds to the score: whether it is the query, has all its words, or has one."""
+    """Return what a name adds to the score: whether it is the query, has all its words, or has one."""
     if not words or set(words).isdisjoint(name):
         return 0.0
     if words == name:

@@ -1,4 +1,4 @@
-"""Where on a page something was found: lines with the places of words in them, their boxes, and a preview."""
+"""Where on a page something was found: lines with the positions of words in them, their boxes, and a preview."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from armarium_search.queries.question_sql import SearchQuestion
 from armarium_source_model.api import HYPHENS, fold_lines, goes_on, page_texts, places_of_words, segments
 
 MOST_LINES = 5
-"""Lines of one page that are shown."""
+"""How many lines of one page are shown."""
 PREVIEW = 300
-"""Characters of a preview."""
+"""The length of a preview in characters."""
 _MAY_GO_ON = frozenset([*HYPHENS, *filter(str.isspace, map(chr, range(0x3001)))])
-"""What a line ends with that may go on in the next: blanks may follow a hyphen."""
+"""The end of a line whose last word may continue on the next: blanks may follow a hyphen."""
 
 
 class Token(NamedTuple):
-    """A word of a page: which words of which lines it is made of (two where it goes on over a line's end)."""
+    """A word of a page: the words of lines it consists of (two if it continues over a line's end)."""
 
     word: str
     parts: tuple[tuple[int, int], ...]
@@ -39,7 +39,7 @@ class PageText:
 
     @classmethod
     def of(cls, text: str, spans: Sequence[tuple[str, int, int]]) -> PageText:
-        """A page's text with where its lines stand in it."""
+        """Return a page's text with where its lines are in it."""
         lines = text.split("\n")
         if [len(line) for line in lines] != [end - start for _, start, end in spans]:
             lines = [text[start:end] for _, start, end in spans]
@@ -47,7 +47,7 @@ class PageText:
 
 
 def texts_of_pages(asked: SearchQuestion, ids: Sequence[str]) -> dict[str, PageText]:
-    """The texts of those of the documents *ids* that have one."""
+    """Return the texts of those of the documents *ids* that have one."""
     found: dict[str, PageText] = {}
     rows = asked.rows(
         f"SELECT document_id, text, spans FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(:ids))",
@@ -65,30 +65,32 @@ def texts_of_pages(asked: SearchQuestion, ids: Sequence[str]) -> dict[str, PageT
 
 
 class _Words:
-    """The words of a page, folded, taken apart line by line where they are asked for."""
+    """The words of a page, folded, split line by line on demand."""
 
     def __init__(self, page: PageText) -> None:
         self.folded = fold_lines(page.lines)
-        """Each line, its words parted by blanks."""
+        """Each line, its words separated by blanks."""
         self._page = page
         self._words: dict[int, list[str]] = {}
         self._tokens: tuple[list[str], list[int], list[int]] | None = None
         self.joined = self._join()
-        """The words that go on over the ends of lines, in their order."""
+        """The words that continue over the ends of lines, in order."""
 
     def of_line(self, number: int) -> list[str]:
-        """The words of a line."""
+        """Return the words of a line."""
         found = self._words.get(number)
         if found is None:
             found = self._words[number] = self.folded[number].split()
         return found
 
     def lines_with(self, sought: str) -> Iterable[int]:
-        """The lines among whose letters are those of *sought*."""
+        """Return the lines whose letters include those of *sought*."""
         return (number for number, letters in enumerate(self.folded) if sought in letters)
 
     def phrase(self, sought: tuple[str, ...], *, as_prefix: bool) -> Iterator[tuple[int, int]]:
-        """The parts of every place where the words *sought* stand one after the other, over the ends of lines too."""
+        """Return the parts of every place where the words *sought* follow one another, even over the ends of
+        lines.
+        """
         tokens, first, before = self._in_order()
         for at in _places(tokens, sought[0]):
             own = tokens[at : at + len(sought)]
@@ -98,8 +100,9 @@ class _Words:
                     yield line, ordinal - before[line]
 
     def _in_order(self) -> tuple[list[str], list[int], list[int]]:
-        """The words of the page, those that go on over a line's end joined; before how many each begins, if all are
-        counted line by line; and before how many each line begins."""
+        """Return the words of the page, joined over line ends; the index at which each begins when all are
+        counted line by line; and the index at which each line begins.
+        """
         if self._tokens is None:
             every = [letters.split() for letters in self.folded]
             tokens = [word for words in every for word in words]
@@ -133,7 +136,7 @@ class _Words:
 
 
 def found_words(page: PageText, terms: Iterable[Term]) -> dict[int, set[int]]:
-    """Which words of which lines the wanted *terms* find."""
+    """Return which words of which lines the wanted *terms* match."""
     words = _Words(page)
     found: dict[int, set[int]] = {}
 
@@ -178,7 +181,7 @@ def _fits(word: str, sought: str, as_prefix: bool) -> bool:
 def excerpts(
     page: PageText, terms: Sequence[Term], *, mark: bool
 ) -> tuple[list[dict[str, Any]], list[str], str]:
-    """The lines in which *terms* are found, the words as they stand there, and a preview around the first of them."""
+    """Return the lines in which *terms* occur, with the words as written there, and a preview around the first."""
     found = found_words(page, terms)
     best = sorted(sorted(found, key=lambda line: (-len(found[line]), line))[:MOST_LINES])
     lines: list[dict[str, Any]] = []
@@ -204,7 +207,7 @@ def excerpts(
 
 
 def add_boxes(asked: SearchQuestion, results: Iterable[dict[str, Any]]) -> None:
-    """Say of each excerpt where its line stands, in fractions of the page's picture."""
+    """Add to each excerpt where its line is, in fractions of the page's picture."""
     every = [line for result in results for line in result["transcript_excerpts"]]
     rows = asked.rows(
         f"SELECT id, bbox_x, bbox_y, bbox_w, bbox_h FROM {segments} WHERE id IN (SELECT value FROM json_each(:ids))",

@@ -1,4 +1,4 @@
-"""Words beside those of a query: others that are spelled or misread like them, and suggestions while it is written."""
+"""Words similar to those of a query: alternatives in spelling or by misreading, and suggestions while it is typed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from armarium_search.vocabulary import SHORTEST, vocabulary_of
 from armarium_source_model.api import page_texts, page_words
 
 FARTHER = 0.1
-"""What a letter of distance leaves of a word's weight."""
+"""The factor by which one letter of difference reduces a word's weight."""
 FEW = 10
-"""Pages up to which it is counted how many have a word that is like one of the query."""
+"""Up to this many pages with a word similar to one of the query are counted."""
 OF_ITS_OWN = 0.25
-"""What a word keeps that stands on as many pages: it is hardly one that was misread."""
+"""The weight left to a word that occurs on that many pages: it is unlikely to be misread."""
 SUGGESTED = 5
 LOOKED_AT = 40
-"""Words that begin like the last of the query, of which those are suggested that the caller may see."""
+"""How many words that begin like the last one of the query are examined for suggestions the caller may see."""
 
 
 def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]]]:
-    """The query with other words beside each of its own, and which these are, for the caller sees a page with each."""
+    """Return the query with similar words added to each of its own, and which these are: only words on a page
+    the caller sees.
+    """
     vocabulary = vocabulary_of(asked.library, asked.conn)
     stands: dict[str, list[str]] = {}
     terms: list[Term] = []
@@ -42,7 +44,8 @@ def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]
                 stands.setdefault(word, [other for other, _, _ in near])
                 for other, far, seen in near:
                     changed = (*term.words[:number], other, *term.words[number + 1 :])
-                    # A page with a word of many pages is less likely the one that is meant than that of a rare word.
+                    # A page with a word of many pages is less likely the one that is meant than one with a
+                    # rare word.
                     own = OF_ITS_OWN if seen == FEW else 1.0
                     alternatives.setdefault(changed, FARTHER**far / seen**0.5 * own)
         terms.append(replace(term, alternatives=tuple(alternatives.items())))
@@ -50,7 +53,9 @@ def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]
 
 
 def pages_seen(asked: SearchQuestion, word: str, most: int = 1) -> int:
-    """How many pages that the caller sees whole, and that are not in the Trash, have the folded *word*; at most *most*."""
+    """Return how many pages that the caller sees entirely, outside the Trash, have the folded *word*; at most
+    *most*.
+    """
     rows = asked.rows(
         f"SELECT 1 FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
         f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :word AND {SEARCHED} LIMIT {most}",
@@ -60,7 +65,7 @@ def pages_seen(asked: SearchQuestion, word: str, most: int = 1) -> int:
 
 
 def suggestions(asked: SearchQuestion, nothing_found: bool) -> list[str]:
-    """The query with its last word written out, or, where nothing was found, with words that are there."""
+    """Return the query with its last word completed or, if nothing was found, with words that do occur."""
     wanted = asked.parsed.required_terms
     if not wanted or asked.parsed.excluded_terms or asked.parsed.scopes:
         return []

@@ -1,4 +1,4 @@
-"""One page of what was found: those weighed, then what follows them, or all in another order; and how many there are."""
+"""One page of results: the weighed ones, then those that follow them, or all in another order; and the total."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from armarium_source_model.api import page_texts
 def page_by_relevance(
     asked: SearchQuestion, found: WeighedCandidates, limit: int, offset: int
 ) -> list[Candidate]:
-    """At most *limit* candidates from *offset* on: those weighed, then other texts, then other names."""
+    """Return at most *limit* candidates from *offset* on: the weighed ones, then other texts, then other names."""
     answer = found.ranked[offset : offset + limit]
     if found.is_exact or len(answer) == limit:
         return answer
@@ -62,12 +62,12 @@ def _following(found: WeighedCandidates) -> list[tuple[str, int | None, dict[str
 
 
 def match_order(where: str) -> str:
-    """The order in which the index gives what a statement finds."""
+    """Return the order in which the index delivers a statement's matches."""
     return f"{text_index if where.startswith(TEXTS) else name_index}.rowid"
 
 
 def count(asked: SearchQuestion, found: WeighedCandidates) -> int:
-    """How many are found; at least so many where not all were weighed."""
+    """Return how many are found; a lower bound if not all were weighed."""
     most = len(found.ranked)
     values = {"words": found.words, "names": found.names}
     if found.last_text is not None:
@@ -97,7 +97,7 @@ _KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d
 def page_sorted(
     asked: SearchQuestion, found: WeighedCandidates, by: str, direction: str, limit: int, offset: int
 ) -> list[Candidate]:
-    """As `page_by_relevance`, in another order; what has no date or size comes last whichever way."""
+    """As `page_by_relevance`, in another order; results without a date or size come last in either direction."""
     everything = f"SELECT value FROM json_each({asked.bind(orjson.dumps(list(found.by_id)).decode())})"
     if not found.is_exact:
         everything += f" UNION SELECT d.id {TEXTS} AND {asked.where_sql} UNION SELECT d.id {NAMES} AND {asked.where_sql}"

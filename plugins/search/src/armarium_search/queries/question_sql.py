@@ -1,4 +1,4 @@
-"""What is asked, as SQL: which documents may be a result, by filters, scopes and what a page must not have."""
+"""A question as SQL: which documents may be a result, by filters, scopes and excluded terms."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ class SearchQuestion:
     conditions: list[str] = field(default_factory=lambda: [SEARCHED])
     values: dict[str, Any] = field(default_factory=dict)
     partial: frozenset[str] | None = None
-    """The documents of which the caller sees a part only; None where the caller sees all there is."""
+    """The documents of which the caller sees only a part; None if the caller sees everything."""
 
     @property
     def raw(self) -> Any:
-        """The connection that statements go through."""
+        """Return the connection on which statements run."""
         return raw_of(self.conn)
 
     @property
     def where_sql(self) -> str:
-        """SQL of what a document `d` must be, with the values named in `values`."""
+        """Return the SQL condition on a document `d`, with its parameters in `values`."""
         return " AND ".join(self.conditions)
 
     def bind(self, value: Any) -> str:
-        """Name a value; what stands for it in SQL."""
+        """Add a parameter; return its placeholder."""
         name = f"v{len(self.values)}"
         self.values[name] = value
         return f":{name}"
 
     def select_ids(self, ids: Iterable[str]) -> str:
-        """SQL: the rows of a list of ids."""
+        """Return SQL that selects a list of ids as rows."""
         return f"(SELECT value FROM json_each({self.bind(orjson.dumps(list(ids)).decode())}))"
 
     def rows(self, statement: str, **more: Any) -> list[Any]:
-        """All rows of *statement*."""
+        """Return all rows of *statement*."""
         found: list[Any] = self.raw.execute(statement, {**self.values, **more}).fetchall()
         return found
 
@@ -74,7 +74,9 @@ class SearchQuestion:
 def ask(
     conn: Connection, engine: Engine, library: Library, params: SearchParams, parsed: ParsedQuery
 ) -> SearchQuestion:
-    """*params* with their filters and scopes as conditions. NotFound for a parent_id that names nothing."""
+    """Build the question for *params*, with their filters and scopes as conditions. NotFound for an unknown
+    parent_id.
+    """
     asked = SearchQuestion(conn, engine, library, params, parsed, partial=withheld_pages(conn))
     _filter(asked, params.filters or Filters())
     for scoped in parsed.scopes:
@@ -85,7 +87,7 @@ def ask(
 
 
 def _exclude(asked: SearchQuestion) -> None:
-    """Leave out documents whose text, name or description has an excluded term."""
+    """Exclude documents whose text, name or description has an excluded term."""
     for term in asked.parsed.excluded_terms:
         wanted = (replace(term, excluded=False),)
         text, name = asked.bind(expression(wanted)), asked.bind(expression(wanted, None))
@@ -144,7 +146,7 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
 
 
 def _documents_of(asked: SearchQuestion, scoped: ScopedQuestion) -> set[str]:
-    """The documents that a question to a scope finds: ours, and those of the families that add to it."""
+    """Return the documents that a question to a scope finds: here, and in the families that add to it."""
     found: set[str] = set()
     if scoped.scope == "name":
         found |= _find_named(asked, scoped.text)

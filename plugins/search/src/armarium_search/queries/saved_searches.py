@@ -1,4 +1,4 @@
-"""Saved searches: the nodes that ask something, in the order they stand in."""
+"""Saved searches: the nodes that contain a query, in their order."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SAVED = Rows(saved_searches, missing=unknown_search, sort_order=_ORDER)
     "/api/search/saved", summary="The saved searches", answer=SavedSearchList, refusals=(), name="list_saved"
 )
 def list_saved(conn: Connection) -> dict[str, Any]:
-    """Folder by folder, each in its order; those in the Trash are left out."""
+    """Return them folder by folder, each in its order, without those in the Trash."""
     items = SAVED.all(conn, LIVE, order=(saved_searches.c.folder_path, _ORDER, saved_searches.c.id))
     return {"items": items, "count": len(items)}
 
 
 def live_search(conn: Connection, search_id: str) -> dict[str, Any]:
-    """A saved search that is not in the Trash; NotFound."""
+    """Return a saved search that is not in the Trash; NotFound."""
     found = SAVED.all(conn, saved_searches.c.id == search_id, LIVE)
     if not found:
         raise unknown_search(search_id)

@@ -1,4 +1,4 @@
-"""The one question of searching: words, phrases, scopes and filters in; pages, lines and boxes out."""
+"""The one query of searching: words, phrases, scopes and filters in; pages, lines and boxes out."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ SORTS = ("relevance", "date", "name", "size")
 DIRECTIONS = ("asc", "desc")
 INCLUDES = ("content", "entities", "claims", "artifacts", "interpretations")
 MOST_BESIDE = 100
-"""Entities, claims, artifacts and interpretations that one answer may hold of each."""
+"""How many entities, claims, artifacts and interpretations one answer contains of each."""
 
 
 @query(
     "/api/search",
-    summary="Find pages by their words, names, dates and what is said of them",
+    summary="Find pages by their words, names and dates and by what is said about them",
     answer=Answer,
     refusals=(400, 404),
     name="search",
@@ -45,7 +45,7 @@ MOST_BESIDE = 100
 def search(
     conn: Connection, library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> dict[str, Any]:
-    """The best first; of an empty query the documents that were changed last."""
+    """Return the best first; for an empty query, the most recently changed documents."""
     began = perf_counter()
     check_words(params.search_type, params.sort_by, params.sort_direction)
     kinds = kinds_of(engine)
@@ -71,7 +71,7 @@ def search(
 
 
 def check_words(search_type: str, sort_by: str, sort_direction: str) -> None:
-    """BadRequest for a word that is none of those known."""
+    """Raise BadRequest for an unknown word."""
     for name, word, known in (
         ("search_type", search_type, SEARCH_TYPES),
         ("sort_by", sort_by, SORTS),
@@ -88,7 +88,7 @@ def _run_search(asked: SearchQuestion) -> dict[str, Any]:
         asked.parsed, stands = widen_query(asked)
     notice = None
     if not asked.parsed.terms and not asked.parsed.scopes:
-        notice = "No letter or digit is among the signs of the query, so there is nothing to look for."
+        notice = "The query contains no letter or digit, so there is nothing to search for."
     likeness: Likeness | None = None
     if params.search_type != "fulltext" and asked.parsed.required_terms:
         likeness = likeness_of(asked)
@@ -164,7 +164,7 @@ def _recent(asked: SearchQuestion) -> dict[str, Any]:
 
 
 def _search_beside(asked: SearchQuestion) -> tuple[list[tuple[str, Hit]], dict[str, list[Hit]]]:
-    """What is found of the kinds that are asked for: with the word for how it led to a document, and by kind."""
+    """Search the requested kinds of hits; return the label for how each led to a document, and the hits by kind."""
     found: list[tuple[str, Hit]] = []
     lists: dict[str, list[Hit]] = {}
     words = asked.parsed.words
@@ -202,7 +202,7 @@ def _artifacts(asked: SearchQuestion) -> list[Hit]:
 
 
 def snippet_of(text: str, parsed: ParsedQuery) -> str:
-    """A stretch of *text* around the first line with a word of the query."""
+    """Return a stretch of *text* around the first line with a word of the query."""
     lines = text[:200_000].splitlines()
     return excerpts(PageText([""] * len(lines), lines), parsed.terms, mark=False)[2]
 

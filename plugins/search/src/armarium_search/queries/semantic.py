@@ -1,4 +1,4 @@
-"""Likeness: pages whose passages are like a query, where passages were given vectors."""
+"""Similarity: pages whose passages are similar to a query, if passages have vectors."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from armarium_search.queries.question_sql import SearchQuestion
 from armarium_search.vectors.searching import NO_VECTORS, nearest, state_of
 
 MOST_PAGES = 200
-"""Pages that likeness may add to what is found."""
+"""How many pages similarity may add to the results."""
 
 
 @dataclass
 class Likeness:
-    """Pages by the likeness of their best passage, None where there are no vectors; and in what was searched."""
+    """Pages by the similarity of their best passage, None if there are no vectors; and the state of the
+    vectors searched.
+    """
 
     pages: dict[str, float] | None
     state: dict[str, Any]
 
 
 def likeness_of(asked: SearchQuestion) -> Likeness:
-    """The pages most like the words of the query that are at least as like as asked for."""
+    """Return the pages most similar to the words of the query, at or above the requested similarity."""
     state = state_of(asked.library, asked.conn)
     words = " ".join(term.written for term in asked.parsed.required_terms)
     if state["embedder"] is None:

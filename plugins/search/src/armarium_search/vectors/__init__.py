@@ -1,1 +1,1 @@
-"""Vectors of passages: who makes them, where they lie, and how the nearest are found."""
+"""Vectors of passages: what computes them, where they are stored, and how the nearest are found."""

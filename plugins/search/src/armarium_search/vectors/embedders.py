@@ -1,8 +1,8 @@
-"""Embedders: what turns passages into vectors. The one that comes with Armarium learns from the project's own pages.
+"""Embedders turn passages into vectors. The one that comes with Armarium learns from the project's own pages.
 
-It counts the groups of three and four letters in folded words, weighs rare ones more (TF-IDF), and keeps the directions in
-which passages differ most (a truncated SVD), so that a misread word lies near the word it stands for. It needs no model
-from elsewhere and no network.
+It counts the groups of three and four letters in folded words, weighs rare ones more (TF-IDF), and keeps the
+directions in which passages differ most (a truncated SVD), so that a misread word is close to the word it
+stands for. It needs no external model and no network.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from armarium_source_model.api import fold_text
+from armarium_worker import PassageEmbedder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,38 +28,42 @@ DEFAULT = "project"
 
 
 class TrainableEmbedder(Protocol):
-    """What makes vectors, once it has learned what it needs."""
+    """What computes vectors, once trained."""
 
     def embed(self, passages: Sequence[str]) -> Vectors:
-        """A row of length 1 for each passage (float32); zeros for one that says nothing."""
+        """Return a row of length 1 for each passage (float32); zeros for one without content."""
 
     def save(self, folder: Path) -> None:
-        """Write what `Embedder.load` reads into *folder*."""
+        """Write what `Embedder.load` reads to *folder*."""
 
 
 class Embedder(Protocol):
-    """A driver of the group `armarium.embedders`: a class, made without arguments, with the name it is found under."""
+    """A driver of the group `armarium.embedders`: a class, created without arguments, with the name it is
+    found under.
+    """
 
     name: str
 
     def train(self, passages: Sequence[str]) -> TrainableEmbedder:
-        """Learn from a sample of the project's passages; one that has learned elsewhere answers itself."""
+        """Learn from a sample of the project's passages; an embedder trained elsewhere returns itself."""
 
     def load(self, folder: Path) -> TrainableEmbedder:
-        """What `Trained.save` wrote."""
+        """Load what `Trained.save` wrote."""
 
 
 FEATURES = 1 << 16
 DIMENSIONS = 128
 SAMPLE = 3_000
-"""Passages that are learned from."""
+"""How many passages are used for training."""
 _ROUNDS = 2
 _SEED = 20_240_501
 
 
 @dataclass
 class LearnedLetters:
-    """What was learned of one project: how rare each group of letters is, and the directions (FEATURES x DIMENSIONS)."""
+    """What was learned from one project: how rare each group of letters is, and the directions (FEATURES x
+    DIMENSIONS).
+    """
 
     rarity: NDArray[np.float32]
     directions: Vectors
@@ -119,7 +124,7 @@ class ProjectEmbedder:
 
 
 def groups_of(passage: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The groups of letters in a passage, as numbers below FEATURES, and how often each stands there."""
+    """Return the groups of letters in a passage, as numbers below FEATURES, and how often each occurs."""
     import numpy as np
 
     words = fold_text(passage).words
@@ -140,7 +145,7 @@ def groups_of(passage: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def weigh_groups(
     groups: NDArray[np.int64], often: NDArray[np.int64], rarity: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """The weights of the groups of one passage: of length 1 together."""
+    """Return the weights of the groups of one passage, normalised to length 1."""
     import numpy as np
 
     weights = ((1 + np.log(often)) * rarity[groups]).astype(np.float32)
@@ -149,7 +154,7 @@ def weigh_groups(
 
 
 def normalise_rows(vectors: Vectors) -> Vectors:
-    """The rows of length 1; rows of zeros stay."""
+    """Return the rows scaled to length 1; rows of zeros stay."""
     import numpy as np
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -173,11 +178,11 @@ def _times_back(rows: _Rows, spread: NDArray[Any], features: int) -> NDArray[Any
 
 
 LENGTH = 800
-"""Characters of a passage, which ends with a line."""
+"""The length of a passage in characters; it ends at the end of a line."""
 
 
 def passages_of(text: str) -> Iterator[str]:
-    """A page's text in passages of whole lines."""
+    """Return a page's text in passages of whole lines."""
     lines: list[str] = []
     size = 0
     for line in text.splitlines():
@@ -191,7 +196,11 @@ def passages_of(text: str) -> Iterator[str]:
 
 
 def check_embedder(group: str, name: str, driver: Any) -> str | None:
-    """Why what was found under the group is no embedder; None when it is one, of this machine or served by a provider."""
+    """Return why what is installed is not an embedder; None if it is one, of any of the three sorts."""
+    if isinstance(driver, type) and issubclass(driver, PassageEmbedder):
+        return (
+            None if driver.name == name else f"It calls itself {driver.name!r}, and is installed as {name!r}."
+        )
     if getattr(driver, "served", False):
         lacking = [method for method in ("wire", "read") if not callable(getattr(driver, method, None))]
         return (

@@ -1,7 +1,9 @@
-"""Where the vectors of a project lie: a folder in its `derived`, made whole under another name and then put in place.
+"""Where the vectors of a project are stored: a folder in its `derived`, written under another name and then
+put in place.
 
-`matrix.npy` has a row for each passage (float32, of length 1), `pages.json` says which page each row is of and which text
-of it, `about.json` who made them. The folder may be deleted at any time: likeness is not searched then.
+`matrix.npy` has a row for each passage (float32, of length 1), `pages.json` says which page each row belongs
+to and which text of it, `about.json` who computed them. The folder may be deleted at any time: then
+similarity is not searched.
 """
 
 from __future__ import annotations
@@ -25,34 +27,34 @@ _HELD = "search.vectors"
 
 
 def folder_of(library: Library) -> Path:
-    """The folder of the vectors in use."""
+    """Return the folder of the vectors in use."""
     return library.derived_folder / "search" / "vectors"
 
 
 def making_of(library: Library, job_id: str) -> Path:
-    """The folder in which a job makes new ones."""
+    """Return the folder in which a job prepares new ones."""
     return library.derived_folder / "search" / f"making-{job_id}"
 
 
 @dataclass
 class KeptVectors:
-    """The vectors of a project as they lie there."""
+    """The vectors of a project as stored."""
 
     folder: Path
     made: str
-    """Which making of them it is."""
+    """Identifies the run that computed them."""
     embedder: str
     unrelated: float
-    """The cosine that one in a hundred unrelated passages reaches: what counts as a likeness of 0.55."""
+    """The cosine that one in a hundred unrelated passages reaches: it is mapped to a similarity of 0.55."""
     matrix: Vectors
     documents: list[str]
     fingerprints: list[str]
     page_of_row: np.ndarray[Any, np.dtype[np.int64]]
-    served: dict[str, Any] | None = None
-    """The provider and model that gave them, where a provider did."""
+    source: dict[str, Any] | None = None
+    """The provider and model that computed them; None if they were learned from the project."""
 
     def likeness(self, cosines: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Cosines as likeness from 0 to 1, the same for every embedder: 0.55 is more than chance gives."""
+        """Map cosines to a similarity from 0 to 1, comparable between embedders: 0.55 is more than chance gives."""
         import numpy as np
 
         low = 0.55 * cosines / max(self.unrelated, 1e-6)
@@ -61,7 +63,7 @@ class KeptVectors:
 
 
 def read(library: Library) -> KeptVectors | None:
-    """The vectors of a project, None where there are none; read once, and again when they were made anew."""
+    """Return the vectors of a project, None if there are none; cached until they are computed again."""
     import numpy as np
 
     folder = folder_of(library)
@@ -85,7 +87,7 @@ def read(library: Library) -> KeptVectors | None:
             pages["documents"],
             pages["fingerprints"],
             rows,
-            about.get("served"),
+            about.get("source"),
         )
     except (OSError, ValueError, KeyError):
         return None
@@ -94,7 +96,7 @@ def read(library: Library) -> KeptVectors | None:
 
 
 def put_in_place(library: Library, making: Path) -> None:
-    """Let the vectors that were made in *making* be those in use."""
+    """Put the vectors prepared in *making* into use."""
     folder = folder_of(library)
     before = folder.with_name(f"{making.name}-before")
     if folder.exists():

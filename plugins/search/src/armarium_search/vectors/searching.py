@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 NO_VECTORS = (
-    "No passages were given vectors in this project, so likeness was not searched. `armarium action search.embed` or the job "
-    "make-a-vector gives them."
+    "The passages of this project have no vectors, so similarity was not searched. `armarium action "
+    "search.embed` or the job make-a-vector computes them."
 )
 
 
 class Standing(NamedTuple):
-    """How the vectors stand to the pages a caller sees: those that have some, and how many are stale or have none."""
+    """The state of the vectors for the pages a caller sees: how many have some, and how many are stale or missing."""
 
     seen: frozenset[str]
     stale: int
@@ -31,7 +31,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(library: Library, conn: Connection, kept: KeptVectors | None) -> Standing:
-    """How the vectors stand to the pages that *conn* sees; remembered until something is written."""
+    """Return the state of the vectors for the pages that *conn* sees; cached until something is written."""
     key = (library.db.commits, "" if kept is None else kept.made)
     sees_all = withheld_pages(conn) is None
     held = library.held.get(_HELD)
@@ -57,7 +57,9 @@ def standing_of(library: Library, conn: Connection, kept: KeptVectors | None) ->
 
 
 def state_of(library: Library, conn: Connection) -> dict[str, Any]:
-    """What is searched: pages with vectors, those whose text is another since, and those without; as the caller sees them."""
+    """Return what is searched: pages with vectors, those whose text has changed since, and those without; as
+    the caller sees them.
+    """
     kept = read(library)
     standing = standing_of(library, conn, kept)
     state = {"pages": len(standing.seen), "stale": standing.stale, "missing": standing.missing}
@@ -66,8 +68,8 @@ def state_of(library: Library, conn: Connection) -> dict[str, Any]:
     notice = None
     if standing.stale or standing.missing:
         notice = (
-            f"{standing.stale + standing.missing} pages have a text that their vectors do not know; it is found by its "
-            "words. `armarium action search.embed` brings the vectors up to date."
+            f"{standing.stale + standing.missing} pages have text that is not in their vectors yet and is "
+            "found only by its words. `armarium action search.embed` updates the vectors."
         )
     return {"embedder": kept.embedder, **state, "min_score": 0.55, "notice": notice}
 
@@ -75,7 +77,7 @@ def state_of(library: Library, conn: Connection) -> dict[str, Any]:
 def nearest(
     library: Library, engine: Engine, conn: Connection, text: str, params: SearchParams, most: int
 ) -> dict[str, float] | None:
-    """Documents by the likeness of their best passage to *text*; None where nothing can be compared."""
+    """Return documents by the similarity of their best passage to *text*; None if nothing can be compared."""
     kept = read(library)
     if kept is None or not len(kept.matrix):
         return None
@@ -94,8 +96,8 @@ def nearest(
 
 
 def _vector_of(engine: Engine, kept: KeptVectors, text: str, params: SearchParams) -> Any:
-    """The vector of a query: by the embedder of this machine, or as a provider gave it before."""
-    if kept.served is not None:
+    """Return the vector of a query: computed from what was learned of the project, or by a model before."""
+    if kept.source is not None:
         import numpy as np
 
         return (

@@ -1,7 +1,8 @@
-"""Embedders that are asked over HTTP: their wire formats, and how passages and queries are sent through the gateway.
+"""Embedders used over HTTP: their wire formats, and how passages and queries are sent through the gateway.
 
-A served embedder opens no connection and sees no key: it says how passages are asked about and how vectors are read. Whether
-the provider may be asked at all, with which key, and what the ledger keeps of it, is the gateway's.
+A served embedder opens no connection and sees no key: it encodes passages as a request and decodes the
+vectors. Whether the provider may be asked at all, with which key, and what the ledger records is up to the
+gateway.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from armarium_reading.api import (
 )
 from armarium_search.errors import embedder_needs_provider
 from armarium_search.schemas import EmbedParams, SearchParams
+from armarium_search.vectors.by_models import choose_model, embed_with_model, runs_a_model
 from armarium_search.vectors.embedders import GROUP, normalise_rows
 from armarium_search.vectors.files import read
 
@@ -30,28 +32,28 @@ if TYPE_CHECKING:
     from armarium_search.vectors.embedders import Vectors
 
 AT_ONCE = 64
-"""Passages of one request."""
+"""How many passages one request contains."""
 SECONDS = 30.0
-"""The longest that whoever searches waits for the vector of a query."""
-VIEWERS = "A viewer may not have a model asked, so likeness was not searched. Ask somebody who may edit."
+"""How long a search waits for the vector of a query."""
+VIEWERS = "A viewer may not use a model, so similarity was not searched. Ask an editor to search."
 
 
 class ServedEmbedder(Protocol):
-    """What a provider serves: a class, made without arguments, with the name it is found under."""
+    """An embedder that uses a provider: a class, created without arguments, with the name it is found under."""
 
     name: ClassVar[str]
     served: ClassVar[bool]
-    """True; it has `wire` and `read` in place of `train` and `load`."""
+    """True; it has `wire` and `read` instead of `train` and `load`."""
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
-        """*passages* to *model* as a request."""
+        """Encode *passages* to *model* as a request."""
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
-        """The vectors of a whole answer, in the order of the passages."""
+        """Return the vectors of a whole answer, in the order of the passages."""
 
 
 class OpenAIEmbeddings:
-    """`/embeddings` as OpenAI defined it, and the many services and servers that speak the same."""
+    """`/embeddings` as defined by OpenAI, and the many services and servers with the same API."""
 
     name: ClassVar[str] = "openai-compatible"
     served: ClassVar[bool] = True
@@ -61,7 +63,7 @@ class OpenAIEmbeddings:
         return Wire("/embeddings", {"model": model, "input": list(passages), "encoding_format": "float"})
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
-        """As `ServedEmbedder.read`; they are numbered, and need not come in order."""
+        """As `ServedEmbedder.read`; they are numbered and may arrive in any order."""
         rows = sorted(answer["data"], key=lambda one: one["index"])
         usage = answer.get("usage") or {}
         return Reply(
@@ -79,7 +81,7 @@ class OllamaEmbeddings:
     served: ClassVar[bool] = True
 
     def wire(self, model: str, passages: Sequence[str]) -> Wire:
-        """As `ServedEmbedder.wire`; a passage that is too long is cut."""
+        """As `ServedEmbedder.wire`; a passage that is too long is truncated."""
         return Wire("/api/embed", {"model": model, "input": list(passages), "truncate": True}, at_root=True)
 
     def read(self, answer: Mapping[str, Any]) -> Reply:
@@ -93,12 +95,16 @@ class OllamaEmbeddings:
 
 
 def is_served(driver: Any) -> bool:
-    """Whether an embedder is a provider's."""
+    """Return whether an embedder uses a provider."""
     return bool(getattr(driver, "served", False))
 
 
-def lane_for(engine: Engine, driver: Any, params: EmbedParams) -> str | None:
-    """The lane of the work: a provider's, None for the usual one. NotFound, Invalid, Forbidden as the gateway says."""
+def lane_for(engine: Engine, library: Library, driver: Any, params: EmbedParams) -> str | None:
+    """Return the lane of the work: that of the provider, None for the usual one. Refuses as the gateway and the
+    choice of a model do.
+    """
+    if runs_a_model(driver):
+        choose_model(engine, library, driver, params.model)
     if not is_served(driver):
         return None
     if params.provider is None:
@@ -118,13 +124,15 @@ class ServedVectors:
     args: EmbedParams
 
     def find_allowed(self, ids: Sequence[str]) -> set[str]:
-        """Those of the pages *ids* that the model may see."""
-        lane = lane_for(self.job.engine, self.driver, self.args)
+        """Return those of the pages *ids* that the model may see."""
+        lane = lane_for(self.job.engine, self.job.library, self.driver, self.args)
         use = "local-model" if lane == "local-model" else "cloud-model"
         return set(ids) - set(find_withheld(self.job.library, self.job.principal, ids, use))  # type: ignore[arg-type]
 
     def embed(self, ids: Sequence[str], passages: Sequence[str]) -> Vectors:
-        """A row of length 1 for each passage of the pages *ids*; the job is put off while the provider is busy."""
+        """Return a row of length 1 for each passage of the pages *ids*; the job is put off while the provider
+        is busy.
+        """
         import numpy as np
 
         rows: list[tuple[float, ...]] = []
@@ -155,26 +163,31 @@ def _request(
 
 
 def embed_query(library: Library, engine: Engine, principal: Principal, params: SearchParams) -> None:
-    """Note the vector of the query in *params* where the vectors are a provider's, or why it has none: asked before the
-    project is read, since a provider may take its time."""
+    """If a model computed the vectors, record the query's vector in *params*, or why it has none: done before the
+    project is read, since a model may take its time.
+    """
     if params.search_type == "fulltext" or not params.query.strip():
         return
     kept = read(library)
-    if kept is None or kept.served is None:
-        return
-    if principal.role == "viewer":
-        params.note_vector(None, VIEWERS)
+    if kept is None or kept.source is None:
         return
     try:
-        driver = engine.drivers.load(GROUP, kept.embedder)()
+        driver = engine.drivers.load(GROUP, kept.embedder)
+        if runs_a_model(driver):
+            choice = choose_model(engine, library, driver, kept.source["model"])
+            params.note_vector(tuple(embed_with_model(engine, choice, params.query)), None)
+            return
+        if principal.role == "viewer":
+            params.note_vector(None, VIEWERS)
+            return
         request = _request(
-            kept.served["provider"],
-            kept.served["model"],
+            kept.source["provider"],
+            kept.source["model"],
             params.pages_may_leave,
             Subject(library.uuid, kind="project"),
             SECONDS,
         )
-        found = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver)
+        found = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver())
         params.note_vector(found.answer[0], None)
     except ServiceError as refusal:
-        params.note_vector(None, f"{refusal.detail} Likeness was not searched.")
+        params.note_vector(None, f"{refusal.detail} Similarity was not searched.")

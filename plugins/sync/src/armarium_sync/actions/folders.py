@@ -1,4 +1,4 @@
-"""Tie the project to a folder, untie it, and say what comes in from it and who arranges it."""
+"""Ties the project to a folder, unties it, and switches its intake and its arrangement."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ WRITE, LOOK, ARRANGE = "write-to-folder", "sync-look", "arrange-folder"
 
 
 def queue(ctx: ActionContext, kind: str, folder: Row[Any] | dict[str, Any], **args: Any) -> None:
-    """Put work on a folder into the queue in this step, unless the same waits there already."""
+    """Enqueue work on a folder in this step, unless the same work is already pending."""
     row = folder if isinstance(folder, dict) else folder._asdict()
     if has_job(ctx.conn, kind, row["id"]):
         return
     title = f"{TITLES[kind]} {Path(row['path']).name or row['path']}"
-    # As the engine's own work: what goes out and comes in hangs on nobody's rights who happened to change a page.
+    # As the engine's own work: what goes out and comes in does not depend on the rights of whoever changed a
+    # page.
     ctx.engine.jobs.enqueue(ctx.conn, kind, {"folder_id": row["id"], **args}, title=title, started_by=KEEPER)
     ctx.enqueued = True
 
@@ -50,16 +51,17 @@ def _tie_example(ex: Example) -> dict[str, Any]:
     "sync.tie",
     params=TieParams,
     result=Tied,
-    summary="Tie the project to a folder that holds its pages as files and is kept current.",
+    summary="Tie the project to a folder in which its pages are kept as up-to-date files.",
     route=Route("POST", "/api/sync-folders", refusals=(403, 404, 409)),
     words="Tied the project to a folder",
     example=_tie_example,
 )
 def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
-    """Every page waits to be written. A folder that pages of the project came from is adopted: its intake is on.
+    """Tie it; every page is queued to be written. If pages of the project came from the folder, its intake is
+    switched on.
 
-    Raises NotFound, Invalid for a file, a folder that cannot be written to or holds the project, no formats, or a folder to
-    arrange that no project folder came from; Conflict beside another tie.
+    Raises NotFound, Invalid for a file, a folder that is not writable or contains the project, no formats, or
+    a folder to arrange that no project folder came from; Conflict with another tie.
     """
     place = _check_folder(ctx, p.path)
     root = root_of(ctx.conn, str(place))
@@ -98,11 +100,11 @@ def _tops(ctx: ActionContext) -> list[str]:
 
 
 def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
-    """The folder, which is made where only it is missing; the refusals of a place that cannot be tied."""
+    """Return the folder, created if only it is missing; refuse a place that cannot be tied."""
     place = path.real
     try:
         there = place.exists()
-    except OSError as error:  # a name longer than the disk takes
+    except OSError as error:  # a name longer than the disk allows
         raise not_writable(path, error.strerror or str(error)) from None
     if not there:
         if not place.parent.is_dir():
@@ -130,7 +132,7 @@ def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
 def _share(one: Path, other: Path) -> bool:
     if one.is_relative_to(other) or other.is_relative_to(one):
         return True
-    # Another spelling on a disk that does not tell them apart, or the same disk mounted twice.
+    # Another spelling on a disk that does not distinguish them, or the same disk mounted twice.
     try:
         return one.exists() and other.exists() and os.path.samefile(one, other)
     except OSError:
@@ -145,14 +147,14 @@ def _prove_writable(disk: Disk, path: str) -> None:
 
 
 def _id_for(ctx: ActionContext, place: str) -> str:
-    """The id of the folder: the one it had, where it was tied before, so that its files are known again."""
+    """Return the id of the folder: the previous one if it was tied before, so that its files are recognised."""
     raw = raw_of(ctx.conn)
     row = raw.execute(f"SELECT folder_id FROM {tied} WHERE path = ?", (place,)).fetchone()
     return row[0] if row is not None else new_id()
 
 
 def tied_example(ex: Example) -> dict[str, Any]:
-    """A tied folder to do something with."""
+    """Create a tied folder for the examples."""
     return {"folder_id": ex.run("sync.tie", _tie_example(ex))["id"]}
 
 
@@ -183,13 +185,13 @@ def _intake_example(ex: Example) -> dict[str, Any]:
     "sync.intake",
     params=IntakeParams,
     result=Folder,
-    summary="Let files come in from a synced folder, or no longer.",
+    summary="Switch the intake of files from a synced folder on or off.",
     route=Route("PUT", "/api/sync-folders/{folder_id}/intake"),
     words="Switched the intake of a folder",
     example=_intake_example,
 )
 def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
-    """What would come in does so at once, in the background. Raises NotFound."""
+    """Switch it. Files that can come in do so at once, in the background. Raises NotFound."""
     folder = FOLDERS.row(ctx.conn, p.folder_id)
     ctx.conn.execute(folders.update().where(folders.c.id == folder.id).values(intake=p.on))
     if p.on:
@@ -199,7 +201,7 @@ def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
 
 
 def kept_example(ex: Example) -> dict[str, Any]:
-    """A folder that pictures of the project came from, tied."""
+    """Create a tied folder from which pictures of the project came."""
     from armarium_sync.actions.samples import imported_folder
 
     return {"folder_id": ex.run("sync.tie", {"path": imported_folder(ex), "formats": ["pagexml"]})["id"]}
@@ -213,14 +215,15 @@ def _mode_example(ex: Example) -> dict[str, Any]:
     "sync.mode",
     params=ModeParams,
     result=Folder,
-    summary="Say whether a folder is arranged as its project folder is.",
+    summary="Set whether a folder is arranged like its project folder.",
     route=Route("PUT", "/api/sync-folders/{folder_id}/mode"),
     words="Set how a folder is arranged",
     example=_mode_example,
 )
 def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
-    """Raises NotFound; Invalid for a folder that cannot be written to or that no project folder came from, and for a
-    folder without formats that is to be no longer arranged."""
+    """Set it. Raises NotFound; Invalid for a folder that is not writable or that no project folder came from,
+    and for a folder without formats that is no longer to be arranged.
+    """
     folder = FOLDERS.row(ctx.conn, p.folder_id)
     root = folder.root_id
     if p.mode == "keep-arranged":
@@ -229,7 +232,7 @@ def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
             raise came_from_nowhere(folder.path)
         disk = disk_of(ctx.project, folder)
         if not os.access(folder.path, os.W_OK) or not disk.is_there():
-            raise not_writable(folder.path, "it is not there now, or may only be read")
+            raise not_writable(folder.path, "it is missing at the moment, or read-only")
     elif not folder.formats:
         raise no_formats()
     ctx.conn.execute(

@@ -1,4 +1,4 @@
-"""Send documents that hold a file which another holds as well to the Trash."""
+"""Sends documents whose file another document has as well to the Trash."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ def _example(ex: Example) -> dict[str, Any]:
     "sync.remove_duplicates",
     params=RemoveParams,
     result=Removed,
-    summary="Send duplicates to the Trash, with what lies under them; the kept documents stay.",
+    summary="Send duplicates to the Trash, with everything below them; one document of each file remains.",
     route=Route("POST", "/api/sync-folders/duplicates/remove"),
     words="Sent the duplicates {document_ids|of files} to the Trash",
     example=_example,
 )
 def remove_duplicates(ctx: ActionContext, p: RemoveParams) -> dict[str, Any]:
-    """All of them, or none: NotFound for an id that names no document, Conflict for one that is kept or no duplicate any more."""
+    """Send all of them, or none: NotFound for an unknown id, Conflict for one that is to be kept or is no
+    longer a duplicate.
+    """
     groups = duplicates_of(ctx.conn)
     kept = {group["keep"]["id"] for group in groups}
     extra = {one["id"] for group in groups for one in group["remove"]}

@@ -1,4 +1,6 @@
-"""What comes back from a folder: a changed file as a pass, a moved picture as a moved document; and files moved there."""
+"""What comes back from a folder: a changed file as a pass, a moved picture as a moved document; and files
+moved there.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class TakeParams(FileParams):
-    """A file of the project's that was changed in the folder."""
+    """A file of the project that was changed in the folder."""
 
     _read: tuple[bytes, str | None] | None = PrivateAttr(default=None)
 
@@ -58,14 +60,14 @@ def _read_ahead(engine: Engine, library: Library | None, p: TakeParams) -> None:
 
 
 def _read(engine: Engine, library: Library, folder: Row[Any], row: Row[Any]) -> tuple[bytes, str | None]:
-    """The file's bytes, and what tells the page as it is in the project now."""
+    """Return the file's bytes, and what identifies the present state of the page in the project."""
     disk = disk_of(library, folder)
     if not disk.is_there():
         raise folder_gone(folder.path)
     try:
         data = disk.read(row.path)
     except (Unusable, FileNotFoundError) as error:
-        why = str(error) if isinstance(error, Unusable) else "It is not there any more."
+        why = str(error) if isinstance(error, Unusable) else "It no longer exists."
         raise not_to_take_in(row.path, why) from None
     return data, mark_of(engine, library, row.document_id, row.format)
 
@@ -97,28 +99,29 @@ def _take_example(ex: Example) -> dict[str, Any]:
     "sync.take_in",
     params=TakeParams,
     result=TookIn,
-    summary="Take a file that was changed in a synced folder in as a new pass of its page.",
-    words="Took an outside edit in",
+    summary="Import a file that was changed in a synced folder as a new pass of its page.",
+    words="Imported an outside edit",
     example=_take_example,
     prepare=_read_ahead,
 )
 def take_in(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
-    """The pass never becomes the working pass by itself. Where the page changed in the project as well, it is a conflict:
-    both are kept, and the file is no longer written.
+    """Import it; the pass never becomes the working pass automatically. If the page changed in the project as
+    well, there is a conflict: both versions are kept, and the file is no longer written.
 
-    Raises NotFound, Conflict for what is no changed file of the project's, and what `format.import` refuses.
+    Raises NotFound, Conflict for anything but a changed file of the project, and what `format.import`
+    refuses.
     """
     row, folder = _file(ctx.conn, p.file_id)
     if row.role != "layout" or row.digest is None or row.document_id is None:
-        raise not_to_take_in(row.path, "It is no file that the project keeps.")
+        raise not_to_take_in(row.path, "The project does not keep this file.")
     data, mark = p._read or _read(ctx.engine, ctx.project, folder, row)
     digest = hashlib.sha256(data).hexdigest()
     if digest == row.digest or is_known(ctx.conn, folder.id, digest):
-        raise not_to_take_in(row.path, "The project knows this version already.")
+        raise not_to_take_in(row.path, "The project already has this version.")
     name = PurePosixPath(row.path).name
     about = {"document_id": row.document_id, "file": data, "filename": name, "format": row.format}
     made = ctx.run("format.import", {**about, "name": f"Outside edit: {name}"})
-    # A file in conflict stays in conflict: nobody settled it by changing it once more.
+    # A file in conflict stays in conflict: another change does not settle it.
     both = row.state == "conflict" or (row.mark is not None and mark is not None and mark != row.mark)
     if both:
         ctx.conn.execute(
@@ -156,12 +159,14 @@ def _follow_example(ex: Example) -> dict[str, Any]:
     "sync.follow",
     params=FileParams,
     result=Followed,
-    summary="Let a document go where its file was moved by hand: its record, its project folder and its name.",
+    summary="Move a document to where its file was moved by hand: its record, its project folder and its name.",
     words="Followed a file that was moved by hand",
     example=_follow_example,
 )
 def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
-    """It is marked as placed by hand. Raises NotFound, Conflict for a file that is not the moved file of one document."""
+    """Move it; it is marked as placed by hand. Raises NotFound, Conflict for anything but the moved file of
+    one document.
+    """
     row, folder = _file(ctx.conn, p.file_id)
     disk = disk_of(ctx.project, folder)
     if not disk.is_there():
@@ -213,7 +218,7 @@ def _arrange_example(ex: Example) -> dict[str, Any]:
 
 
 def _carry_out_then(ctx: ActionContext, folder_id: str) -> None:
-    """Move the files once the step is on disk; what is not moved then is when the folder is next looked at."""
+    """Move the files once the step is on disk; those that fail are moved when the folder is next scanned."""
     library = ctx.project
 
     def move() -> None:
@@ -223,7 +228,7 @@ def _carry_out_then(ctx: ActionContext, folder_id: str) -> None:
 
 
 def _move_back(undo: UndoContext) -> None:
-    """Put every file back, or there again: by the journal, so that a kill between two loses none."""
+    """Move every file back, or again, by the journal, so that a kill in between loses none."""
     ctx = undo.step
     planned, folder_id = journal_of(ctx.conn, undo.audit_id)
     if folder_id is not None:
@@ -235,13 +240,15 @@ def _move_back(undo: UndoContext) -> None:
     "sync.arrange",
     params=ArrangeParams,
     result=Arranged,
-    summary="Move files inside a synced folder so that it lies as its project folder does.",
+    summary="Move files inside a synced folder so that it matches its project folder.",
     words="Arranged a folder",
     example=_arrange_example,
     after_undo=_move_back,
 )
 def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
-    """The moves that the arrangement lists, or some of them; none goes over another file. Undone, every file is back.
+    """Do the moves that the arrangement lists, or some of them; none overwrites a file. An undo moves every
+    file back. Raises NotFound, Conflict for a move that the arrangement does not list (any more), and for a
+    folder that is not arranged or is missing at the moment.
 
     Raises NotFound, Conflict for a move that the arrangement does not list (any more), a folder that is not arranged or
     not there now.

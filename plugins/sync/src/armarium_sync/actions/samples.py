@@ -1,4 +1,4 @@
-"""What the examples of the actions stand on: a folder with a picture that was imported, and its files."""
+"""Samples for the examples of the actions: a folder with an imported picture, and its files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def picture(shade: int = 200) -> bytes:
-    """A PNG of 80 by 60 pixels."""
+    """Return a PNG of 80 by 60 pixels."""
     import io
 
     from PIL import Image
@@ -32,7 +32,7 @@ def picture(shade: int = 200) -> bytes:
 
 
 def node_of(ex: Example, path: Any, parent_id: str, data: bytes) -> dict[str, Any]:
-    """A document whose own file lies at *path*, as an import makes it."""
+    """Create a document whose own file is at *path*, as an import does."""
     assert ex.library is not None
     checksum = ex.library.objects.put_bytes(data)
     about = {"checksum": checksum, "mime_type": "image/png", "size_bytes": len(data)}
@@ -49,7 +49,7 @@ def node_of(ex: Example, path: Any, parent_id: str, data: bytes) -> dict[str, An
 
 
 def imported_folder(ex: Example) -> str:
-    """A folder with one picture and its layout file, both in the project; its path."""
+    """Create a folder with one picture and its layout file, both imported; return its path."""
     data = picture()
     path = ex.file("scans/0001.png", data)
     ex.file("scans/0001.xml", PAGE.encode())
@@ -61,7 +61,7 @@ def imported_folder(ex: Example) -> str:
 
 
 def imported_twice(ex: Example) -> str:
-    """A file that two documents hold; the one that would go."""
+    """Create two documents with the same file; return the one that would be removed."""
     data = picture()
     path = ex.file("scans/0001.png", data)
     folder = ex.run("document.create", {"name": "scans"})

@@ -1,1 +1,1 @@
-"""The only writes of training, evaluation and reading at scale."""
+"""The writes of training, evaluation and reading at scale."""

@@ -1,4 +1,4 @@
-"""The one write of evaluation: to begin one."""
+"""The one write of evaluation: starting one."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def _example(ex: Example) -> dict[str, Any]:
     "evaluation.run",
     params=RunParams,
     result=StartedRun,
-    summary="Measure readers against each other on pages that were checked.",
+    summary="Measure readers against each other on checked pages.",
     route=Route("POST", "/api/evaluation/runs", status=202, refusals=(403, 404, 409)),
-    words="Began to measure readers",
+    words="Started to measure readers",
     undoable=False,
     guards_targets=True,
     example=_example,
 )
 def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
-    """Refused before anything is queued where a number could not be stood behind; the sentence says why."""
+    """Enqueue an evaluation. Refused beforehand, with the reason, if its figures would not be sound."""
     plan = plan_of(ctx.conn, ctx.engine, ctx.project, ctx.principal, p)
     args = EvaluationArgs(plan=plan, checked=p.pass_, language=p.language, policies=list(p.policies))
     args.pages_may_leave = p.pages_may_leave

@@ -1,4 +1,6 @@
-"""Reasons: have a palaeographer of a model say why lines are read as they are, and measure whether that helps a student."""
+"""Reasons: have a palaeographer's model say why lines are read as they are, and measure whether that helps a
+student.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from armarium_training.starting import pages_of
 
 
 def _provider(ex: Example) -> str:
-    """A provider of this machine that is never asked: the example's job waits."""
+    """Create a provider on this machine that is never asked: the example's job waits."""
     from armarium.api import Principal
 
     owner = Principal("person", "owner", "owner", token_kind="owner", folders=None)
@@ -49,13 +51,15 @@ def _example(ex: Example) -> dict[str, Any]:
     result=Started,
     summary="Ask a model why each checked line is read as it is.",
     route=Route("POST", "/api/training/reasons", status=202, refusals=(403, 404, 409)),
-    words="Began to gather reasons for {scope_ids|pages}",
+    words="Started to gather reasons for {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
     example=_example,
 )
 def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
-    """Each call is an episode of the ledger; held-out pages are left out. Nothing is queued where nothing was checked."""
+    """Enqueue the gathering. Each call is an episode of the ledger; held-out pages are left out. Refused if
+    nothing was checked.
+    """
     pages = pages_of(ctx.conn, p.scope_ids)
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
     prompt = own_prompt(ctx.project, p.prompt_file) if p.prompt_file is not None else None
@@ -89,14 +93,14 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     "training.cancel_reasons",
     params=JobParams,
     result=StateOf,
-    summary="Stop gathering reasons; what was gathered stays.",
+    summary="Stop gathering reasons; those already gathered are kept.",
     route=Route("POST", "/api/training/reasons/{job_id}/cancel"),
     words="Stopped gathering reasons",
     undoable=False,
     example=lambda ex: {"job_id": ex.run("training.gather_reasons", _example(ex))["job_id"]},
 )
 def cancel_reasons(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
-    """NotFound for an id that is no gathering's."""
+    """Cancel the job. NotFound for an id that is not a gathering's."""
     read_gathering(ctx.conn, p.job_id)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
@@ -114,15 +118,17 @@ def _comparison(ex: Example) -> dict[str, Any]:
     "training.measure_reasons_ab",
     params=ComparisonParams,
     result=Started,
-    summary="Measure whether students that reason read better than the one that only answers.",
+    summary="Measure whether students that give reasons read better than the one that only answers.",
     route=Route("POST", "/api/training/reasons-ab", status=202, refusals=(403, 404, 409)),
-    words="Began to compare students",
+    words="Started to compare students",
     undoable=False,
     guards_targets=True,
     example=_comparison,
 )
 def measure_reasons_ab(ctx: ActionContext, p: ComparisonParams) -> dict[str, Any]:
-    """Each contender reads the same held-out checked lines; refused where one may not be asked or nothing was checked."""
+    """Each contender reads the same held-out checked lines. Refused if one may not be asked or nothing was
+    checked.
+    """
     pages = pages_under(ctx.conn, p.held_out_ids)
     placed = [
         placed_with_provider(ctx.engine, one.provider, one.model, pages_may_leave=p.pages_may_leave)

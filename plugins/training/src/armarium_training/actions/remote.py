@@ -1,4 +1,4 @@
-"""Trainings at the model hub: what is refused before anything leaves, and in which order."""
+"""Trainings at the model hub: what is refused before anything is sent, and in which order."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ HUB = "hub"
     result=StartedFar,
     summary="Train a line reader at the model hub, on lines that were read and corrected.",
     route=Route("POST", "/api/training/linereader", status=202, refusals=(403, 404, 409, 412)),
-    words="Began to train a reader on {scope_ids|pages} at the model hub",
+    words="Started to train a reader on {scope_ids|pages} at the model hub",
     undoable=False,
     guards_targets=True,
     example=lambda ex: samples.far_training(ex),
 )
 def start(ctx: ActionContext, p: RemoteParams) -> dict[str, Any]:
-    """Pages leave only where that was said, and only those whose rights let them. Held-out pages stay at home."""
+    """Enqueue the training. Pages leave only if that was allowed and their rights permit it; held-out pages
+    never leave.
+    """
     pages = pages_of(ctx.conn, p.scope_ids)
     check_timeout(p.timeout)
     base = far_base_of(ctx.engine, ctx.project, p.base)

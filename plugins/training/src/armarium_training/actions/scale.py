@@ -1,4 +1,4 @@
-"""Reading at scale: start, send failed shards again, cancel, and land what was read of a page."""
+"""Reading at scale: start, resend failed shards, cancel, and write what was read of a page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def _example(ex: Example) -> dict[str, Any]:
 
 
 def place_named(flavor: str) -> str:
-    """The place of compute that a flavor names before its colon; a flavor that names none is one of the model hub's."""
+    """Return the place of compute that a flavor names before its colon; a flavor without one belongs to the
+    model hub.
+    """
     return flavor.partition(":")[0] if flavor == "local" or ":" in flavor else HUB
 
 
@@ -57,13 +59,15 @@ def place_named(flavor: str) -> str:
     result=StartedScale,
     summary="Read very many pages in shards, on this machine or on others.",
     route=Route("POST", "/api/reading-at-scale", status=202, refusals=(403, 404, 409, 412)),
-    words="Began to read {scope_ids|pages} at scale",
+    words="Started to read {scope_ids|pages} at scale",
     undoable=False,
     guards_targets=True,
     example=_example,
 )
 def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
-    """Results land as imported passes, beside what is there. Refused in the order: reader and scope, leave, token."""
+    """Enqueue the reading. Results are written as imported passes next to existing ones. Refused in the
+    order: reader and scope, leave, token.
+    """
     pages = pages_of(ctx.conn, p.scope_ids)
     check_timeout(p.timeout)
     driver = _driver(ctx, p)
@@ -96,10 +100,10 @@ def start_at_scale(ctx: ActionContext, p: ScaleParams) -> dict[str, Any]:
 
 
 def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Compute]:
-    """The place of compute that the flavor names; Invalid where there is none, or nothing can be sent there."""
+    """Return the place of compute that the flavor names; Invalid if there is none, or nothing can be sent there."""
     known = ctx.engine.drivers.names(COMPUTE)
     if place not in known:
-        why = f"No place of compute called {place!r} is installed; there is: {', '.join(known)}. The flavor names it, as in local."
+        why = f"No place of compute called {place!r} is installed; installed are: {', '.join(known)}. The flavor names it, as in local."
         raise errors.cannot_leave(card, why)
     found: type[Compute] = ctx.engine.drivers.load(COMPUTE, place)
     if why_not := found.why_not(flavor):
@@ -108,7 +112,7 @@ def _compute(ctx: ActionContext, card: str, place: str, flavor: str) -> type[Com
 
 
 def _driver(ctx: ActionContext, p: ScaleParams) -> str:
-    """The reader of the card that is named; Invalid where it cannot do this."""
+    """Return the named reader; Invalid if it cannot do this."""
     kind = "vision" if p.reader == "vlm" else "linereader"
     reasons = []
     for reader in readers_of(installed_readers(ctx.engine), kind):
@@ -124,14 +128,14 @@ def _driver(ctx: ActionContext, p: ScaleParams) -> str:
     "reading.resend_failed",
     params=JobParams,
     result=StateOf,
-    summary="Send the failed shards of a reading at scale again, and no others.",
+    summary="Send only the failed shards of a reading at scale again.",
     route=Route("POST", "/api/reading-at-scale/jobs/{job_id}/resend-failed"),
     words="Sent failed shards again",
     undoable=False,
     example=lambda ex: samples.failed_reading(ex, _example(ex)),
 )
 def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
-    """Conflict while the run goes on, and where nothing failed."""
+    """Enqueue them. Conflict while the run is not finished, and if none failed."""
     row = scale_row(ctx.conn, p.job_id)
     if row["state"] not in FINISHED:
         raise errors.still_going()
@@ -148,14 +152,14 @@ def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     "reading.cancel_at_scale",
     params=JobParams,
     result=StateOf,
-    summary="Cancel a reading at scale, also where it runs.",
+    summary="Cancel a reading at scale, also on the machines it runs on.",
     route=Route("POST", "/api/reading-at-scale/jobs/{job_id}/cancel"),
     words="Cancelled a reading at scale",
     undoable=False,
     example=lambda ex: {"job_id": ex.run("reading.start_at_scale", _example(ex))["job_id"]},
 )
 def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
-    """What has landed stays. NotFound for an id that is no reading's at scale."""
+    """Cancel the job; pages already written remain. NotFound for an id that is not a reading at scale."""
     scale_row(ctx.conn, p.job_id)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
@@ -166,8 +170,8 @@ def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     "training.land_page",
     params=LandPage,
     result=LandedPage,
-    summary="Land what was read of a page elsewhere, as an imported pass; once for each result.",
-    words="Landed a reading of {document_id|a page}",
+    summary="Write what was read of a page elsewhere as an imported pass; once per result.",
+    words="Added a reading of {document_id|a page}",
     example=lambda ex: {
         "document_id": samples.picture_page(ex),
         "checksum": "0" * 64,
@@ -180,7 +184,9 @@ def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     },
 )
 def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
-    """A result whose bytes landed on the page before adds nothing. Shapes are in pixels of *width* by *height*."""
+    """Write the pass. A result whose bytes were already written to the page adds nothing. Shapes are in
+    pixels of *width* by *height*.
+    """
     known = ctx.conn.execute(
         select(passes.c.id).where(
             passes.c.document_id == p.document_id,
@@ -244,7 +250,7 @@ def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
 def _sound(
     points: Sequence[Sequence[float]] | None, size: tuple[int, int], *, area: bool
 ) -> SoundPoints | None:
-    """A shape that can be held; None for one that cannot: its line keeps its box."""
+    """Return a shape that can be stored; None for one that cannot: its line keeps only its box."""
     if not points:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Trainings on this machine: start, cancel, take in what came of them, copy it to the global store."""
+"""Trainings on this machine: start, cancel, take in the trained model, copy it to the global store."""
 
 from __future__ import annotations
 
@@ -39,13 +39,15 @@ from armarium_training.trainers import trainer_of
     result=Started,
     summary="Train a line reader on this machine, on lines that were read and corrected.",
     route=Route("POST", "/api/training/linereader/here", status=202, refusals=(403, 404, 409)),
-    words="Began to train a reader on {scope_ids|pages}",
+    words="Started to train a reader on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
     example=lambda ex: samples.training(ex),
 )
 def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
-    """Nothing is sent, nothing is paid. Refused without a base that is here, a trainer, and lines that can be taught."""
+    """Enqueue a training that sends nothing and costs nothing. Refused without a local base, a trainer, and
+    lines to train on.
+    """
     pages = pages_of(ctx.conn, p.scope_ids)
     base = base_of(ctx.engine, ctx.project, p.base, trainer_wanted(ctx.project, p.base))
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
@@ -85,15 +87,15 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     "training.start_regions_here",
     params=RegionsParams,
     result=Started,
-    summary="Train a layout detector on this machine, on regions that persons drew or changed.",
+    summary="Train a layout detector on this machine, on regions that people drew or changed.",
     route=Route("POST", "/api/training/regions/here", status=202, refusals=(403, 404, 409)),
-    words="Began to train a layout detector on {scope_ids|pages}",
+    words="Started to train a layout detector on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
     example=lambda ex: samples.regions(ex),
 )
 def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
-    """Refused below 20 regions on 2 pages, and where no trainer of detectors is installed."""
+    """Enqueue the training. Refused below 20 regions on 2 pages, and if no trainer of detectors is installed."""
     pages = pages_of(ctx.conn, p.scope_ids)
     held = pages_under(ctx.conn, p.held_out_ids)
     found = regions_of(ctx.conn, ctx.project, ctx.principal, pages, held, p.classes)
@@ -128,7 +130,7 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
     example=lambda ex: {"job_id": ex.run("training.start_here", samples.training(ex))["job_id"]},
 )
 def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
-    """NotFound for an id that is no training's, Conflict for one that has ended."""
+    """Cancel the job. NotFound for an id that is not a training's, Conflict for one that has ended."""
     read_training(ctx.conn, p.job_id)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
@@ -136,7 +138,7 @@ def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
 
 
 def _hide_files(undo: UndoContext) -> None:
-    """An undo of taking a model in hides its files, a redo shows them again: what was trained is not lost."""
+    """Hide the files of a model when taking it in is undone, and show them again on redo: no training is lost."""
     library = undo.step.project
     assert library is not None
     hide_model(library.models, undo.target_ids[0], shown=undo.redo)
@@ -146,13 +148,15 @@ def _hide_files(undo: UndoContext) -> None:
     "training.land",
     params=LandParams,
     result=Landed,
-    summary="Take in the model of a training that has finished.",
+    summary="Take in the model of a finished training.",
     words="Took in a trained model",
     after_undo=_hide_files,
     example=lambda ex: {"job_id": samples.make_finished(ex)},
 )
 def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
-    """Weights and card go into the project's models; done again it changes nothing. Conflict where nothing is finished."""
+    """Move weights and card into the project's models; repeating it changes nothing. Conflict if no training
+    is finished.
+    """
     known = ctx.conn.execute(select(trained_models).where(trained_models.c.job_id == p.job_id)).first()
     if known is not None:
         return known._asdict()
@@ -160,7 +164,7 @@ def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
     card, model = staged_card(folder), staged_model(folder)
     if card is None or model is None:
         raise errors.not_finished(p.job_id)
-    # Two trainings may have landed under one name since the card was written.
+    # Two models may have been taken in under one name since the card was written.
     card["id"] = cards.free_id(ctx.engine, ctx.project, str(card["id"]), p.job_id)
     target = ctx.project.models / str(card["store"])
     name = cards.file_name(str(card["id"]))
@@ -183,7 +187,7 @@ def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
 
 
 def _global_again(undo: UndoContext) -> None:
-    """An undo removes the global copy; a redo makes it again, where the project still holds the model."""
+    """Remove the global copy on undo; make it again on redo if the project still has the model."""
     engine, library = undo.step.engine, undo.step.project
     model = undo.target_ids[0]
     if undo.redo:
@@ -210,7 +214,9 @@ def _global_again(undo: UndoContext) -> None:
     example=lambda ex: {"model": samples.make_landed(ex)},
 )
 def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
-    """The card goes byte for byte, and the project keeps its copy. NotFound, and Conflict for an id that is there."""
+    """Copy the card byte for byte; the project keeps its copy. NotFound, and Conflict for an id that already
+    exists there.
+    """
     place = cards.find_card(ctx.engine, ctx.project, p.model, here=True)
     if place is None or place.weights is None:
         raise errors.not_in_project(p.model)
@@ -228,7 +234,7 @@ def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
 
 
 def _copy_global(target: Path, place: cards.Place) -> Path:
-    """The weights first: a model is there when its card is."""
+    """Copy the weights first: a model exists once its card does."""
     assert place.weights is not None
     copied = copy_model(place.weights, target, place.path.name.removesuffix(cards.CARD))
     copy_file(place.path, target / place.path.name)

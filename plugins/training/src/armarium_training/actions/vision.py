@@ -1,4 +1,4 @@
-"""Trainings of vision models: what is refused before anything is queued or leaves, and in which order."""
+"""Trainings of vision models: what is refused before anything is queued or sent, and in which order."""
 
 from __future__ import annotations
 
@@ -29,15 +29,17 @@ HUB, LOCAL = "hub", "local"
     result=StartedFar,
     summary="Train a vision model on lines that were read and corrected.",
     route=Route("POST", "/api/training/vision-lora", status=202, refusals=(403, 404, 409, 412)),
-    words="Began to train a vision model on {scope_ids|pages}",
+    words="Started to train a vision model on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
     example=lambda ex: samples.vision(ex),
 )
 def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
-    """At the model hub, or with the flavor `local` on this machine, where nothing is sent and nothing is paid.
+    """Train at the model hub, or with the flavor `local` on this machine, where nothing is sent and nothing
+    costs money.
 
-    Refused in the order: scope, base and lines (422), leave (403), token (412), what has to be installed first (409).
+    Refused in the order: scope, base and lines (422), leave (403), token (412), what has to be installed
+    first (409).
     """
     pages = pages_of(ctx.conn, p.scope_ids)
     check_timeout(p.timeout)
@@ -90,7 +92,7 @@ def start_vision_lora(ctx: ActionContext, p: VisionParams) -> dict[str, Any]:
 
 
 def _lines(ctx: ActionContext, p: VisionParams, pages: list[str], held: list[str], is_here: bool) -> int:
-    """How many lines the arm would be taught; Invalid where there is none."""
+    """Return how many lines the arm would be trained on; Invalid if there is none."""
     found = line_set(
         ctx.conn,
         ctx.project,

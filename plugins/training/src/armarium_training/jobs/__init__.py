@@ -1,1 +1,1 @@
-"""The long work of training, evaluation and reading at scale."""
+"""The background work of training, evaluation and reading at scale."""

@@ -1,4 +1,6 @@
-"""An evaluation: each candidate reads the checked lines of the held-out pages; cards are written at the end, no reading ever."""
+"""An evaluation: each candidate reads the checked lines of the held-out pages; cards are written at the end,
+readings never.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ PROMPT = "This is one line of a manuscript{language}. Answer with what it says a
 
 
 def evaluate(job: JobContext) -> dict[str, Any]:
-    """Candidate after candidate, page after page; killed anywhere and run again it measures what is left."""
+    """Measure candidate by candidate and page by page; after a kill it resumes with what is left."""
     try:
         return _measure(job)
     except BaseException:
@@ -65,7 +67,7 @@ def _measure(job: JobContext) -> dict[str, Any]:
 def _page(
     job: JobContext, candidate: dict[str, Any], page: str, frozen: Mapping[str, FrozenPage]
 ) -> dict[str, Any]:
-    """The scores of a candidate on a page; {error} where it could not read it."""
+    """Return the scores of a candidate on a page; {error} if it could not read it."""
     args: EvaluationArgs = job.args
     use: Use = "cloud-model" if candidate.get("is_far") else "local-model"
     why = find_withheld(job.library, job.principal, [page], use).get(page)
@@ -73,13 +75,13 @@ def _page(
         return {"error": why}
     checked = frozen.get(page)
     if checked is None:
-        return {"error": "What was checked is not there any more."}
+        return {"error": "Its checked text no longer exists."}
     try:
         with job.library.db.read_all() as conn:
             require_live(conn, page)
             picture = page_image(job.library, conn, page)
             if primary_row(conn, page).checksum != checked.checksum:
-                return {"error": "Its picture was changed while it was measured."}
+                return {"error": "Its picture was changed during the measurement."}
         shapes = checked.in_pixels(picture.width, picture.height)
         if candidate["provider"] is not None:
             texts, seconds = _ask_model(job, candidate, page, checked, shapes)
@@ -105,7 +107,7 @@ def _page(
 def _read(
     job: JobContext, candidate: dict[str, Any], path: str, shapes: list[dict[str, Any]]
 ) -> tuple[list[str], float, float | None]:
-    """The texts of the lines, the seconds of reading them, and those in which a processor worked for it."""
+    """Return the texts of the lines, the seconds it took to read them, and the processor seconds."""
     named = candidate["named"]
     choice = choose(
         job.engine,
@@ -116,7 +118,7 @@ def _read(
         language=job.args.language,
     )
     given = choice.params(job.args.language, job.engine.settings.max_image_pixels)
-    # What loading takes is not the reading's time.
+    # Loading time does not count as reading time.
     job.call_worker(choice.runtime, choice.target, "load", given)
     answer = job.call_worker(
         choice.runtime, choice.target, "read_lines", {"image": path, **given, "lines": shapes}
@@ -131,7 +133,7 @@ def _read(
 def _ask_model(
     job: JobContext, candidate: dict[str, Any], page: str, checked: FrozenPage, shapes: list[dict[str, Any]]
 ) -> tuple[list[str], float]:
-    """What a provider's model says of each line's picture."""
+    """Return what a provider's model reads in each line's picture."""
     language = f" in {job.args.language}" if job.args.language else ""
     texts: dict[str, str] = {}
     began = time.monotonic()
@@ -185,7 +187,7 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
 EVALUATION = JobKind(
     name=EVALUATE,
     lane="local-model",
-    summary="Measure readers on pages that were checked.",
+    summary="Measure readers on checked pages.",
     run=evaluate,
     args=EvaluationArgs,
     heavy=True,

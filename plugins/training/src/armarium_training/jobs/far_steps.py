@@ -1,4 +1,4 @@
-"""The steps of a training that runs elsewhere: sent, waited for, its model fetched."""
+"""The steps of a training that runs elsewhere: send it, wait for it, fetch its model."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from armarium_training.compute import Compute, Shard
 from armarium_training.schemas.training import TrainArgs
 
 FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
-"""The learning curve of a training that ran elsewhere and told none."""
+"""The learning curve of a training elsewhere that reported none."""
 
 
 class FarSteps:
-    """What a training is beside its steps here."""
+    """What a training needs besides its steps here."""
 
     job: JobContext
     args: TrainArgs
@@ -26,14 +26,14 @@ class FarSteps:
 
     @abstractmethod
     def _enter(self, phase: str) -> None:
-        """Note that *phase* is reached."""
+        """Record that *phase* is reached."""
 
     @abstractmethod
     def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
-        """What goes along with the lines."""
+        """Return what is sent along with the lines."""
 
     def _train_there(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Send the lines and the base, and wait for the model; cancelled here it is cancelled there."""
+        """Send the lines and the base, and wait for the model; cancelling the job cancels it there too."""
         kind: type[Compute] = self.job.engine.drivers.load(COMPUTE, str(self.args.place))
         compute = kind(self.job)
         self._enter("sending")
@@ -64,10 +64,12 @@ class FarSteps:
             if found is not None:
                 self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
                 if found.state == "failed":
-                    # Retried, it is sent anew.
+                    # A retry sends it again.
                     self.kept = {**self.kept, "far_failed": True}
                     self.job.save(self.kept)
-                    raise Unavailable(found.why or "The training failed there.", code="failed_there")
+                    raise Unavailable(
+                        found.why or "The training failed at the model hub.", code="failed_there"
+                    )
                 if found.state == "done":
                     result = found.result or {}
                     self.kept = {

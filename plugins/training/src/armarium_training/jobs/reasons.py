@@ -25,7 +25,7 @@ GATHERING = (
 
 
 def gather(job: JobContext) -> dict[str, Any]:
-    """Every line of the checked pass, page by page; killed anywhere and run again no line is asked about twice."""
+    """Ask about every line of the checked pass, page by page; after a kill, no line is asked about twice."""
     args: ReasonsArgs = job.args
     kept: dict[str, Any] = {
         **dict.fromkeys(("lines", "with_reasons", "with_thinking", "unanswered"), 0),
@@ -93,14 +93,16 @@ def _gather_page(
 
 
 def _has_thinking(job: JobContext, line: TaughtLine, episode_id: str | None) -> bool:
-    """Whether the model's thinking came with its answer: the ledger keeps it."""
+    """Return whether the model's thinking came with its answer, which the ledger has."""
     with job.library.db.read_all() as conn:
         episodes = list_episodes(conn, job_id=job.job_id, document_id=line.document_id, limit=100_000)
     return any(one["episode_id"] == episode_id and one["exchange"].get("thinking") for one in episodes)
 
 
 def compare(job: JobContext) -> dict[str, Any]:
-    """Each contender reads every line, a reasoning student also with reasoning off; verdicts, also on cards."""
+    """Let each contender read every line, a reasoning student also without reasoning; write verdicts, also on
+    cards.
+    """
     args: ComparisonParams = job.args
     rounds = list(_rounds(args))
     kept: dict[str, Any] = {"read": {}, **job.checkpoint}
@@ -127,7 +129,7 @@ def compare(job: JobContext) -> dict[str, Any]:
 
 
 def _rounds(args: ComparisonParams) -> Iterator[tuple[str, Any, str]]:
-    """(key, contender, arm): a reasoning student reads twice."""
+    """Yield (key, contender, arm): a reasoning student reads twice."""
     for number, one in enumerate(args.contenders):
         yield f"{number}:on", one, one.arm
         if one.role == "student" and one.arm != "answer":
@@ -209,7 +211,7 @@ def _result(
 
 
 def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A reasoning student is adopted only where it beats the student that only answers by more than the noise."""
+    """Adopt a reasoning student only if it beats the student that only answers by more than the noise."""
     plain = [one for one in told if one["role"] == "student" and one["arm"] == "answer"]
     found = []
     for one in told:
@@ -220,7 +222,7 @@ def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[s
         best = min(((rate, label) for rate, label in rates if rate is not None), default=None)
         own = one["cer"].get("diplomatic")
         if best is None or own is None:
-            why = "There is no student that only answers to compare with, so it is not adopted."
+            why = "There is no student that only answers to compare it with, so it is not adopted."
         else:
             margin = round(best[0] - own, 6)
             adopted = margin > args.noise_band

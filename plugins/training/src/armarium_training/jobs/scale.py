@@ -1,4 +1,6 @@
-"""The body of reading at scale: shards packed once, sent a few at a time, landed page by page as each comes back."""
+"""The body of reading at scale: shards are packed once, sent a few at a time, and written page by page as
+each comes back.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from armarium_training.queries.job_rows import SCALE
 from armarium_training.schemas.scale import ScaleArgs
 
 MOST_NAMED = 1_000
-"""Skipped pages that are named; all of them are in the log."""
+"""How many skipped pages are named; the log contains all of them."""
 ROWS_AT_ONCE = 500
 
 
@@ -44,10 +46,10 @@ class Scale:
         }
 
     def run(self) -> dict[str, Any]:
-        """Until no shard is pending or submitted; killed anywhere and run again, what landed is not landed again."""
+        """Work until no shard is pending or submitted; after a kill, nothing that was written is written again."""
         self._make_rows()
         if self.compute.forgets:
-            # What ran there ended with the engine that it ran in.
+            # Work there ended together with the engine that ran it.
             self._update({"state": "pending", "far_id": None}, shards.c.state == "submitted")
         self.kept["step"] = "reading"
         try:
@@ -63,14 +65,15 @@ class Scale:
         landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}
         if failed:
             raise Conflict(
-                f"{failed} of {self._count(None)} shards failed; what the others read has landed. Send those again.",
+                f"{failed} of {self._count(None)} shards failed; the results of the others were added. Send "
+                "the failed ones again.",
                 code="shards_failed",
             )
         shutil.rmtree(shard_folder(self.job, 0).parent, ignore_errors=True)
         return {**landing, "skipped": len(self.kept["skipped"])}
 
     def _make_rows(self) -> None:
-        """A row for each shard, some in each transaction."""
+        """Create a row for each shard, several per transaction."""
         size, pages = self.args.shard_size, self.args.page_ids
         total = -(-len(pages) // size)
         while (first := self._count(None)) < total:
@@ -117,7 +120,7 @@ class Scale:
         self.job.save(self.kept, along=along)
 
     def _send(self) -> int:
-        """Send what there is room for; how many shards are on their way or still wait."""
+        """Send as many as there is room for; return how many shards are under way or still wait."""
         on_their_way = self._count("submitted")
         for row in self._rows("pending", max(0, self.args.max_in_flight - on_their_way)):
             self.job.check()
@@ -144,7 +147,7 @@ class Scale:
         return self._count("pending")
 
     def _fetch(self) -> int:
-        """Ask for all that was sent in one call, and land what is there; how many are still on their way."""
+        """Ask for all sent shards in one call and write those that are done; return how many are still under way."""
         rows = {row.far_id: row for row in self._rows("submitted", self.args.max_in_flight)}
         if not rows:
             return 0
@@ -161,7 +164,7 @@ class Scale:
         if found.state == "done":
             told = found.result
             if not isinstance(told, dict) or not isinstance(told.get("pages"), dict):
-                why = "Its answer is no result."
+                why = "Its answer is not a result."
             elif told.get("number") != row.number:
                 why = f"It answered for shard {told.get('number')!r}."
             else:
@@ -174,11 +177,11 @@ class Scale:
         )
 
     def _land(self, row: Any, results: dict[str, Any]) -> None:
-        """Each page of the shard, once; a page that was deleted meanwhile is set aside."""
+        """Write each page of the shard once; a page that was deleted meanwhile is skipped."""
         packed = pack(self.job, row.number, row.pages, "local-model")
         assert packed.shard is not None
         manifest = packed.shard.manifest
-        # How many of its pages are done: a list of them would be written anew with each.
+        # The number of its finished pages: a list of them would have to be rewritten with each page.
         done = int(self.kept.get("of_shard", 0)) if self.kept.get("shard") == row.number else 0
         self.kept = {**self.kept, "shard": row.number, "of_shard": done}
         for number, page in enumerate(manifest["pages"][done:], done + 1):
@@ -244,14 +247,14 @@ class Scale:
 
 
 def _with_size(page: dict[str, Any], told: Any) -> dict[str, Any]:
-    """The page with the size of its picture, where that was fetched elsewhere and is known since."""
+    """Return the page with the size of its picture, if that was fetched elsewhere and has become known."""
     if "urls" not in page or not isinstance(told, dict):
         return page
     return {**page, **{key: told[key] for key in ("width", "height") if key in told}}
 
 
 def _lines(page: dict[str, Any], told: Any) -> list[dict[str, Any]] | None:
-    """The lines of a page's result as they land; None for one that was not read, or is no result."""
+    """Return the lines of a page's result, ready to be written; None if it was not read or is not a result."""
     if (
         not isinstance(told, dict)
         or "error" in told
@@ -286,7 +289,7 @@ def _is_side(pixels: Any) -> bool:
 
 
 def read_at_scale(job: JobContext) -> dict[str, Any]:
-    """The body of the job."""
+    """Run the job."""
     scale = Scale(job)
     try:
         return scale.run()

@@ -1,4 +1,4 @@
-"""A training on this machine: lines laid out, epoch after epoch, the best one's weights and their card taken in."""
+"""A training on this machine: prepare the lines, train epoch after epoch, take in the best weights and their card."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from armarium_training.starting import Base, base_of, far_base_of, region_base_o
 from armarium_training.trainers import Trainer, runtime_of, trainer_of
 
 PATIENCE = 5
-"""Epochs without a better one after which a training ends, where nobody said how many."""
+"""After this many epochs without improvement a training ends, unless a number was stated."""
 REGION_PATIENCE = 10
-"""As many of a detector, whose epochs are few pages each."""
+"""The same for a detector, whose epochs have few pages each."""
 MOST_EPOCHS = 1_000
 NAMES = {"cer": "CER", "map50": "mAP50"}
 
 
 class Training(FarSteps):
-    """One run of the job: what it has reached, and the steps to the end."""
+    """One run of the job: its progress, and the steps to the end."""
 
     def __init__(self, job: JobContext) -> None:
         self.job = job
@@ -47,7 +47,7 @@ class Training(FarSteps):
         self.kept: dict[str, Any] = {"history": [], "curve": [], "lines": [], "facts": {}, **job.checkpoint}
 
     def run(self) -> dict[str, Any]:
-        """All that is left to do; killed at any instant and run again it goes on from its last whole epoch."""
+        """Do everything that is left; after a kill it resumes from its last complete epoch."""
         if "landed" not in self.kept:
             trainer, base = self._trainer()
             if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
@@ -83,7 +83,7 @@ class Training(FarSteps):
         return base.trainer, base
 
     def _with_text(self, trainer: type[Trainer], told: dict[str, Any]) -> dict[str, Any]:
-        """The model with counts of the text it was taught, where lines that it was not taught are read better so."""
+        """Return the model with counts of its training text, if that helps it read lines it was not trained on."""
         if not trainer.fits_text:
             return told
         reader = load_reader(self.job.engine, trainer.reader)
@@ -96,14 +96,14 @@ class Training(FarSteps):
         return {**told, "text_model": found}
 
     def _best_measure(self) -> dict[str, Any]:
-        """The best epoch's measure on what was not taught."""
+        """Return the best epoch's measure on the validation lines."""
         curve = self.kept["curve"]
         if curve and "map50" in curve[0]:
             return {"map50": max(one["map50"] for one in curve)}
         return {"cer": min((one["cer"] for one in curve), default=None)}
 
     def _enter(self, phase: str) -> None:
-        """Note that *phase* is reached, once."""
+        """Record once that *phase* is reached."""
         history = self.kept["history"]
         if not history or history[-1]["phase"] != phase:
             self.kept = {**self.kept, "history": [*history, {"phase": phase, "at": now()}]}
@@ -111,7 +111,7 @@ class Training(FarSteps):
 
     def _clear(self) -> None:
         self._enter("preparing")
-        # Half of an earlier attempt may lie there, of lines that have changed since.
+        # An earlier attempt may have left part of it, with lines that have changed since.
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _prepare(self, trainer: type[Trainer]) -> None:
@@ -126,7 +126,7 @@ class Training(FarSteps):
         self.job.save(self.kept)
 
     def _collect_params(self, trainer: type[Trainer], base: Base | None) -> dict[str, Any]:
-        """What every call of the trainer's worker carries."""
+        """Return what every call of the trainer's worker contains."""
         given: dict[str, Any] = {
             "folder": str(self.folder),
             "batch_size": self.args.batch_size,
@@ -161,7 +161,7 @@ class Training(FarSteps):
 
     def _hear(self, told: dict[str, Any]) -> None:
         if self.job.stop == "cancel":
-            # The worker is told to stop by the queue; nothing more of it is counted.
+            # The queue stops the worker; nothing more of it counts.
             return
         self.job.progress(len(self.kept["curve"]), self._total())
 
@@ -177,7 +177,7 @@ class Training(FarSteps):
     def _is_over(self) -> bool:
         done = len(self.kept["curve"])
         if self.args.card == "regions":
-            # The epochs of a detector are the most there are to be.
+            # For a detector the number of epochs is an upper limit.
             return done >= (self.args.epochs or MOST_EPOCHS) or (
                 done > 0 and self._since_best() >= REGION_PATIENCE
             )
@@ -215,7 +215,7 @@ class Training(FarSteps):
         }
 
     def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
-        """What goes along with the lines, for a training elsewhere; the base's file is put beside them."""
+        """Return what is sent with the lines of a training elsewhere; the base's file is put next to them."""
         manifest: dict[str, Any] = {
             "work": "train",
             "trainer": self.args.trainer,
@@ -246,7 +246,7 @@ class Training(FarSteps):
         self.kept = keep_answer(outcome.result or {})
 
     def _finish_model(self, told: dict[str, Any]) -> dict[str, Any]:
-        """What is still done to a model that was trained, before it lands; what the card is to know of it."""
+        """Finish a trained model before it is taken in; return what its card should say about that."""
         if Path(told["model"]).name == cards.CONFIG:
             (Path(told["model"]).parent / cards.MADE_BY).write_text(self.job.job_id, "utf-8")
         return told
@@ -293,12 +293,12 @@ class Training(FarSteps):
         }
 
     def _score(self, told: dict[str, Any]) -> dict[str, Any]:
-        """How a detector does on the pages held out, as an entry among its card's evaluations."""
+        """Measure a detector on the held-out pages, as an entry among its card's evaluations."""
         return {
             "job_id": self.job.job_id,
             "measured_at": now(),
             "pages": told.get("held_out_pages", len(self.kept["held_out"])),
-            "checked": "regions that persons drew or changed",
+            "checked": "regions that people drew or changed",
             "cer": {},
             "map50": told["map50"],
         }
@@ -309,7 +309,7 @@ class Training(FarSteps):
 
 
 def seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """The pages that a base was trained on, and its base's: a reader made of it may have seen them all."""
+    """Return the pages that a base and its bases were trained on: a reader derived from it may have seen them all."""
     if card is None:
         return []
     own = (card.get("training_set") or {}).get("documents") or []
@@ -332,17 +332,17 @@ def _training_of(job: JobContext) -> Training:
 
 
 def train(job: JobContext) -> dict[str, Any]:
-    """The body of the job."""
+    """Run the job."""
     try:
         return _training_of(job).run()
     except ServiceError as error:
         if error.code == "worker_refused":
-            # A person can put it right, and the words say how; it is the training's refusal, not a page's.
+            # The user can fix it, and the message says how; it is a refusal of the training, not of a page.
             job.log("error", error.detail)
         raise
     except BaseException:
         if job.stop == "cancel":
-            # A job that is taken up again lays its lines out anew.
+            # A job that is resumed prepares its lines again.
             shutil.rmtree(staging(job.library, job.job_id), ignore_errors=True)
         raise
 

@@ -1,4 +1,6 @@
-"""A training of a vision model: lines' pictures with what is told and answered, an adapter trained, the whole model landed."""
+"""A training of a vision model: lines' pictures with instruction and answer, an adapter trained, the merged
+model taken in.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,16 @@ from armarium_training.starting import Base, vision_base_of
 from armarium_training.trainers import Trainer, converter_of, trainer_named, trainer_of
 
 MARGIN = 0.15
-"""Around a line, of its height: what the reader of vision models shows them."""
+"""How much of the surroundings the reader of vision models shows, as a share of the line's height."""
 SERVICE = "service-trained/"
 
 
 class VisionTraining(Training):
-    """One run of the job; its base is a model of this machine, or one of the model hub for a training there."""
+    """One run of the job; its base is a model on this machine, or one at the model hub for a training there."""
 
     @property
     def vision(self) -> VisionArgs:
-        """What the job has beside the arguments of every training."""
+        """Return the arguments this job has besides those of every training."""
         return VisionArgs.model_validate(self.args.vision)
 
     def _trainer(self) -> tuple[type[Trainer], Base | None]:
@@ -71,7 +73,9 @@ class VisionTraining(Training):
         self.job.save(self.kept)
 
     def _lay_out(self, found: LineSet, shared: SharedLines) -> None:
-        """The lines' pictures and their exchanges in the folder; a line whose picture cannot be cut is left out."""
+        """Write the lines' pictures and their exchanges to the folder; a line whose picture cannot be cut is
+        left out.
+        """
         vision = self.vision
         by_page: dict[str, list[TaughtLine]] = {}
         for line in shared.lines:
@@ -122,7 +126,7 @@ class VisionTraining(Training):
         }
 
     def _manifest(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The base is fetched where the training runs."""
+        """Return the manifest; the base is downloaded where the training runs."""
         return {
             "work": "train",
             "trainer": self.args.trainer,
@@ -137,7 +141,7 @@ class VisionTraining(Training):
         }
 
     def _finish_model(self, told: dict[str, Any]) -> dict[str, Any]:
-        """The whole model converted to fewer bits, in the folder that lands."""
+        """Convert the whole model to fewer bits, in the folder that is taken in."""
         converter = converter_of(self.job.engine)
         given = {"model": told["model"], "target": str(self.folder / MODEL)}
         runtime = converter.runtime.name if converter.runtime else None

@@ -1,4 +1,4 @@
-"""Reads of evaluation: a run, and the scores that are on cards."""
+"""Reads of evaluation: a run, and the scores on cards."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from armarium_training.queries.job_rows import EVALUATE, job_row
 from armarium_training.schemas.evaluation import Evaluation, ModelScores
 
 
-@query("/api/evaluation/runs/{job_id}", summary="An evaluation, and what came of it", answer=Evaluation)
+@query("/api/evaluation/runs/{job_id}", summary="An evaluation and its result", answer=Evaluation)
 def read_evaluation(conn: Connection, job_id: str) -> dict[str, Any]:
-    """Plan and result; NotFound for an id that is no evaluation's."""
+    """Return plan and result; NotFound for an id that is not an evaluation's."""
     row = job_row(conn, job_id, (EVALUATE,), errors.unknown_evaluation)
     return {
         "job_id": job_id,
@@ -32,7 +32,7 @@ def read_evaluation(conn: Connection, job_id: str) -> dict[str, Any]:
 def list_scores(
     conn: Connection, engine: Engine, library: Library, model: str | None = None, reader: str | None = None
 ) -> dict[str, Any]:
-    """As their cards keep them: of one model or kind of reader, where it is named."""
+    """Return the scores on cards: of one model or kind of reader, if named."""
     items = [
         one
         for one in scores_on_cards(engine, library)
@@ -43,7 +43,7 @@ def list_scores(
 
 
 def scores_on_cards(engine: Engine, library: Library | None) -> Iterator[dict[str, Any]]:
-    """Every score that stands on a card of the project or of this machine, without the project on this machine's alone."""
+    """Return every score on a card of the project or this machine; without the project, only of this machine."""
     folders = [cards.global_folder(engine), *([library.models] if library is not None else [])]
     places = {place.model_id: place for folder in folders for place in cards.cards_in(folder)}
     others = []

@@ -20,7 +20,7 @@ _COLUMNS = "id, kind, state, reason, args, checkpoint, result, created_at, start
 def job_row(
     conn: Connection, job_id: str, kinds: Sequence[str], unknown: Callable[[str], NotFound]
 ) -> dict[str, Any]:
-    """The row of a job of one of *kinds*, its JSON unpacked; the refusal *unknown* for another id."""
+    """Return the row of a job of one of *kinds*, with its JSON decoded; the refusal *unknown* for another id."""
     row = raw_of(conn).execute(f"SELECT {_COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
     if row is None or row[1] not in kinds:
         raise unknown(job_id)
@@ -31,7 +31,7 @@ def job_row(
 
 
 def training_answer(row: dict[str, Any]) -> dict[str, Any]:
-    """A training's row as it is answered."""
+    """Return a training's row in the form of its answer."""
     kept, state = row["checkpoint"], row["state"]
     history = [{"phase": "waiting", "at": row["created_at"]}, *kept.get("history", ())]
     if state in FINISHED and row["finished_at"]:

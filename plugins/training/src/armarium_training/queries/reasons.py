@@ -1,4 +1,4 @@
-"""Reads of gathered reasons and of the comparison of students."""
+"""Reads of gathered reasons and of comparisons of students."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from armarium_training.schemas.training import Comparison, Reasons
 COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
 
 
-@query("/api/training/reasons/{job_id}", summary="How far a gathering of reasons is", answer=Reasons)
+@query("/api/training/reasons/{job_id}", summary="The progress of a gathering of reasons", answer=Reasons)
 def read_gathering(conn: Connection, job_id: str) -> dict[str, Any]:
-    """Counts, and the pages that were left out with why; NotFound."""
+    """Return counts, and the pages that were left out with the reasons; NotFound."""
     row = job_row(conn, job_id, (GATHER,), errors.unknown_gathering)
     kept = row["checkpoint"]
     return {
@@ -30,11 +30,11 @@ def read_gathering(conn: Connection, job_id: str) -> dict[str, Any]:
 
 @query(
     "/api/training/reasons-ab/{job_id}",
-    summary="The scores of students that reason, and who is adopted",
+    summary="The scores of students that give reasons, and which one is adopted",
     answer=Comparison,
 )
 def read_comparison(conn: Connection, job_id: str) -> dict[str, Any]:
-    """Empty until all have read all lines; NotFound."""
+    """Return the scores; empty until all have read all lines; NotFound."""
     row = job_row(conn, job_id, (COMPARE,), errors.unknown_comparison)
     told = row["checkpoint"].get("result") or {}
     return {

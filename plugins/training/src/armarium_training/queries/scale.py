@@ -1,4 +1,4 @@
-"""Reads of reading at scale: how its shards stand, and what has landed."""
+"""Reads of reading at scale: the states of its shards, and the pages written."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from armarium_training.schemas.scale import ScaleJob
 
 STATES = ("pending", "submitted", "landed", "failed")
 MOST_SHOWN = 1_000
-"""Failed shards, and skipped pages, that are named."""
+"""How many failed shards and skipped pages are named."""
 
 
 def scale_row(conn: Connection, job_id: str) -> dict[str, Any]:
-    """The row of a reading at scale; NotFound."""
+    """Return the row of a reading at scale; NotFound."""
     return job_row(conn, job_id, (SCALE,), errors.unknown_reading)
 
 
 @query("/api/reading-at-scale/jobs/{job_id}", summary="A reading at scale, shard by shard", answer=ScaleJob)
 def read_scale(conn: Connection, job_id: str) -> dict[str, Any]:
-    """Counts, why shards failed, what was packed and what landed; NotFound."""
+    """Return counts, why shards failed, and what was packed and written; NotFound."""
     row = scale_row(conn, job_id)
     of_job = shards.c.job_id == job_id
     by_state = select(shards.c.state, func.count()).where(of_job).group_by(shards.c.state)

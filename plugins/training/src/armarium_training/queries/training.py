@@ -1,4 +1,4 @@
-"""Reads of trainings and of the models that came of them."""
+"""Reads of trainings and of the models they produced."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from armarium_training.schemas.training import Models, OneModel, TrainingJob
 TRAININGS = (HERE, TRAIN)
 
 
-@query("/api/training/jobs/{job_id}", summary="A training, and what came of it", answer=TrainingJob)
+@query("/api/training/jobs/{job_id}", summary="A training and its result", answer=TrainingJob)
 def read_training(conn: Connection, job_id: str) -> dict[str, Any]:
-    """NotFound for an id that is no training's."""
+    """Return the training; NotFound for an id that is not a training's."""
     return training_answer(job_row(conn, job_id, TRAININGS, errors.unknown_training))
 
 
@@ -30,16 +30,16 @@ def read_training(conn: Connection, job_id: str) -> dict[str, Any]:
     refusals=(),
 )
 def list_models(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
-    """Each read from its card, of the project's models and the global ones; the shipped ones are not among them."""
+    """Return each model from its card, of the project and the global store; shipped models are not included."""
     held = _read_all(engine, library)
     items = [_answer(engine, *both) for both in held.values()]
     items.sort(key=lambda one: (one["trained_at"] or "", one["id"]), reverse=True)
     return {"items": items, "count": len(items)}
 
 
-@query("/api/training/model", summary="One model that was trained here, with its whole card", answer=OneModel)
+@query("/api/training/model", summary="A model that was trained here, with its whole card", answer=OneModel)
 def read_model(conn: Connection, engine: Engine, library: Library, model: str) -> dict[str, Any]:
-    """NotFound for a model that was not trained here."""
+    """Return the model; NotFound if it was not trained here."""
     both = _read_all(engine, library).get(model)
     if both is None:
         raise errors.unknown_model(model)
@@ -53,7 +53,7 @@ def read_model(conn: Connection, engine: Engine, library: Library, model: str) -
 
 
 def _read_all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Place | None]]:
-    """Model id to its card in the project and in the global store."""
+    """Return model id to its card in the project and in the global store."""
     ours = {one.model_id: one for one in cards.cards_in(library.models)}
     everyones = {one.model_id: one for one in cards.cards_in(cards.global_folder(engine))}
     return {name: (ours.get(name), everyones.get(name)) for name in {**everyones, **ours}}
@@ -87,7 +87,7 @@ def _answer(engine: Engine, ours: Place | None, everyones: Place | None) -> dict
 
 
 def _words(value: Any) -> str | None:
-    """A value of a card that a person may have changed, where it is words at all."""
+    """Return a value of a card, which a person may have changed, if it is a string at all."""
     return value if isinstance(value, str) else None
 
 
@@ -109,7 +109,7 @@ def _scores(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _runs_on(engine: Engine, place: Place) -> list[dict[str, Any]]:
-    """The readers that take such a file, and whether each can run here."""
+    """Return the readers that can use such a file, and whether each can run here."""
     weights = place.weights
     if weights is None:
         return []

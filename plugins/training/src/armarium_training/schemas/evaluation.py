@@ -14,7 +14,7 @@ ALL_POLICIES: list[Policy] = ["diplomatic", "layout-insensitive", "lenient", "ac
 
 
 class Candidate(Params):
-    """A model to be measured; a vision model with the provider that serves it on this machine."""
+    """A model to be measured; for a vision model with the provider on this machine that serves it."""
 
     model: Name
     reader: Literal["linereader", "vision"]
@@ -22,7 +22,7 @@ class Candidate(Params):
 
 
 class RunParams(Params):
-    """Who is measured, against which checked pass, on which pages."""
+    """Which candidates are measured, against which checked pass, on which pages."""
 
     candidates: Annotated[list[Candidate], Field(max_length=50)] = []
     pass_: Annotated[Name | None, Field(alias="pass")] = None
@@ -54,7 +54,7 @@ class NotHere(Message):
 
 
 class Plan(Message):
-    """Who is measured on which pages, and what is left out of it."""
+    """Which candidates are measured on which pages, and what is left out."""
 
     candidates: list[PlannedCandidate]
     pages: list[PlannedPage]
@@ -76,7 +76,7 @@ class StartedRun(Message):
 
 
 class Evaluation(Message):
-    """An evaluation: what it measures, and what came of it."""
+    """An evaluation: what it measures, and its result."""
 
     job_id: str
     state: str

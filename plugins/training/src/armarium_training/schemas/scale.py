@@ -13,16 +13,18 @@ Point = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 class ScaleParams(Params):
-    """What is read, by whom, and in which portions."""
+    """What is read, by which reader, and in what portions."""
 
     scope_ids: SomeIds
     reader: Literal["linereader", "vlm"] = "linereader"
     card: Name
     language: Name | None = None
     shard_size: Annotated[int, Field(ge=1, le=10_000)] = 50
-    longest: Annotated[int, Field(ge=256, le=10_000, description="Pixels of a page's longer side")] = 2000
+    longest: Annotated[
+        int, Field(ge=256, le=10_000, description="Length of a page's longer side in pixels")
+    ] = 2000
     flavor: Name = "t4-small"
-    """Left out: the project's setting `compute_place`, where it has one."""
+    """Left out: the project's setting `compute_place`, if it has one."""
     timeout: Timeout = "2h"
     max_in_flight: Annotated[int, Field(ge=1, le=500)] = 10
     pass_name: Name | None = None
@@ -68,7 +70,7 @@ class Landing(Message):
 
 
 class ScaleJob(Message):
-    """A reading at scale: its shards, and what of them has landed."""
+    """A reading at scale: its shards, and the pages written."""
 
     job_id: str
     state: str

@@ -29,7 +29,7 @@ Phase = Literal[
 
 
 class SetParams(Params):
-    """What every training takes: whose lines are taught, from which pages, and which pages stay at home."""
+    """What every training takes: whose lines to train on, from which pages, and which pages to hold out."""
 
     scope_ids: SomeIds
     teacher: Name
@@ -40,7 +40,7 @@ class SetParams(Params):
 
 
 class HereParams(SetParams):
-    """A training of a line reader on this machine; without a base it begins from nothing."""
+    """A training of a line reader on this machine; without a base it starts from scratch."""
 
     base: NameOrMaterialPath | None = None
     name: Name = "reader"
@@ -59,7 +59,7 @@ class RemoteParams(SetParams):
 
 
 class RegionsParams(Params):
-    """A training of a layout detector on this machine, on regions that persons made or changed."""
+    """A training of a layout detector on this machine, on regions that people made or changed."""
 
     scope_ids: SomeIds
     held_out_ids: SomeIds
@@ -79,14 +79,14 @@ class TrainSettings(Params):
 
     teacher: Annotated[
         Name | None,
-        Field(description="The model whose lines are taught; none: of each page's working pass"),
+        Field(description="The model whose lines to train on; none: those of each page's working pass"),
     ] = None
-    base: Annotated[Name | None, Field(description="The model to begin from; none: from nothing")] = (
+    base: Annotated[Name | None, Field(description="The model to start from; none: from scratch")] = (
         "hand-base"
     )
-    name: Annotated[Name, Field(description="What the reader is called")] = "reader"
+    name: Annotated[Name, Field(description="The name of the reader")] = "reader"
     epochs: Annotated[int | None, Field(ge=1, le=10_000, description="None: until it stops improving")] = None
-    batch_size: Annotated[int, Field(ge=1, le=64, description="Lines that are taught together")] = 4
+    batch_size: Annotated[int, Field(ge=1, le=64, description="How many lines are trained on together")] = 4
     held_out_ids: Annotated[Ids, Field(description="Pages that are left out, to evaluate the reader on")] = []
 
 
@@ -119,13 +119,13 @@ class JobParams(Params):
 
 
 class Started(Message):
-    """A training that was put in the queue on this machine."""
+    """A training that was enqueued on this machine."""
 
     job_id: str
 
 
 class StartedFar(Message):
-    """A training that was put in the queue for the model hub."""
+    """A training that was enqueued for the model hub."""
 
     job_id: str
     flavor: str | None = None
@@ -134,7 +134,7 @@ class StartedFar(Message):
 
 
 class StateOf(Message):
-    """How a job stands after it was told to stop."""
+    """The state of a job after it was told to stop."""
 
     job_id: str
     state: str
@@ -146,7 +146,7 @@ class Reached(Message):
 
 
 class Measured(Message):
-    """What a training on this machine took; memory in MB, seconds of work."""
+    """The resources a training on this machine used; memory in MB, seconds of work."""
 
     peak_memory_mb: int
     added_memory_mb: int
@@ -157,7 +157,7 @@ class Measured(Message):
 
 
 class TrainingJob(Message):
-    """A training: where it stands, what it is made of, what came of it."""
+    """A training: its state, its data, its result."""
 
     id: str
     state: str
@@ -196,7 +196,7 @@ class Missing(Message):
 
 
 class TrainingSet(Message):
-    """What a training set holds and what it leaves out."""
+    """What a training set contains and what it leaves out."""
 
     teacher: str | None
     pages: int
@@ -268,7 +268,7 @@ class GlobalParams(Params):
 
 
 class MadeGlobal(Message):
-    """Where the copy in the engine's global store lies."""
+    """Where the copy in the engine's global store is."""
 
     model_id: str
     global_path: str
@@ -288,7 +288,7 @@ class Landed(Message):
 
 
 class ReasonsParams(Params):
-    """Whom to ask why the lines of the checked pass are read as they are."""
+    """Which model to ask why the lines of the checked pass are read as they are."""
 
     scope_ids: SomeIds
     checked: Name
@@ -297,7 +297,7 @@ class ReasonsParams(Params):
     prompt_file: Annotated[
         RecipePath | None,
         Field(
-            description="A text file within the project's folder recipe: what the model is asked in place of ours"
+            description="A text file within the project's folder recipe, used as the prompt instead of the built-in one"
         ),
     ] = None
     held_out_ids: Ids = []
@@ -317,7 +317,7 @@ class ReasonsArgs(Params):
 
 
 class Reasons(Message):
-    """How far a gathering of reasons is."""
+    """The progress of a gathering of reasons."""
 
     job_id: str
     state: str
@@ -340,7 +340,7 @@ class Contender(Params):
 
 
 class ComparisonParams(Params):
-    """Who is compared, on which lines."""
+    """Which models are compared, on which lines."""
 
     checked: Name
     held_out_ids: SomeIds
@@ -371,7 +371,7 @@ class ContenderVerdict(Message):
 
 
 class Comparison(Message):
-    """The scores of a comparison of reasons, and who is adopted."""
+    """The scores of a comparison of reasons, and which student is adopted."""
 
     job_id: str
     state: str

@@ -11,11 +11,11 @@ from armarium_training.schemas.training import Name, SetParams, Timeout
 
 Arm = Literal["answer", "why", "thinking", "review"]
 Repo = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?$")]
-"""A model of the model hub, owner/name, or the name of a model of this machine."""
+"""A model at the model hub, owner/name, or the name of a model on this machine."""
 
 
 class VisionParams(SetParams):
-    """A training of a vision model on lines' pictures; the flavor `local` names this machine."""
+    """A training of a vision model on pictures of lines; the flavor `local` stands for this machine."""
 
     base_repo: Repo
     base_licence: Name | None = None
@@ -25,17 +25,20 @@ class VisionParams(SetParams):
     flavor: Annotated[Name | None, Field(description="None: the cheapest at the model hub that fits")] = None
     timeout: Timeout = "8h"
     epochs: Annotated[int, Field(ge=1, le=20)] = 2
-    rank: Annotated[int, Field(ge=2, le=256, description="Of the adapter")] = 16
-    arm: Annotated[Arm, Field(description="What it is taught to answer beside the transcription")] = "answer"
+    rank: Annotated[int, Field(ge=2, le=256, description="Rank of the adapter")] = 16
+    arm: Annotated[Arm, Field(description="What it learns to answer besides the transcription")] = "answer"
     max_trace_cer: Annotated[
-        float, Field(ge=0, le=1, description="How far a palaeographer's reading may be from the checked one")
+        float,
+        Field(ge=0, le=1, description="The largest CER of a palaeographer's reading against the checked one"),
     ] = 0.10
-    all_lines: Annotated[bool, Field(description="Not only those that every reasoning arm covers")] = False
+    all_lines: Annotated[
+        bool, Field(description="Use all lines, not only those that every reasoning arm covers")
+    ] = False
     pages_may_leave: bool = False
 
 
 class VisionArgs(Params):
-    """What a training of a vision model has beside the arguments of every training."""
+    """The arguments of a vision model's training besides those of every training."""
 
     base_licence: str | None
     keep_merged_here: bool

@@ -1,4 +1,4 @@
-"""Two files that change places at once, and a file that goes only where nothing is: what POSIX leaves out and kernels have."""
+"""Exchanges two paths atomically, and renames without replacing: what POSIX lacks and the kernels of Linux and macOS offer."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EP
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two files change places in one step; False where this disk cannot. FileNotFoundError where one is gone."""
+    """Exchange two files or folders in one step; return False if this disk cannot. FileNotFoundError if one is gone."""
     return _rename_by_system(one, other, _EXCHANGE, _MAC_SWAP)
 
 
 def put_where_nothing_is(source: Path, target: Path) -> None:
-    """Rename *source* to *target*; FileExistsError where something is there, and then nothing was changed."""
+    """Rename *source* to *target*; FileExistsError if something is there, and then nothing was changed."""
     if _rename_by_system(source, target, _NOREPLACE, _MAC_EXCL):
         return
     if sys.platform == "win32":
@@ -36,7 +36,7 @@ def put_where_nothing_is(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in (*_UNABLE, errno.EMLINK, errno.EXDEV):
             raise
-        # A disk without links of any kind (FAT): looked at and renamed, which is all it offers.
+        # A disk without links of any kind (FAT): checking and renaming is all it offers.
         if target.is_symlink() or target.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
         os.rename(source, target)
