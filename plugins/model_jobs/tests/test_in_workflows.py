@@ -220,7 +220,7 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
         {
             "document_id": second,
             "status": "skipped",
-            "reason": "ask: Its rights records let no model have it.",
+            "reason": "ask: Its rights records allow no model to receive it.",
         },
     ]
     assert len(desk.provider.asked) == 1
