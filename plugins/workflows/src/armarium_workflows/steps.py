@@ -1,6 +1,4 @@
-"""One step of a run: a node over the pages that reach it. Built-in nodes are executed here; recipe jobs run
-as jobs, page by page.
-"""
+"""One step of a run: a node over the pages that reach it; recipe jobs run as jobs of their own, page by page."""
 
 from __future__ import annotations
 
@@ -162,9 +160,7 @@ class Step:
         return self.graph.by_id[edge.source].tool == "branch"
 
     def _has_own_branch(self, edge: Edge, output: Mapping[str, Any]) -> bool:
-        """Return whether a page's value at a branch has an edge of its own, so that an edge without a value
-        is not for it.
-        """
+        """Return whether a page's value at a branch has its own edge, so that edges without a value do not apply."""
         value = output.get("branch")
         return any(
             one.source == edge.source and one.when == value
@@ -342,9 +338,7 @@ class Step:
         return PageRow(page, position, "done", output=output, job_id=child.id)
 
     def _take_whole(self, child: Any) -> None:
-        """One job did all pages: each page gets its outcome, and the first also the output, even if it is
-        large.
-        """
+        """Record the outcome of one job for all its pages; a large output is stored only with the first."""
         with self.job.library.db.read() as conn:
             rows = conn.exec_driver_sql("SELECT args FROM job WHERE id = ?", (child.id,)).scalar_one()
             pages = orjson.loads(rows)["page_ids"]
