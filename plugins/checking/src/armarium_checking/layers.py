@@ -119,8 +119,8 @@ def layer_named(engine: Engine, name: str) -> Layer:
 def find_placement(
     engine: Engine, layer: Layer, checker: tuple[str, str], *, pages_may_leave: bool = False
 ) -> Placement:
-    """Return the address at which *checker* (provider and model) runs. Raises Forbidden if pages would leave
-    without permission, NotFound if there is no such checker.
+    """Return where *checker* (provider and model) runs: in the engine, or at its provider. Raises Forbidden if
+    pages would leave without permission, Invalid if there is no such checker.
     """
     if checker in layer.checkers:
         return Placement()

@@ -243,7 +243,7 @@ def _settle(
     new row.
 
     *keys*: the columns to match by, the most reliable first. Rows that were distinct in the other project
-    remain distinct: if several have one name, only the oldest is matched, to the oldest here.
+    remain distinct: of several with one name, the oldest is matched to the oldest here, and so on.
     """
     came, taken = set(new_ids), set[str]()
     age = (table.c.created_at, table.c.id)

@@ -17,7 +17,7 @@ Offset = Annotated[int, Query(ge=0)]
 
 
 def stands(table: FromClause) -> ColumnElement[bool]:
-    """Condition: the segment of a row of *table* is visible; neither it, its pass nor its page is deleted."""
+    """Condition: the segment of a row of *table* is live: neither it, its pass nor its page is deleted."""
     there = select(segments.c.id).join(passes, passes.c.id == segments.c.pass_id)
     there = there.join(documents, documents.c.id == segments.c.document_id)
     return exists(

@@ -144,7 +144,7 @@ def _sheet(
 
 
 def _stands(conn: Connection, segment_id: str) -> bool:
-    """Return whether a segment is visible: neither it, its pass nor its page is deleted."""
+    """Return whether a segment is live: neither it, its pass nor its page is deleted."""
     itself = select(segments.c.id.label("segment_id")).where(segments.c.id == segment_id).subquery()
     return conn.execute(select(itself).where(stands(itself))).first() is not None
 
