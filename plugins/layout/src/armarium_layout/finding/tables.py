@@ -30,9 +30,7 @@ WIDE_COLUMN = 24
 length.
 """
 NEARBY = 0.12
-"""Text belongs to a column outside the last rule if it begins closer to it than this, in heights of the
-table.
-"""
+"""Text belongs to a column outside the last rule if it begins closer to it than this, in table heights."""
 SPREAD = 0.15
 """Vertical rules closer to each other than this share of a grid's width are the edge of the sheet beside an
 underline.
@@ -67,9 +65,7 @@ class Table(NamedTuple):
 
 
 def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
-    """Return the tables of a page in which at least the columns are ruled. *lines*: the lines of text, if
-    known.
-    """
+    """Return the tables of a page in which at least columns are ruled. *lines*: the lines of text, if known."""
     letters = letter_height(pieces_of(sheet.ink)[0])
     upright = rules_of(sheet, letters, upright=True)
     if len(upright) < 2:
@@ -94,9 +90,7 @@ def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
 
 
 def _written_across(lines: Sequence[Box], columns: Sequence[Rule], letters: float) -> bool:
-    """Return whether lines of text cross the vertical rules: then these are not columns but ruled or squared
-    paper.
-    """
+    """Return whether lines of text cross the vertical rules: then it is ruled or squared paper."""
     wide = [line for line in lines if line.width > 6 * letters]
     across = sum(
         any(
@@ -200,9 +194,7 @@ def _extent(columns: list[Rule], rows: list[Rule]) -> Box:
 
 
 def _ends(rules: list[Rule]) -> tuple[list[float], list[float]]:
-    """Return where most of *rules* begin and end: without the farthest at each end if there are three or
-    more.
-    """
+    """Return where most of *rules* begin and end: of three or more, without the farthest at each end."""
     begins, ends = sorted(rule.along[0] for rule in rules), sorted(rule.along[1] for rule in rules)
     return (begins[1:], ends[:-1]) if len(rules) >= 3 else (begins, ends)
 

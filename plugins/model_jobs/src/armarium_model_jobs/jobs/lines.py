@@ -37,7 +37,7 @@ RENDER = {
 }
 EACH_LINE = (
     "These are the lines of a page, each with its id in brackets. {task} Read them as one text, and answer for each id "
-    "what stands in that line."
+    "the text of that line."
 )
 
 

@@ -25,15 +25,15 @@ from armarium_model_jobs.jobs.pictures import page_picture
 MOST_ROWS = 2_000
 
 TABLE = (
-    "These are the lines of a page, each with its id in brackets and, where it is known, its row and column in a table "
-    "of the page. Extract what they say to a table with these columns: {columns}. Give for each row the ids of the lines "
-    "that it is taken from, and its cells in the order of the columns, in the words of the source; null where the source "
-    "says nothing."
+    "These are the lines of a page, each with its id in brackets and, if it is known, its row and column in a table of "
+    "the page. Extract their contents into a table with these columns: {columns}. Give for each row the ids of the lines "
+    "it is taken from, and its cells in the order of the columns, in the words of the source; null if the source says "
+    "nothing."
 )
 ENTRIES = (
-    "These are the lines of a page, each with its id in brackets. The page holds entries one after another, as in a "
-    "register, a diary or a list. Give for each entry, in order, the id of the line that it begins with and a short "
-    "heading in the words of the source. What stands before the first entry goes on from the page before."
+    "These are the lines of a page, each with its id in brackets. The page consists of entries one after another, as in "
+    "a register, a diary or a list. Give for each entry, in order, the id of the line with which it begins and a short "
+    "heading in the words of the source. Lines before the first entry continue one from the previous page."
 )
 
 

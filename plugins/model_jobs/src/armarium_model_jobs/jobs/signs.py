@@ -22,7 +22,7 @@ IDENTIFY = (
     "order, their ids are:\n{ids}\nSay of each that you know what it is, in at most a sentence. Leave out those that you "
     "do not know."
 )
-NAMES = "\n\nSigns of these names are declared; where a picture shows one of them, answer its name as it stands here:\n{names}"
+NAMES = "\n\nSigns of these names are declared; where a picture shows one of them, answer its name exactly as given here:\n{names}"
 DECLARED = "declared_signs"
 """A family that declares signs puts a function of a connection into its `extras` under this name. It returns
 a list of signs, each with its `id`, `name` and `segment_ids`.
