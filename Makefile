@@ -14,7 +14,7 @@ FOLDER ?=
 LANGUAGE ?=
 WORKERS ?= 2
 SLOW ?= $(CI)
-REFUSALS = $(foreach family,formats iiif documents images canvas source_model reading workflows rights checking training search knowledge agents exports sync finding paleography georeference recipes,--every-refusal armarium_$(family))
+REFUSALS = $(foreach family,formats iiif documents images canvas source_model layout reading workflows rights checking model_jobs training search knowledge agents exports sync finding paleography georeference recipes,--every-refusal armarium_$(family))
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
 DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE),--language "$(LANGUAGE)")
 

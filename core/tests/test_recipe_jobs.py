@@ -226,7 +226,7 @@ def example(ex: Example) -> dict[str, Any]:
         (replace(TALLY, example=None), "has no example"),
         (replace(TALLY, writes=()), "names no action"),
         (replace(TALLY, writes=("tally.lose",)), "no loaded plugin brings that action"),
-        (replace(TALLY, example=lambda ex: {"page_id": "torn"}), "ended failed: No page could be done"),
+        (replace(TALLY, example=lambda ex: {"page_id": "torn"}), "ended failed: The page is torn."),
         (replace(TALLY, example=lambda ex: {"page_id": "blank"}), "wrote nothing"),
         (
             replace(TALLY, kind=page_kind("tally-letters", twice, TallySettings, summary="Count letters.")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,10 +49,19 @@ SAMPLES = {
     "Ital": "𐌀𐌁𐌂𐌃",
     "Xsux": "𒀀𒀁𒀂",
     "Egyp": "𓀀𓀁𓂋",
+    "Gujr": "ગુજરાતી",
+    "Guru": "ਗੁਰਮੁਖੀ",
+    "Knda": "ಕನ್ನಡ",
+    "Laoo": "ພາສາລາວ",
+    "Mlym": "മലയാളം",
+    "Orya": "ଓଡ଼ିଆ",
+    "Sinh": "සිංහල",
 }
 MEDIEVAL = "ꝓ ꝑ ꝗ ꝛ ꝝ ſ ꝫ Ꝫ þ ƿ \uf161 \ue8bf \uf1ac \ue42c \uefa0"
 """Letters of the Medieval Unicode Font Initiative, the last five among those for private use."""
-SYMBOLS = "☉☽♃♄♈✠☞℞℥℈𝄞⁂∮⌖🜍①Ⅳ"
+SYMBOLS = "☉☽♃♄♈✠☞℞℥℈⁂∮🜍①Ⅳ"
+MORE_SYMBOLS = "𝄞⌖⠿"
+"""Of music, technical ones, braille: in fonts of the machine."""
 JOINED = {
     "Arab": "بسم",
     "Syrc": "ܒܪܫܝܬ",
@@ -62,11 +72,19 @@ JOINED = {
     "Mong": "ᠮᠣᠩᠭᠣᠯ",
     "Phag": "ꡏꡡꡃ",
     "Hebr": "בְּרֵ",
+    "Mymr": "မြန်မာ",
+    "Gujr": "ક્ષ",
+    "Guru": "ਸ੍ਰੀ",
+    "Knda": "ಕ್ಷ",
+    "Mlym": "ക്ഷ",
+    "Orya": "କ୍ଷ",
+    "Sinh": "ක්‍රි",
 }
 
 
 ALWAYS = {"Latn", "Grek", "Cyrl", "Hebr", "Arab", "Deva", "Beng", "Taml", "Telu", "Thai", "Khmr", "Ital"} | {
-    "Hani", "Hira", "Kana", "Hang", "Bopo",
+    "Hani", "Hira", "Kana", "Hang", "Bopo", "Armn", "Geor", "Geok", "Ethi", "Gujr", "Guru", "Knda", "Laoo", "Mlym", "Mymr", "Orya",
+    "Sinh", "Zsym",
 }  # fmt: skip
 """Scripts whose fonts are installed with this package."""
 
@@ -119,9 +137,10 @@ def test_the_letters_of_medieval_manuscripts_are_in_the_first_font() -> None:
     assert all(has_letters(str(FONTS[0].path), letter) for letter in MEDIEVAL.split())
 
 
-def test_symbols_are_in_some_font() -> None:
-    first_for("Zsym")
-    lacks = [sign for sign in SYMBOLS if not any(has_letters(str(font.path), sign) for font in FONTS)]
+@pytest.mark.parametrize("signs", [SYMBOLS, MORE_SYMBOLS])
+def test_symbols_are_in_some_font(signs: str) -> None:
+    first_for("Zsym" if signs == SYMBOLS else "Brai")
+    lacks = [sign for sign in signs if not any(has_letters(str(font.path), sign) for font in FONTS)]
     assert lacks == []
 
 
@@ -195,6 +214,20 @@ def test_a_font_that_is_not_installed_is_absent_from_the_list(
     assert [font.family for font in packaged_fonts([absent, *catalogue.FIRST])] == ["Cardo"]
     assert list(packaged_fonts([FontPackage("json", ("Zzzz",), "absent.ttf", "Absent")])) == []
     assert list(installed_fonts([tmp_path, tmp_path / "absent"])) == []
+
+
+def test_a_font_of_the_machine_takes_the_place_of_a_spare_one() -> None:
+    spare = {font.family: font for font in packaged_fonts(catalogue.SPARE)}
+    assert len(spare) == len(catalogue.SPARE)
+    armenian, georgian, symbols = (spare[f"Noto Sans {one}"] for one in ("Armenian", "Georgian", "Symbols"))
+    serif = replace(armenian, family="Noto Serif Armenian")
+    music = replace(symbols, family="Noto Music")
+    assert not catalogue._is_spared(armenian, [])
+    assert catalogue._is_spared(armenian, [serif])
+    # Both ways of writing Georgian are asked for.
+    assert not catalogue._is_spared(georgian, [replace(georgian, family="Other", scripts=("Geor",))])
+    assert not catalogue._is_spared(symbols, [serif, music])
+    assert catalogue._is_spared(symbols, [replace(symbols)])
 
 
 def test_fonts_in_a_folder_are_found_where_they_say_that_they_are_free(

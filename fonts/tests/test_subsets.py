@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import uharfbuzz
 
-from armarium_fonts.catalogue import bundled_fonts
+from armarium_fonts.catalogue import bundled_fonts, fonts_for
 from armarium_fonts.shaping import shape
-from armarium_fonts.subsets import font_faces, part_of
+from armarium_fonts.subsets import carried_font, font_faces, part_of
 
 
 def names_in(data: bytes) -> dict[int, str]:
@@ -26,10 +26,9 @@ def names_in(data: bytes) -> dict[int, str]:
 def test_a_part_has_the_letters_of_a_text_and_joins_them_as_the_whole_does(
     tmp_path: Path, word: str, way: str
 ) -> None:
-    css, (font,) = font_faces(word, "Ours")
-    (data,) = re.findall(r"base64,([^\"]+)", css)
+    (font,) = fonts_for(word)
     part = tmp_path / f"part{font.path.suffix}"
-    part.write_bytes(base64.b64decode(data))
+    part.write_bytes(part_of(font, word))
     assert part.stat().st_size < font.path.stat().st_size / 4
     whole = shape(str(font.path), 100, word, way)  # type: ignore[arg-type]
     found = shape(str(part), 100, word, way)  # type: ignore[arg-type]
@@ -46,10 +45,34 @@ def test_no_part_goes_by_the_name_of_its_font_and_each_says_its_licence() -> Non
         assert stated.get(0), font.name
 
 
+def test_a_part_goes_by_the_name_of_its_font_only_where_its_makers_reserve_none() -> None:
+    for font in bundled_fonts():
+        assert font.family in names_in(part_of(font, "aαбאبक漢", named=True)).values(), font.name
+        for reserved in (
+            f'Copyright 2020 Them, with Reserved Font Name "{font.family}".\nPREAMBLE',
+            f"with reserved font names 'Other' and '{font.family.split()[0].upper()}'\nPREAMBLE",
+        ):
+            held = replace(font, licence_text=reserved)
+            assert set(names_in(part_of(held, "aαбאبक漢", named=True))) <= {0, 2, 13, 14}, font.name
+        free = replace(
+            font, licence_text='with Reserved Font Name "Source"\nPREAMBLE … Reserved Font Name Noto Cardo'
+        )
+        assert font.family in names_in(part_of(free, "aαбאبक漢", named=True)).values(), font.name
+
+
+def test_of_a_large_font_a_part_is_carried_and_of_others_the_whole() -> None:
+    fonts = {font.family: font for font in bundled_fonts()}
+    whole, large = fonts["Cardo"], fonts["Noto Sans CJK JP"]
+    assert carried_font(whole, "ꝓ") == whole.path.read_bytes()
+    part = carried_font(large, "漢字")
+    assert len(part) < 100_000
+    assert set(uharfbuzz.Face(uharfbuzz.Blob(part)).unicodes) == {ord("漢"), ord("字")}
+
+
 def test_letters_are_listed_once_and_those_of_every_machine_are_left_to_it() -> None:
-    assert font_faces("Plain, née à Zürich\n", "Ours") == ("", [])
-    css, fonts = font_faces("ꝓ λόγος 漢 \U0010fffd", "Ours")
+    assert font_faces("Plain, née à Zürich, λόγος, слово – 5 €\n", "Ours") == ("", [])
+    css, fonts = font_faces("ꝓ uͦ λόγος 漢 \U0010fffd", "Ours")
     assert [font.family for font in fonts] == ["Cardo", "Noto Sans CJK JP"]
     listed = re.findall(r"U\+([0-9A-F]+)", css)
-    assert sorted(listed) == sorted({f"{ord(one):X}" for one in "ꝓλόγος漢"})
+    assert sorted(listed) == sorted({f"{ord(one):X}" for one in "ꝓͦ漢"})
     assert css.count('font-family: "Ours"') == 2

@@ -167,7 +167,8 @@ def test_a_move_of_everything_is_undone_exactly(
 
 OF_FAMILIES = {
     *("document", "segment", "pass", "representation", "entity", "mention", "claim", "interpretation"),
-    *("hand", "hand_attribution", "campaign", "editorial_fact", "sign", "sign_instance", "letterform"),
+    *("hand", "hand_attribution", "campaign", "campaign_member", "campaign_reading", "editorial_fact"),
+    *("sign", "sign_instance", "letterform", "letterform_allograph"),
     *("control_point", "workflow", "cut", "verdict", "rights"),
 }
 

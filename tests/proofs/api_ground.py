@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Set
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +33,8 @@ RENEW = 2000
 """Requests sent to one project; then a new one is created, so that lists stay short and nothing runs out."""
 LOOK = 15
 """Requests between two lookups of what exists."""
+PATIENCE = 30.0
+"""Seconds for the steps in hand of runs that are ended."""
 
 _LIVE = "(SELECT id FROM document WHERE deleted_at IS NULL)"
 RELATIONS = (
@@ -62,6 +65,9 @@ RELATIONS = (
     "SELECT key FROM classification",
     "SELECT id AS job_id, kind AS job_kind FROM job",
     "SELECT id AS batch_id FROM image_batch",
+    "SELECT a.thread_id AS left_run_id, b.thread_id AS right_run_id FROM workflow_run_state a"
+    " JOIN workflow_run_state b ON b.status = 'done' AND b.thread_id <> a.thread_id"
+    " WHERE a.status = 'done' AND (SELECT count(*) FROM workflow_run WHERE thread_id IN (a.thread_id, b.thread_id)) = 2",
     "SELECT id AS audit_id FROM audit ORDER BY seq DESC LIMIT 200",
 )
 ENGINE_RELATIONS = ("SELECT id AS token_id FROM token WHERE NOT revoked AND kind = 'agent'",)
@@ -108,6 +114,7 @@ class Ground:
             # An open project holds resources (4 MB, seven files) until it is closed, and examples open many.
             self.engine.run(None, "library.release", {"path": str(one.path)}, LOCAL_OWNER)
         self._import()
+        self._let_runs_end()
         for found in self.engine.actions.all():
             try:
                 params = self.params(found.name)
@@ -122,6 +129,16 @@ class Ground:
                 # A runtime and a key of a prototype can be created only once.
                 self.use_up(found.name)
         self.look()
+
+    def _let_runs_end(self) -> None:
+        """Let two runs end, for what compares them; whatever examples begin later may wait for ever."""
+        for _ in range(2):
+            params = self.params("workflow.execute")
+            self.engine.run(self.library, "workflow.execute", params, LOCAL_OWNER)
+            self.use_up("workflow.execute")
+        until = time.monotonic() + PATIENCE
+        while self.engine.jobs.holding(self.library) and time.monotonic() < until:
+            time.sleep(0.05)
 
     def _import(self) -> None:
         from PIL import Image, ImageDraw
@@ -187,7 +204,7 @@ class Ground:
         return dict(self.spent[action])
 
     def _end_runs(self, library: Library) -> None:
-        """End the runs of workflows that examples began: no jobs run here."""
+        """End the runs of workflows that examples began, and wait for those that have a step in hand."""
         with library.db.read_all() as conn:
             going = conn.exec_driver_sql(
                 "SELECT thread_id FROM workflow_run WHERE thread_id IN "
@@ -195,9 +212,12 @@ class Ground:
             )
             threads = going.scalars().all()
         for thread in threads:
-            # One that was asked to end keeps its job until a job runner works on it, and there is none here.
+            # One that was asked to end before is refused a second time.
             with suppress(ServiceError):
                 self.engine.run(library, "run.cancel", {"thread_id": thread}, LOCAL_OWNER)
+        until = time.monotonic() + PATIENCE
+        while self.engine.jobs.holding(library) and time.monotonic() < until:
+            time.sleep(0.05)
 
     def _make_room(self, action: str) -> None:
         """Make sure that what an example adds does not exist yet: keys that it chooses, a picture that others add as

@@ -291,10 +291,14 @@ class Asker:
             names = {"original_pass_id"}
         if path.endswith("/readings/compare"):
             names |= {"read_pass_id"}
+        if path.endswith("/comparisons"):
+            names = {"left_run_id", "right_run_id"}
         wanted = {ALIASES.get(name, name) for name in names}
         scene = self.ground.scene(wanted, chance, pictured=bool(PICTURED.search(path)))
         if path.endswith("{pass_id}/original"):
             scene["pass_id"] = scene.get("original_pass_id")
+        if path.endswith("/comparisons"):
+            scene |= {side: scene.get(f"{side}_run_id") for side in ("left", "right")}
         if path.startswith("/api/actions/audit") and path.endswith("undo"):
             scene["audit_id"] = self.ground.fresh_step()
         scene |= {

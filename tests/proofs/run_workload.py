@@ -1,4 +1,5 @@
-"""A workflow run as a workload for the fault tests: reading order for pages, then their regions, a pass for each."""
+"""A workflow run as a workload for the fault tests: reading order for pages, then their regions, a pass for each, and a
+verdict on each reading."""
 
 from __future__ import annotations
 
@@ -18,11 +19,12 @@ from armarium_testing.faults import Say, Workload
 
 PAGES = 5
 GRAPH = {
-    "name": "Order and regions",
+    "name": "Order, regions and verdicts",
     "nodes": [
         {"id": "pages", "tool": "input"},
         {"id": "order", "tool": "put-in-order"},
         {"id": "regions", "tool": "find-regions"},
+        {"id": "check", "tool": "check"},
         {"id": "result", "tool": "output"},
     ],
     "edges": [
@@ -34,6 +36,13 @@ GRAPH = {
             "target": "regions",
             "target_port": "page_image",
         },
+        {
+            "id": "d",
+            "source": "pages",
+            "source_port": "pages",
+            "target": "check",
+            "target_port": "line_readings",
+        },
         {"id": "c", "source": "order", "source_port": "result", "target": "result", "target_port": "value"},
     ],
 }
@@ -42,7 +51,11 @@ GRAPH = {
 def _pages(engine: Engine, library: Library, folder: Path) -> None:
     ex = Example(engine, library, LOCAL_OWNER, folder)
     for _ in range(PAGES):
-        lined_page(ex)
+        page = lined_page(ex)
+        for reader in ("one", "two"):
+            readings = [{"segment_id": line, "text": "Dear Sir and friend"} for line in page["segment_ids"]]
+            taken = {"document_id": page["document_id"], "pass_id": page["pass_id"], "provider": reader}
+            engine.run(library, "reading.take", {**taken, "readings": readings}, LOCAL_OWNER)
     engine.run(library, "workflow.create", GRAPH, LOCAL_OWNER)
 
 
@@ -90,6 +103,15 @@ def made_twice(conn: Connection) -> tuple[list[str], tuple[int, int]]:
     return twice, (len(orders), len(regions))
 
 
+def _said_twice(conn: Connection) -> list[str]:
+    """Return how many verdicts are too many or too few: two readers read every line alike, and the second's is checked."""
+    lines, verdicts, targets = conn.exec_driver_sql(
+        "SELECT (SELECT count(DISTINCT segment_id) FROM content_representation), count(*), count(DISTINCT target_id)"
+        " FROM check_verdict"
+    ).one()
+    return [] if lines == verdicts == targets else [f"{verdicts} verdicts on {targets} of {lines} readings"]
+
+
 def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
     with library.db.read() as conn:
         runs = conn.exec_driver_sql(
@@ -97,6 +119,8 @@ def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[s
             " JOIN workflow_run_state s ON s.thread_id = r.thread_id"
         ).all()
         wrong, (orders, regions) = made_twice(conn)
+        if runs:
+            wrong += _said_twice(conn)
     if len(runs) > 1 or ("started" in said and not runs):
         wrong.append(f"{len(runs)} runs are there")
     for _, status, done in runs:

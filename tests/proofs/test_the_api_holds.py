@@ -63,9 +63,8 @@ NEVER_MET = {
     "POST /api/training/models/make-global": "as the one before",
     "POST /api/reading-at-scale/jobs/{job_id}/resend-failed": "no shard fails here; tried in "
     "plugins/training/tests/test_scale.py",
-    "POST /api/local-models/download/{runtime}/{model}": "as the one before; tried in plugins/reading/tests/test_routes.py",
-    "GET /api/workflow-execution/comparisons": "it compares runs that are done, and no job is worked on here; tried in "
-    "plugins/workflows/tests",
+    "POST /api/local-models/download/{runtime}/{model}": "no network is reached from here; tried in "
+    "plugins/reading/tests/test_routes.py",
     "POST /api/find-documents/proposals/{proposal_id}/join": "its pages go together, which chance does not find; tried in "
     "plugins/finding/tests/test_proposals.py",
     "POST /api/find-documents/proposals/{proposal_id}/move-page": "as the one before",

@@ -32,7 +32,15 @@ from armarium.errors import (
     Unavailable,
     missing,
 )
-from armarium.fonts import BundledFont, PictureFont, bundled_fonts, font_faces, fonts_for
+from armarium.fonts import (
+    BundledFont,
+    PictureFont,
+    bundled_fonts,
+    carried_font,
+    font_faces,
+    fonts_for,
+    is_unusual,
+)
 from armarium.guard import (
     IsClosed,
     PathNotAllowed,
@@ -196,6 +204,7 @@ __all__ = [
     "asking",
     "bundled_fonts",
     "cancel_with_undo",
+    "carried_font",
     "check_archive",
     "derived",
     "derived_index",
@@ -210,6 +219,7 @@ __all__ = [
     "hookimpl",
     "image_info",
     "is_among",
+    "is_unusual",
     "json_response",
     "json_text",
     "listed",

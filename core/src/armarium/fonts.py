@@ -18,12 +18,21 @@ from typing import TYPE_CHECKING
 
 from armarium_fonts import bidi, shaping
 from armarium_fonts.catalogue import BundledFont, bundled_fonts, fonts_for, pen_font
-from armarium_fonts.subsets import font_faces
+from armarium_fonts.subsets import carried_font, font_faces, is_unusual
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
 
-__all__ = ["BundledFont", "PictureFont", "bundled_fonts", "font_faces", "fonts_for", "pen_font"]
+__all__ = [
+    "BundledFont",
+    "PictureFont",
+    "bundled_fonts",
+    "carried_font",
+    "font_faces",
+    "fonts_for",
+    "is_unusual",
+    "pen_font",
+]
 
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial Unicode.ttf")
 _FINE = 44

@@ -49,6 +49,26 @@ NEXT = (
     FontPackage("fontpkg_noto_sans_thai", ("Thai",)),
     FontPackage("fontpkg_noto_sans_khmer", ("Khmr",)),
 )
+_NOTO = "manimgx_fonts"
+"""A package that carries Noto as it is published, and its licence."""
+SPARE = tuple(
+    FontPackage(_NOTO, scripts, f"NotoSans{name}[wght].ttf", f"Noto Sans {name}")
+    for name, scripts in (
+        ("Armenian", ("Armn",)),
+        ("Georgian", ("Geor", "Geok")),
+        ("Ethiopic", ("Ethi",)),
+        ("Gujarati", ("Gujr",)),
+        ("Gurmukhi", ("Guru",)),
+        ("Kannada", ("Knda",)),
+        ("Lao", ("Laoo",)),
+        ("Malayalam", ("Mlym",)),
+        ("Myanmar", ("Mymr",)),
+        ("Oriya", ("Orya",)),
+        ("Sinhala", ("Sinh",)),
+        ("Symbols", ("Zsym",)),
+    )
+)
+"""Fonts for scripts for which the machine has none: its own have serifs."""
 PEN = FontPackage("fontpkg_dancing_script", ("Latn",))
 """Looks like pen writing; never chosen automatically."""
 CJK = FontPackage(
@@ -95,13 +115,21 @@ def bundled_fonts() -> tuple[BundledFont, ...]:
     Latin, Greek and Cyrillic come first, then a font for each script, then Chinese, Japanese and Korean, then
     symbols.
     """
-    ours = list(installed_fonts(FOLDERS))
+    there = list(installed_fonts(FOLDERS))
+    ours = [*there, *(font for font in packaged_fonts(SPARE) if not _is_spared(font, there))]
     latin = [font for font in ours if "Latn" in font.scripts]
     symbols = [font for font in ours if font.scripts[0].startswith("Z")]
     others = [font for font in ours if font not in latin and font not in symbols]
     return number_fonts(
         [*packaged_fonts(FIRST), *latin, *packaged_fonts(NEXT), *others, *packaged_fonts([CJK]), *symbols]
     )
+
+
+def _is_spared(font: BundledFont, there: Iterable[BundledFont]) -> bool:
+    """Whether the machine has a font, or for its scripts others; of symbols no font has all."""
+    families = {one.family for one in there}
+    scripts = {script for one in there for script in one.scripts if not script.startswith("Z")}
+    return font.family in families or scripts.issuperset(font.scripts)
 
 
 def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:

@@ -208,3 +208,36 @@ def test_a_run_of_which_every_page_is_refused_fails_with_the_reason(
     assert run["state"] == "failed"
     assert "No page could be checked" in run["reason"]
     assert provider.asked == []
+    # Retried when the provider is on again it checks what it could not.
+    desk.engine.run(None, "provider.update", {"provider_id": identity, "enabled": True}, LOCAL_OWNER)
+    provider.answers = [json.dumps({"verdict": "confirm", "reasons": "Fine"})]
+    assert desk.client.post(f"/api/activity/jobs/{job_id}/retry").status_code == 200
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    assert (run["state"], run["total"], run["counts"]["confirm"]) == ("done", 1, 1)
+
+
+def test_a_run_that_is_cancelled_asks_about_no_further_proposal(
+    desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cancelled while the second of five is in hand: what was answered stays, the third is not asked about."""
+    monkeypatch.setattr(asking, "AT_ONCE", 1)
+    page, (first, second, *_) = read(desk, "one", "two", "three", "four", "five")
+    sent = {"layer": "readings", "scope_ids": [page], "checker": MODEL}
+    desk.client.put("/api/activity/jobs/paused", json={"paused": True})
+    job_id = desk.client.post("/api/check/runs", json=sent).json()["job_id"]
+    told: list[Any] = []
+
+    def answer(asked: dict[str, Any]) -> Answer:
+        provider.asked.append(asked)
+        if len(provider.asked) == 2:
+            told.append(desk.client.post(f"/api/check/runs/{job_id}/cancel").json()["state"])
+        return Answer(json.dumps({"verdict": "confirm", "reasons": "Fine"}))
+
+    provider.next_answer = answer  # type: ignore[method-assign]
+    desk.client.put("/api/activity/jobs/paused", json={"paused": False})
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    assert (told, run["state"], len(provider.asked)) == (["running"], "cancelled", 2)
+    given = {row[0] for row in desk.rows("SELECT target_id FROM check_verdict")}
+    assert {first} <= given <= {first, second}

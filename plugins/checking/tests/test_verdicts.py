@@ -90,6 +90,9 @@ def test_a_verdict_is_in_doubt_when_another_reading_counts_and_stands_when_its_o
 @pytest.mark.parametrize("path", ["/api/check/verdicts", "/api/mcp/tools/check/verdicts"])
 def test_what_the_server_says_is_not_the_callers(desk: Desk, path: str) -> None:
     _, _, target = reading(desk)
+    page, pass_id, lines = desk.page([0.6])
+    desk.read(page, pass_id, lines, ["Of another line"], "one")
+    ((elsewhere,),) = desk.rows("SELECT id FROM content_representation WHERE id <> ?", target)
     body = {"layer": "readings", "target_id": target, "verdict": "confirm", "reasons": "Seen"}
     refused: list[tuple[dict[str, Any], int, str]] = [
         *(({name: "person"}, 422, "invalid_request") for name in ("trust", "run_id", "checker", "audit_id")),
@@ -98,6 +101,10 @@ def test_what_the_server_says_is_not_the_callers(desk: Desk, path: str) -> None:
         ({"target_id": NOWHERE}, 404, "unknown_target"),
         ({"segment_id": NOWHERE}, 422, "other_segment"),
         ({"correction": "Dear Madam"}, 422, "no_correction"),
+        ({"replacement_id": target}, 422, "no_correction"),
+        ({"verdict": "correct", "replacement_id": NOWHERE}, 404, "unknown_target"),
+        ({"verdict": "correct", "replacement_id": elsewhere}, 422, "other_segment"),
+        ({"episode_id": f"ep_{NOWHERE}"}, 404, "unknown_episode"),
     ]
     for more, status, code in refused:
         answer = desk.client.post(path, json={**body, **more})
@@ -194,9 +201,46 @@ def test_a_person_does_not_write_a_runs_corrections(desk: Desk) -> None:
     sent["verdicts"] = [{**one, "verdict": "reject"}]
     refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
     assert (refused.status_code, refused.json()["code"]) == (422, "no_correction")
+    sent["verdicts"] = [{**one, "episode_id": f"ep_{NOWHERE}"}]
+    refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
+    assert (refused.status_code, refused.json()["code"]) == (404, "unknown_episode")
     sent["verdicts"] = [one]
     desk.do("check.take", sent, MACHINE)
     assert desk.verdicts()[0]["trust"] == "model"
+
+
+def test_outside_a_run_the_checker_is_who_calls(desk: Desk) -> None:
+    """Nobody passes for a checker: neither a person, nor an agent that names a provider's model."""
+    _, _, target = reading(desk)
+    sent = {
+        "layer": "readings",
+        "kind": "transcription",
+        "checker": {"provider": "OpenAI", "model": "the best"},
+        "verdicts": [{"target_id": target, "verdict": "confirm", "reasons": "As written"}],
+    }
+    for headers in ({}, agent(desk)):
+        answer = desk.client.post(
+            "/api/actions/invoke", json={"name": "check.take", "params": sent}, headers=headers
+        )
+        assert answer.status_code == 200, answer.text
+    assert [(one["checker"]["provider"], one["trust"]) for one in desk.verdicts()] == [
+        ("user", "model"),
+        ("agent", "model"),
+    ]
+
+
+def test_a_verdict_names_what_replaces_the_reading(desk: Desk) -> None:
+    _, line, target = reading(desk)
+    own = desk.do("representation.create", {"segment_id": line, "text": "Dear Sirs"})["id"]
+    body = {
+        "layer": "readings",
+        "target_id": target,
+        "verdict": "correct",
+        "reasons": "Seen",
+        "replacement_id": own,
+    }
+    answer = desk.client.post("/api/check/verdicts", json=body)
+    assert (answer.status_code, answer.json()["replacement_id"]) == (200, own), answer.text
 
 
 def test_it_is_a_recipe_job_that_conforms(desk: Desk, tmp_path: Path) -> None:

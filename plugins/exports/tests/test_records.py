@@ -234,6 +234,23 @@ def test_a_name_that_a_bundle_would_take_from_a_stranger_is_refused(desk: Desk) 
     assert (place / "segment.parquet").read_text() == "mine"
 
 
+def test_a_line_picture_is_of_the_language_of_what_holds_its_line(desk: Desk) -> None:
+    """The line's own, else its region's, else the page's."""
+    page = desk.page(desk.box(), "1.png", ["Dear Sir", "Monsieur", "سيدي"])
+    own, within, outside = desk.lines(page)
+    ((pass_id,),) = desk.rows("SELECT DISTINCT pass_id FROM segment")
+    made = {"document_id": page, "pass_id": pass_id, "kind": "region", "language": "fr"}
+    region = desk.do("segment.create_many", {"segments": [{**made, "anchor": {"rect": [0, 0, 1, 1]}}]})
+    inside = {"parent_segment_id": region["items"][0]["id"]}
+    for line, change in ((own, {**inside, "language": "en"}), (within, inside)):
+        desk.do("segment.update", {"segment_id": line, "expected_version": 1, **change})
+    desk.do("source_setting.set", {"level": "node", "target_id": page, "key": "language", "value": "ar"})
+    parquet(desk, line_pictures=True)
+    table = polars.read_parquet(desk.folder / "bundle" / "line_picture.parquet")
+    found = dict(zip(table["segment_id"], table["language"], strict=True))
+    assert found == {own: "en", within: "fr", outside: "ar"}
+
+
 def test_line_pictures_stand_beside_their_readings(desk: Desk) -> None:
     import io
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urldefrag
 
 import orjson
 import pytest
+import uharfbuzz
 from exports_desk import Desk
 from lxml import html
 from PIL import Image
@@ -88,11 +89,16 @@ def test_a_site_takes_the_fonts_along_that_its_texts_ask_for(desk: Desk) -> None
     desk.page(desk.box("More"), "2.png", ["क्षत्रिय", "בְּרֵאשִׁית 春眠"])
     found = site(desk, overwrite=True)
     named = {path.name for path in (assets / "fonts").iterdir()}
-    # That of Chinese is too large to go along; a reader's machine has one.
     assert named == {
         "NotoSansDevanagari.ttf", "noto-sans-devanagari-licence.txt",
         "Cardo-Regular.ttf", "cardo-licence.txt",
+        "NotoSansCJKjp-Regular.otf", "noto-sans-cjk-jp-licence.txt",
     }  # fmt: skip
+    # That of Chinese is large: a part goes along, under no name of its own, with the letters of the site.
+    part = uharfbuzz.Face(uharfbuzz.Blob((assets / "fonts" / "NotoSansCJKjp-Regular.otf").read_bytes()))
+    assert {*"春眠"} <= {chr(one) for one in part.unicodes}
+    assert (assets / "fonts" / "NotoSansCJKjp-Regular.otf").stat().st_size < 200_000
+    assert part.get_name(1) is None
     style = (assets / "site.css").read_text()
     assert 'url("fonts/NotoSansDevanagari.ttf")' in style
     assert '"Cardo"' in style

@@ -88,12 +88,12 @@ def test_a_whole_build_is_there_when_the_engine_is_killed(
     if not exchanges:
         monkeypatch.setattr("armarium.store.swapping._renamer", lambda: None)
 
-    def killed(*_args: object) -> None:
+    def end_here(*_args: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(
-            building.shutil if exchanges else building.os, "rmtree" if exchanges else "rename", killed
+            building.shutil if exchanges else building.os, "rmtree" if exchanges else "rename", end_here
         )
         with pytest.raises(KeyboardInterrupt):
             building.bring_built(fresh, place)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uharfbuzz
 from lxml import etree
 
 from armarium.api import bundled_fonts
@@ -51,7 +52,7 @@ def test_words_are_set_in_the_font_that_has_their_letters() -> None:
     ]  # fmt: skip
 
 
-def test_the_file_carries_the_fonts_that_are_not_too_large_hidden_by_their_keys() -> None:
+def test_the_file_carries_the_fonts_hidden_by_their_keys_of_the_large_one_a_part() -> None:
     """As ECMA-376 says (part 4, font embedding): the first 32 bytes combined with the key, read from its end."""
     data = write(TEXTS)
     assert data == write(TEXTS)
@@ -69,7 +70,13 @@ def test_the_file_carries_the_fonts_that_are_not_too_large_hidden_by_their_keys(
             key = uuid.UUID(str(entry.get(f"{W}fontKey")).strip("{}")).bytes[::-1]
             shown = bytes(one ^ key[place % 16] for place, one in enumerate(hidden[:32])) + hidden[32:]
             carried[font.get(f"{W}name")] = shown
+    part = carried.pop("Noto Sans CJK JP")
     assert carried == {family: files[family] for family in ("Cardo", "Amiri")}
+    face = uharfbuzz.Face(uharfbuzz.Blob(part))
+    assert {*"漢字"} <= {chr(one) for one in face.unicodes}
+    assert len(part) < 100_000
+    # By this name a run asks for it.
+    assert face.get_name(1) == "Noto Sans CJK JP"
     plain = zipfile.ZipFile(io.BytesIO(write(["Plain, née"])))
     assert not [name for name in plain.namelist() if "odttf" in name]
 
@@ -96,3 +103,4 @@ def test_libreoffice_draws_with_the_fonts_of_the_file(tmp_path: Path) -> None:
     pdf = (tmp_path / "a.pdf").read_bytes()
     assert b"+Cardo" in pdf
     assert b"+Amiri" in pdf
+    assert b"+NotoSansCJKjp" in pdf

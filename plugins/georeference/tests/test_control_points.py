@@ -123,6 +123,21 @@ def test_every_write_is_taken_back(desk: MapDesk) -> None:
     assert differences(before, table_digests(desk.library.db, desk.engine.library_schema)) == []
 
 
+def test_what_is_sent_as_it_stands_changes_nothing(desk: MapDesk) -> None:
+    """So the making of the point can be taken back, and the telling after it, which was no change."""
+    _, pass_id = desk.page()
+    place = {"x": 0.5, "y": 0.5, "lon": 2, "lat": 48, "note": "The tower"}
+    made = desk.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, place)
+    before = table_digests(desk.library.db, desk.engine.library_schema)
+    path = f"/api/georeference/control-points/{made['id']}"
+    told = desk.send("PATCH", path, 200, {"enabled": True, "note": "The tower"})
+    assert told["updated_at"] == made["updated_at"]
+    assert differences(before, table_digests(desk.library.db, desk.engine.library_schema)) == []
+    desk.engine.undo(desk.library, [made["audit_id"]], OWNER)
+    desk.engine.undo(desk.library, [told["audit_id"]], OWNER)
+    assert desk.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
+
+
 def test_a_purge_and_a_transfer_take_points_along(desk: MapDesk, tmp_path: Any) -> None:
     page, pass_id = desk.page()
     desk.points(pass_id, SQUARE)

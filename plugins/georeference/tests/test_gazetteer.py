@@ -12,9 +12,18 @@ from georeference_desk import OWNER, MapDesk
 from armarium.api import Engine, Invalid, NotFound
 from armarium_georeference import gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, gazetteer_of, places_in
+from armarium_georeference.recipe_jobs import PLACE_IN_A_GAZETTEER
+from armarium_testing.kills import Killed, KilledContext
 from armarium_testing.recipe_jobs import exercise_recipe_job
 
 LIMA = "https://www.geonames.org/3936456"
+
+
+class KilledPlacing(KilledContext):
+    """As `KilledContext`, of the owner."""
+
+    principal = OWNER
+    run_id = None
 
 
 def test_the_recipe_job_conforms(engine: Engine, tmp_path: Path) -> None:
@@ -44,6 +53,8 @@ def test_files_of_three_kinds() -> None:
             {"@id": LIMA, "properties": {"title": "Lima"}, "names": [{"toponym": "Los Reyes"}],
              "geometry": {"type": "GeometryCollection", "geometries": [point]}},
             {"@id": "http://x.org/nameless", "properties": {}},
+            {"@id": "http://x.org/odd", "properties": 0, "names": True, "geometry": 0},
+            {"@id": ["a"], "names": {"toponym": "x"}, "geometry": {"type": "GeometryCollection", "geometries": -1}},
             7,
         ],
     }  # fmt: skip
@@ -134,3 +145,31 @@ def test_pages_are_linked_with_places(desk: MapDesk, tmp_path: Path) -> None:
     assert refusal.value.code == "other_page"
     with pytest.raises(NotFound):
         desk.do("georeference.place_names", document_id=page, placements=[{**named, "entity_id": "e"}])
+
+
+def test_the_recipe_job_is_killed_anywhere_and_links_each_name_once(desk: MapDesk, tmp_path: Path) -> None:
+    file = tmp_path / "places.csv"
+    file.write_text(f"uri,name\n{LIMA},Lima\nu:9,Cuzco\n")
+    kind = PLACE_IN_A_GAZETTEER.kind
+    for calls in range(12):
+        pages = []
+        for text in ("Fecha en Lima", "Lima y Cuzco"):
+            page, pass_id = desk.page()
+            (line,) = desk.segments(page, pass_id, [[0.1, 0.1, 0.5, 0.05]])
+            desk.do("representation.create", segment_id=line, text=text)
+            pages.append(page)
+        args = kind.args.model_validate({"page_ids": pages, "file": str(file)})
+        desk.engine.paths.check(args, OWNER)
+        kept: dict[str, Any] = {}
+        allowed = calls
+        while True:
+            job = KilledPlacing(
+                desk.engine, desk.library, args, allowed, checkpoint=kept, set_id=f"job {calls}"
+            )
+            try:
+                kind.run(job)  # type: ignore[arg-type]
+                break
+            except Killed:
+                kept, allowed = job.kept, 99
+        counts = "SELECT count(*) FROM link l JOIN segment s ON s.id = l.from_id WHERE s.document_id = ?"
+        assert [desk.rows(counts, page) for page in pages] == [[(1,)], [(2,)]], calls

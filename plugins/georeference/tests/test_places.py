@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 from georeference_desk import NOWHERE, OWNER
+from hypothesis import given
+from hypothesis import strategies as st
 
 from armarium.api import Conflict, Engine, Invalid, NotFound
+from armarium_documents.api import check_date
 from armarium_georeference.dates import span_of, span_of_when
 from armarium_georeference.linked_places import linked_places
 from armarium_georeference.places import place_at
@@ -48,6 +51,21 @@ def status(values: list[dict[str, Any]], date: str | None) -> str:
         ({"end": "-0043"}, "0001", "none-for-date"),
         ({"start": "-0100", "end": "-0044-03-15"}, "-0044-03-16", "none-for-date"),
         ({"start": "1700", "end": "1600"}, "1650", "none-for-date"),
+        # As entities are stated: uncertain, with unknown digits, as intervals, each for all that it may be.
+        ({"start": "1650?", "end": "1660~"}, "1660-12-31", "stated"),
+        ({"start": "17XX"}, "1699", "none-for-date"),
+        ({"start": "17XX"}, "1700", "stated"),
+        ({"end": "174X"}, "1749-12", "stated"),
+        ({"end": "174X"}, "1750", "none-for-date"),
+        ({"start": "1650-XX", "end": "1650-03-XX"}, "1650-01-01", "stated"),
+        ({"start": "1650-XX", "end": "1650-03-XX"}, "1650-04-01", "none-for-date"),
+        ({"start": "1650/1652"}, "1650", "stated"),
+        ({"end": "1650/1652"}, "1652-12-31", "stated"),
+        ({"end": "1650/.."}, "2020", "stated"),
+        ({"start": "../1652"}, "0900", "stated"),
+        ({"end": "-00XX"}, "-0001", "stated"),
+        ({"start": "-01XX", "end": "-00XX"}, "-0199", "stated"),
+        ({"start": "-01XX"}, "-0200", "none-for-date"),
         ({"start": "the year of the flood"}, "1650", "none-for-date"),
     ],
 )
@@ -63,6 +81,13 @@ def test_several_at_a_date_are_all_candidates() -> None:
     both = place_at(find, "e", "1650")
     assert (both["status"], both["place"], len(both["candidates"])) == ("several", None, 2)
     assert status([LIMA, dict(LIMA)], "1650") == "stated"
+    # The same ground by another source, and for the years after, contradicts nothing; both are shown.
+    again = {**LIMA, "basis": "Cobo", "when": {"start": "1650"}}
+    same = place_at({"e": entity({**LIMA, "when": {"end": "1650"}}, again)}.get, "e", "1650")
+    assert (same["status"], len(same["candidates"])) == ("stated", 2)
+    assert same["place"]["geometry"]["coordinates"] == [-77.043, -12.046]
+    # Two names without coordinates may be two places.
+    assert status([{"label": "Lima"}, {"label": "Callao"}], "1650") == "several"
     assert status([], "1650") == "no-place"
     told = place_at({"e": entity({**LIMA, "when": {"start": "1700", "end": "1600"}})}.get, "e", "1650")
     assert "before it begins" in told["notes"][0]
@@ -161,6 +186,26 @@ def test_relations_from_which_no_area_follows() -> None:
     assert "more than 16" in why(mill=entity(north_of_lima(anchor_entity_id="p0")), **chain)
 
 
+@pytest.mark.parametrize("at", [(10, 50), (0, 0), (179.9, -10), (10, 85), (10, -85)])
+@pytest.mark.parametrize("bearing", [None, 90])
+def test_far_places_have_an_area_up_to_a_quarter_of_the_globe(at: tuple[float, float], bearing: Any) -> None:
+    """By the geodesic: what lies as far as it says is inside, what lies nearer or farther is not."""
+    from pyproj import Geod
+    from shapely.geometry import shape
+
+    far = {"distance_value": 9_000, "unit": "km", "bearing_deg": bearing}
+    area, _ = area_of(Anchor(*at, 100_000), far)
+    assert shape(area).is_valid
+    globe = Geod(ellps="WGS84")
+    for angle in range(0, 360, 15) if bearing is None else (75, 90, 105):
+        for distance, is_inside in ((8_850, False), (9_000, True), (9_150, False)):
+            lon, lat, _ = globe.fwd(*at, angle, distance * 1000)
+            assert inside(area, lon, lat) is is_inside, (angle, distance)
+    for distance in (10_000, 1e6, 1e300):
+        with pytest.raises(NoArea, match="farther than a quarter"):
+            area_of(Anchor(*at, 0), {**far, "distance_value": distance})
+
+
 def test_leagues_differ_by_country() -> None:
     assert metres_of("legua") == metres_of("League (Castile)") != metres_of("lieue")
     broad, spain = metres_of("leagues"), metres_of("leguas")
@@ -204,6 +249,43 @@ def test_a_place_as_linked_places() -> None:
     check_linked_places(
         linked_places({"e": lima, "mill": entity(north_of_lima(anchor_entity_id="e"))}.get, "mill")
     )
+
+
+@pytest.mark.parametrize(
+    ("when", "span"),
+    [
+        ({"start": "17XX"}, ({"earliest": "1700-01-01", "latest": "1799-12-31"}, {"earliest": "1700-01-01"})),
+        ({"end": "1650?"}, ({"latest": "1650-12-31"}, {"earliest": "1650-01-01", "latest": "1650-12-31"})),
+        ({"start": "../1652", "end": "1660-02-XX"},
+         ({"latest": "1652-12-31"}, {"earliest": "1660-02-01", "latest": "1660-02-29"})),
+        ({"start": "-01XX"}, ({"earliest": "-0199-01-01", "latest": "-0100-12-31"}, {"earliest": "-0199-01-01"})),
+    ],
+)  # fmt: skip
+def test_dates_that_are_not_known_whole_are_written_by_their_ends(when: Any, span: Any) -> None:
+    found = linked_places({"e": entity({**LIMA, "when": when})}.get, "e")
+    check_linked_places(found)
+    (geometry,) = found["features"][0]["geometry"]["geometries"]
+    assert geometry["when"]["timespans"] == [{"start": span[0], "end": span[1]}]
+
+
+STATED = r"[-+]?([0-9]{4,9}|[0-9]{3}X|[0-9]{2}XX)(-(0[1-9]|1[0-2]|XX)(-(0[1-9]|[12][0-9]|3[01]|XX))?)?[?~%]?"
+
+
+@given(st.from_regex(rf"({STATED}|\.\.)?/?({STATED}|\.\.)?", fullmatch=True))
+def test_every_date_that_an_entity_may_have_is_read(stated: str) -> None:
+    """Years of more than six digits are left out in words."""
+    long = re.search(r"[0-9]{7}", stated)
+    try:
+        check_date(stated)
+    except ValueError:
+        return
+    span = None if long else span_of_when({"start": stated, "end": stated})
+    if span is not None and "/" not in stated:
+        assert span.first is not None
+        assert span.last is not None
+        assert span.first <= span.last
+        if re.fullmatch(r"-?[0-9]{4,6}(-[0-9]{2}){0,2}", stated):
+            assert span == span_of(stated)
 
 
 def check_linked_places(found: dict[str, Any]) -> None:
@@ -253,6 +335,65 @@ def test_geometries_of_every_kind() -> None:
         None,
     )
     assert "the anchor reaches 78" in far["place"]["uncertainty"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"geojson": {"type": "Polygon", "coordinates": "x"}}, "not nested"),
+        ({"geojson": {"type": "Point", "coordinates": ["a", 1]}}, "no number"),
+        ({"geojson": {"type": "Point", "coordinates": [True, 1]}}, "no number"),
+        ({"geojson": {"type": "Point", "coordinates": [1]}}, "not nested"),
+        ({"geojson": {"type": "Point", "coordinates": [[1, 2]]}}, "no number|not nested"),
+        ({"geojson": {"type": "Point", "coordinates": [500, 45]}}, "no place on the globe"),
+        ({"geojson": {"type": "Point", "coordinates": [45, 95]}}, "no place on the globe"),
+        ({"geojson": {"type": "LineString", "coordinates": [[1, 2], [1, 2]]}}, "fewer than 2"),
+        ({"geojson": {"type": "Polygon", "coordinates": [[[1, 2], [3, 4], [1, 2]]]}}, "fewer than 3"),
+        ({"geojson": {"type": "Polygon", "coordinates": []}}, "not nested"),
+        ({"geojson": {"type": "Topology"}}, "type is 'Topology'"),
+        ({"geojson": {}}, "type is None"),
+        ({"geojson": {"type": "Feature", "geometry": None}}, "type is None"),
+        ({"geojson": {"type": "FeatureCollection", "features": []}}, "collection of nothing"),
+        ({"geojson": {"type": "GeometryCollection", "geometries": "x"}}, "collection of nothing"),
+        ({"geo_bbox": [1, 5, 2, 4]}, "north of its north"),
+        ({"geo_bbox": [1, 5, 2, 400]}, "no place on the globe"),
+    ],
+)
+def test_what_is_no_geometry_is_said_and_carries_no_other_place(value: Any, said: str) -> None:
+    """A relative place that rests on it ends too, in words."""
+    place = {"label": "x", "geometry_type": "area", **value}
+    find = {"e": entity(place), "mill": entity(north_of_lima(anchor_entity_id="e"))}.get
+    found = place_at(find, "e", None)
+    assert (found["status"], found["place"]["geometry"]) == ("stated", None)
+    assert re.search(said, found["place"]["why_no_geometry"])
+    assert linked_places(find, "e")["features"][0]["geometry"]["geometries"] == []
+    resting = place_at(find, "mill", None)["place"]
+    assert resting["geometry"] is None
+    assert "has no coordinates" in resting["why_no_geometry"]
+
+
+def test_collections_in_collections_are_read_to_a_depth() -> None:
+    deep: dict[str, Any] = {"type": "Point", "coordinates": [1, 2]}
+    for _ in range(3):
+        deep = {"type": "GeometryCollection", "geometries": [deep]}
+    made = linked_places({"e": entity({"label": "x", "geojson": deep})}.get, "e")
+    assert [one["coordinates"] for one in made["features"][0]["geometry"]["geometries"]] == [[1, 2]]
+    check_linked_places(made)
+    for _ in range(300):
+        deep = {"type": "GeometryCollection", "geometries": [deep]}
+    found = place_at({"e": entity({"label": "x", "geojson": deep})}.get, "e", None)
+    assert "more than 8" in found["place"]["why_no_geometry"]
+
+
+def test_rings_that_were_stated_are_closed_and_turned_the_right_way() -> None:
+    clockwise = [[0, 0], [0, 4], [4, 4], [4, 0]]
+    hole = [[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]
+    stated = {"type": "Polygon", "coordinates": [clockwise, hole]}
+    found = place_at({"e": entity({"label": "x", "geojson": stated})}.get, "e", None)["place"]["geometry"]
+    assert found["coordinates"] == [
+        [[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]],
+        [[1, 1], [1, 2], [2, 2], [2, 1], [1, 1]],
+    ]
 
 
 def test_over_http(keeping_engine: Engine, entities: Entities, tmp_path: Path) -> None:

@@ -165,6 +165,27 @@ def test_a_page_as_geojson(desk: MapDesk) -> None:
     assert len(pydantic.FeatureCollection.model_validate(found).features) == 5
 
 
+def test_a_line_is_of_the_language_of_what_holds_it(desk: MapDesk) -> None:
+    """The line's own, else its region's, else the page's: what `source-settings/resolve` answers too."""
+    page, pass_id = desk.page()
+    desk.points(pass_id, SQUARE)
+    (region,) = desk.segments(page, pass_id, [[0.1, 0.1, 0.8, 0.5]], language="ar")
+    inside = {"parent_segment_id": region}
+    (within,) = desk.segments(page, pass_id, [[0.2, 0.2, 0.3, 0.1]], **inside)
+    (own,) = desk.segments(page, pass_id, [[0.2, 0.4, 0.3, 0.1]], language="fr", **inside)
+    (outside,) = desk.segments(page, pass_id, [[0.2, 0.8, 0.3, 0.1]])
+    body = {"level": "node", "target_id": page, "key": "language", "value": "la"}
+    desk.send("PUT", "/api/source-settings", 200, body)
+    desk.choose(pass_id, "polynomial1")
+    found = desk.get(f"/api/georeference/documents/{page}/geojson")["features"]
+    languages = {one["id"]: one["properties"]["language"] for one in found}
+    expected = {region: "ar", within: "ar", own: "fr", outside: "la"}
+    assert {one: languages[one] for one in expected} == expected
+    for one, language in expected.items():
+        settings = desk.get("/api/source-settings/resolve", segment_id=one)["settings"]
+        assert next(said["value"] for said in settings if said["key"] == "language") == language
+
+
 def test_a_map_across_the_antimeridian_and_one_of_the_pole(desk: MapDesk) -> None:
     page, fiji = desk.page()
     desk.points(

@@ -270,7 +270,7 @@ def test_signs_are_drawn_once_and_the_example_is_none_of_them(
     gone = work_result(engine, library, "find-signs", page, examples=["f" * 32])
     assert gone == (
         "failed",
-        "No page could be done. The first: There is no segment "
+        "There is no segment "
         + "f" * 32
         + " to use as the example of a sign; name one that is drawn around the sign.",
     )

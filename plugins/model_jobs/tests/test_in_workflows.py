@@ -18,17 +18,18 @@ from armarium_documents.plugin import armarium_plugin as documents
 from armarium_model_jobs.plugin import armarium_plugin as model_jobs
 from armarium_model_jobs.samples import signed_page
 from armarium_reading.plugin import armarium_plugin as reading
+from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
 from armarium_testing.digest import table_digests
 from armarium_testing.fixtures import http_client
-from armarium_testing.model_provider import Answer
+from armarium_testing.model_provider import OWNER, Answer
 from armarium_workflows.plugin import armarium_plugin as workflows
 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with these jobs and workflows."""
-    plugins = [documents(), source_model(), reading(), workflows(), checking(), model_jobs()]
+    """An engine with these jobs, workflows and rights."""
+    plugins = [documents(), source_model(), reading(), rights(), workflows(), checking(), model_jobs()]
     return make_engine(plugins=plugins)
 
 
@@ -157,3 +158,178 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, cl
     assert {name for name in after if after[name] != before[name]} == set()
     assert desk.rows("SELECT count(*) FROM check_verdict") == [(0,)]
     assert desk.readings(page) == {}
+
+
+THREADS = "/api/workflow-execution/threads"
+TO_ASK = {"id": "ask", "tool": "ask-a-model", "config": {"prompt": "Who is written to?"}}
+
+
+def save(client: Any, work: dict[str, Any], port: str = "page_reading") -> str:
+    """A workflow of pages, *work* and what comes of it; its id."""
+    nodes = [{"id": "pages", "tool": "input"}, work, {"id": "result", "tool": "output"}]
+    ends = [("pages", "pages", work["id"], port), (work["id"], "result", "result", "value")]
+    edges = [
+        {"id": a + c, "source": a, "source_port": b, "target": c, "target_port": d} for a, b, c, d in ends
+    ]
+    made = client.post("/api/workflows", json={"name": "W", "nodes": nodes, "edges": edges})
+    assert made.status_code == 200, made.text
+    return str(made.json()["id"])
+
+
+def run(
+    desk: Desk, client: Any, workflow: str, pages: list[str], provider: str = "Loopback"
+) -> dict[str, Any]:
+    """Run it to its end; the run."""
+    sent = {"scope_ids": pages, "provider_override": provider}
+    begun = client.post(f"/api/workflows/{workflow}/execute", json=sent)
+    assert begun.status_code == 202, begun.text
+    return run_to_end(desk, client, begun.json()["thread_id"])
+
+
+def run_to_end(desk: Desk, client: Any, thread_id: str) -> dict[str, Any]:
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    found: dict[str, Any] = client.get(f"{THREADS}/{thread_id}").json()
+    return found
+
+
+class First(list[Any]):
+    """Answers alike, and does something as the first call comes."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__([""])
+        self.work: Callable[[], Any] | None = work
+
+    def __getitem__(self, index: Any) -> Answer:
+        work, self.work = self.work, None
+        if work is not None:
+            work()
+        return Answer("A gentleman.")
+
+
+def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_again(
+    desk: Desk, client: Any
+) -> None:
+    first, second = desk.page(), desk.page()
+    made: list[Any] = []
+
+    def restrict() -> None:
+        stated = {"target_kind": "document", "target_id": second, "model_use": "none"}
+        made.append(desk.act("rights.set", **stated)["id"])
+
+    desk.provider.answers = First(restrict)
+    found = run(desk, client, save(client, TO_ASK), [first, second])
+    assert (found["status"], found["pages_done"], found["pages_failed"]) == ("done", 1, 0)
+    assert found["page_items"] == [
+        {"document_id": first, "status": "done", "reason": None},
+        {
+            "document_id": second,
+            "status": "skipped",
+            "reason": "ask: Its rights records let no model have it.",
+        },
+    ]
+    assert len(desk.provider.asked) == 1
+    assert len(found["outputs"]["result"]) == 1
+    again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
+    assert run_to_end(desk, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
+    desk.act("rights.withdraw", record_id=made[0])
+    again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
+    assert again["pages"] == 1
+    assert run_to_end(desk, client, again["thread_id"])["pages_done"] == 1
+    assert len(desk.provider.asked) == 2
+
+
+def test_a_provider_that_is_switched_off_in_mid_run_fails_the_pages_that_are_left(
+    desk: Desk, client: Any
+) -> None:
+    with desk.engine.state.read() as conn:
+        (identity,) = conn.exec_driver_sql("SELECT id FROM provider").scalars()
+
+    def switch(enabled: bool) -> None:
+        given = {"provider_id": identity, "enabled": enabled}
+        desk.engine.run(None, "provider.update", given, OWNER)
+
+    desk.provider.answers = First(lambda: switch(False))
+    found = run(desk, client, save(client, TO_ASK), [desk.page(), desk.page(), desk.page()])
+    assert (found["status"], found["pages_done"], found["pages_failed"]) == ("done", 1, 2)
+    assert all("switched off" in one["reason"] for one in found["page_items"][1:])
+    assert len(desk.provider.asked) == 1
+    again = f"{THREADS}/{found['thread_id']}/read-again"
+    refused = client.post(again)
+    assert (refused.status_code, refused.json()["code"]) == (403, "provider_off")
+    switch(True)
+    assert run_to_end(desk, client, client.post(again).json()["thread_id"])["pages_done"] == 2
+
+
+def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any) -> None:
+    """11 tokens at 2 USD and 7 at 10 USD a million; null where the price of one call is not known."""
+    pages, flow = [desk.page(), desk.page()], save(client, TO_ASK)
+    prices: dict[str, dict[str, float]] = {
+        "Priced": {"input_cost": 2.0, "output_cost": 10.0},
+        "Half": {"input_cost": 2.0},
+        "Free": {"input_cost": 0.0, "output_cost": 0.0},
+    }
+    for name, stated in prices.items():
+        desk.provider.add_to(desk.engine, name, **stated)
+    desk.provider.answers = ["A gentleman."]
+    costs = [run(desk, client, flow, pages, name)["cost_usd"] for name in prices]
+    assert costs == [pytest.approx(2 * 92e-6), None, 0.0]
+    # The answer was paid for, though no page is done with it: a table has other columns.
+    table = {"id": "table", "tool": "extract-to-a-table", "config": {"columns": ["Who"]}}
+    failed = run(desk, client, save(client, table), pages[:1], "Priced")
+    assert (failed["status"], failed["cost_usd"]) == ("failed", pytest.approx(2 * 92e-6))
+
+    def pause() -> None:
+        ((thread,),) = desk.rows("SELECT thread_id FROM workflow_run ORDER BY created_at DESC LIMIT 1")
+        client.post(f"{THREADS}/{thread}/pause")
+
+    # The page in hand is finished, the other withdrawn.
+    desk.provider.answers = First(pause)
+    stopped = run(desk, client, flow, pages, "Priced")
+    client.post(f"{THREADS}/{stopped['thread_id']}/cancel")
+    stopped = run_to_end(desk, client, stopped["thread_id"])
+    assert (stopped["status"], stopped["cost_usd"]) == ("cancelled", pytest.approx(92e-6))
+
+
+def test_a_chain_asks_whom_its_inputs_name_and_lets_pages_leave_only_where_they_say_so(
+    desk: Desk, client: Any
+) -> None:
+    page = desk.page()
+    mend = save(client, {"id": "mend", "tool": "correct"}, "line_readings")
+    desk.provider.add_to(desk.engine, "Far", host="http://203.0.113.9")
+
+    def execute(step: dict[str, Any], **inputs: Any) -> Any:
+        one = {"id": "one", "workflow_id": mend, "name": "One", **step}
+        kept = {"initial_inputs": {"pages_may_leave": True}}
+        chain = client.post("/api/chains", json={"name": "C", "steps": [one], **kept}).json()["id"]
+        return client.post(
+            f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [page], **inputs}}
+        )
+
+    far = {"provider_override": "Far"}
+    for step, inputs, status, code in (
+        ({}, {}, 422, "provider_needed"),
+        ({"static_inputs": {"provider": "Nobody"}}, {}, 404, "unknown_provider"),
+        (far, {}, 403, "pages_may_not_leave"),
+        (far, {"pages_may_leave": False}, 403, "pages_may_not_leave"),
+        (far, {"pages_may_leave": "yes"}, 422, "invalid_request"),
+        ({**far, "static_inputs": {"pages_may_leave": True}}, {}, 403, "pages_may_not_leave"),
+    ):
+        answer = execute(step, **inputs)
+        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert desk.rows("SELECT count(*) FROM job WHERE kind = 'chain'") == [(0,)]
+    client.put("/api/activity/jobs/paused", json={"paused": True})
+    assert execute(far, pages_may_leave=True).status_code == 202
+    assert desk.rows("SELECT pages_may_leave FROM workflow_run") == [(1,)]
+    client.post("/api/activity/jobs/clear-failed")
+    for (job,) in desk.rows("SELECT id FROM job WHERE kind = 'chain'"):
+        client.post(f"/api/activity/jobs/{job}/cancel")
+    client.put("/api/activity/jobs/paused", json={"paused": False})
+    desk.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
+    for step, inputs in (
+        ({"static_inputs": {"provider": "Loopback"}}, {}),
+        ({}, {"provider": "Loopback"}),
+    ):
+        begun = execute(step, **inputs)
+        assert begun.status_code == 202, begun.text
+        assert run_to_end(desk, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
+    assert {one["path"] for one in desk.provider.asked} == {"/v1/chat/completions"}

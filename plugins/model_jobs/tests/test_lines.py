@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from model_desk import Desk, ids_in, prompt_of
 
-from armarium.api import Forbidden, Invalid
+from armarium.api import Forbidden, Invalid, JobContext
+from armarium.jobs.context import JobStopped
+from armarium_model_jobs.jobs import lines
 from armarium_reading.api import standing_of
 from armarium_testing.model_provider import Answer
+
+
+class FirstThen(list[Any]):
+    """The first answer as *given* works it out, then *after*."""
+
+    def __init__(self, given: Any, after: Answer) -> None:
+        super().__init__([""])
+        self.given, self.after, self.count = given, after, 0
+
+    def __getitem__(self, index: Any) -> Answer:
+        self.count += 1
+        found: Answer = self.given[0] if self.count == 1 else self.after
+        return found
 
 
 def test_what_a_machine_misread_is_corrected_beside_its_reading(desk: Desk) -> None:
@@ -89,6 +106,71 @@ def test_a_busy_provider_puts_the_job_off(desk: Desk) -> None:
     page = desk.page()
     assert desk.job("correct", page)["state"] == "waiting"
     assert all(len(one) == 1 for one in desk.readings(page).values())
+
+
+def test_a_job_none_of_whose_pages_could_be_done_does_them_when_it_is_retried(desk: Desk) -> None:
+    pages = [desk.page(), desk.page()]
+    desk.provider.answers = [Answer(body=b"<html>")]
+    failed = desk.job("correct", *pages)
+    assert failed["state"] == "failed"
+    desk.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
+    desk.act("job.retry", job_id=failed["id"])
+    desk.engine.jobs.run_until_idle(desk.library, 30)
+    assert desk.rows("SELECT state FROM job WHERE id = ?", failed["id"]) == [("done",)]
+    assert [str(desk.readings(page)).count("Dear Sir") for page in pages] == [1, 1]
+
+
+def test_a_question_that_was_answered_is_not_asked_again_when_the_job_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call a line: the first is answered, then the provider is busy; what goes on asks about the other two."""
+    monkeypatch.setattr(lines, "LINES_AT_ONCE", 1)
+    page = desk.page()
+    calls: list[list[str]] = []
+
+    def answer(ids: list[str]) -> Any:
+        calls.append(ids)
+        return {"lines": [{"id": ids[0], "text": f"line {len(calls)}"}]}
+
+    desk.answers(answer)
+    given = desk.provider.answers
+    busy = Answer(status=429, body=b"", headers={"retry-after": "61"})
+    desk.provider.answers = FirstThen(given, busy)
+    job = desk.job("correct", page)
+    assert (job["state"], len(desk.provider.asked), len(calls)) == ("waiting", 2, 1)
+    desk.provider.answers = given
+    with desk.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job["id"],))
+    assert desk.engine.jobs.run_until_idle(desk.library, 30)
+    assert calls == [[one] for one in desk.lines(page)]
+    assert [told[-1] for told in desk.readings(page).values()] == [
+        ("Loopback", f"line {number}") for number in (1, 2, 3)
+    ]
+    assert desk.rows("SELECT count(*) FROM episode") == [(4,)]
+
+
+def test_what_was_answered_before_a_kill_is_written_after_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a kill leaves it: the answer is in the ledger, and nothing of it is written."""
+    page = desk.page()
+    desk.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
+    act = JobContext.act
+    struck: list[str] = []
+
+    def kill_once(self: Any, *given: Any, **more: Any) -> Any:
+        if not struck:
+            struck.append(self.job_id)
+            raise JobStopped("shutdown")
+        return act(self, *given, **more)
+
+    monkeypatch.setattr(JobContext, "act", kill_once)
+    job = desk.job("correct", page)
+    assert (job["state"], len(desk.provider.asked)) == ("done", 1)
+    assert str(desk.readings(page)).count("Dear Sir") == 1
+    # A person's retry, and another job, ask anew.
+    desk.job("correct", page)
+    assert len(desk.provider.asked) == 2
 
 
 def test_a_page_that_no_model_may_see_is_passed_over(desk: Desk) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
+from armarium_paleography.models import vectors
 
 FAMILIES = ("documents", "source_model", "paleography")
 EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_id="editor-token", token_kind="device")
@@ -104,3 +106,20 @@ class Desk:
         node = {"id": page, "parent_id": box, "doc_type": "file", "file_type": "image", "name": "1.png"}
         self.do("document.add_files", {"nodes": [{**node, "picture": picture}]})
         return page
+
+
+def keep_looks(desk: Desk, looks: Mapping[str, Sequence[float]]) -> None:
+    """Vectors of segments, as a worker would have made them."""
+    import numpy as np
+
+    rows = [
+        {
+            "segment_id": line,
+            "document_id": desk.rows("SELECT document_id FROM segment WHERE id = ?", line)[0][0],
+            "fingerprint": "made",
+            "vector": np.array(look, dtype=np.float16).tobytes(),
+        }
+        for line, look in looks.items()
+    ]
+    with desk.library.db.write() as conn:
+        conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)

@@ -139,6 +139,32 @@ def test_one_description_of_a_letterform_stands(desk: Desk) -> None:
     assert desk.undo(cleared["audit_id"], 409)["code"] == "description_stands"
 
 
+def test_what_named_one_before_it_was_withdrawn_goes_on_to_and_comes_back_as_it_was(desk: Desk) -> None:
+    """Nothing new is said of a withdrawn hand or allograph, and no undo of what was done since is refused for it."""
+    page = desk.page()
+    line, hand = page.lines[0], desk.hand()
+    form = desk.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
+    path, said = f"/letterforms/segment/{line}", {"character": "g", "allograph_id": form, "hand_id": hand}
+    desk.send("PUT", path, said)
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A", "hand_id": hand})["id"]
+    desk.post(f"/hands/{hand}/withdraw")
+    desk.post(f"/letterforms/allographs/{form}/withdraw")
+    steps = [
+        desk.send("PUT", path, {"character": "g"}),
+        desk.send("DELETE", path),
+        desk.send("PATCH", f"/campaigns/{campaign}", {"name": "B", "hand_id": None}),
+        desk.post("/segments/merge", {"segment_ids": page.lines, "keep_id": page.lines[1]}),
+    ]
+    for step in reversed(steps):
+        desk.undo(step["audit_id"])
+    described = desk.get(path)["letterform"]
+    assert (described["allograph_id"], described["hand_id"]) == (form, hand)
+    (kept,) = desk.get(f"/campaigns/document/{page.id}")["items"]
+    assert (kept["name"], kept["hand_id"]) == ("A", hand)
+    assert desk.send("PUT", path, said, 409)["code"] == "withdrawn"
+    assert desk.send("PATCH", f"/campaigns/{campaign}", {"hand_id": hand}, 409)["code"] == "withdrawn"
+
+
 def test_what_letterforms_refuse(desk: Desk) -> None:
     line = desk.page().lines[0]
     path = f"/letterforms/segment/{line}"

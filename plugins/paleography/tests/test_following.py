@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from paleography_desk import MACHINE, Desk
+import pytest
+from paleography_desk import MACHINE, Desk, keep_looks
+
+from armarium.principals import LOCAL_OWNER
+from armarium_paleography.models import metadata
 
 
 def facts_of(desk: Desk, line: str) -> list[tuple[str, str]]:
@@ -130,6 +134,41 @@ def test_a_split_gives_each_part_its_hand_and_its_facts(desk: Desk) -> None:
     assert facts_of(desk, line) == [("unclear", "principio"), ("supplied", "uerbum")]
 
 
+@pytest.mark.parametrize("who", [LOCAL_OWNER, MACHINE], ids=["a person", "a machine"])
+def test_a_reading_that_is_carried_to_another_pass_takes_its_facts_and_campaigns_along(
+    desk: Desk, who: Any
+) -> None:
+    page = desk.page(["In principio erat uerbum"])
+    line = page.lines[0]
+    mark(desk, line, "unclear", 3, 12)
+    withdrawn = mark(desk, line, "deleted", 0, 2)
+    desk.post(f"/editorial/{withdrawn['id']}/withdraw")
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
+    other = desk.do("segment.pass_create", {"document_id": page.id, "name": "Second look"})["id"]
+    rect = {"rect": [0.1, 0.03, 0.8, 0.05]}
+    made = {"document_id": page.id, "pass_id": other, "kind": "line", "anchor": rect}
+    there = desk.do("segment.create_many", {"segments": [made]})["items"][0]["id"]
+    match = desk.do("segment.match_propose", {"from_segment_id": line, "to_segment_id": there})["id"]
+    desk.do("segment.match_accept", {"match_id": match})
+    before = facts_of(desk, line)
+    outcome = desk.engine.run(desk.library, "segment.carry", {"match_id": match, "kinds": ["reading"]}, who)
+    ((copy, maker),) = desk.rows(
+        "SELECT id, provenance_kind FROM content_representation WHERE segment_id = ?", there
+    )
+    (fact,) = desk.get(f"/editorial/segment/{there}")["facts"]
+    assert (fact["kind"], fact["representation_id"], fact["char_start"], fact["char_end"]) == (
+        "unclear", copy, 3, 12,
+    )  # fmt: skip
+    assert fact["provenance_kind"] == maker == ("human" if who is LOCAL_OWNER else "agent")
+    assert desk.get(f"/campaigns/reading/{copy}")["campaign_ids"] == [campaign]
+    assert facts_of(desk, line) == before
+    desk.undo(outcome.audit_id)
+    assert desk.rows("SELECT count(*) FROM editorial_fact WHERE segment_id = ?", there) == [(0,)]
+    assert desk.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [campaign]
+
+
 def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdrawn(desk: Desk) -> None:
     """What hung on the absorbed line, or was copied for a part, is for a hand, a sign, a campaign that is live."""
     page = desk.page(lines=2)
@@ -171,7 +210,10 @@ def test_no_redo_of_a_correction_gives_its_reading_a_withdrawn_campaign(desk: De
 
 def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
     page = desk.page(lines=1)
-    desk.post("/hands/attributions", {"hand_id": desk.hand(), "segment_id": page.lines[0]})
+    said = {"hand_id": desk.hand(), "segment_id": page.lines[0]}
+    desk.post("/hands/attributions", said)
+    # It says the same itself: what it copies of the person's is its own word, and it has that once.
+    desk.do("hand.attribute", said, MACHINE)
     parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
     body = {"segment_id": page.lines[0], "expected_version": 1, "parts": parts}
     made = desk.do("segment.split", body, MACHINE)
@@ -180,17 +222,33 @@ def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
 
 
 def test_empty_trash_removes_what_hung_on_the_page_and_leaves_the_hand(desk: Desk) -> None:
-    page = desk.page(["erat"])
-    hand = desk.hand()
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": page.lines[0]})["id"]
-    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]})
-    desk.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]})
-    mark(desk, page.lines[0], "unclear", 0, 4)
-    desk.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "e"})
+    page, other = desk.page(["erat"], lines=1), desk.page(lines=1)
+    line, hand = page.lines[0], desk.hand()
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
+    form = desk.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    desk.post(f"/signs/{sign}/instances", {"segment_id": line})
+    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
+    mark(desk, line, "unclear", 0, 4)
+    desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e", "allograph_id": form})
+    looks = {line: [1.0, 0.0], other.lines[0]: [1.0, 0.1]}
+    keep_looks(desk, looks)
+    # Proposed for a line that stays, because it looks like the one that goes.
+    assert desk.post("/likeness/proposals", {"kind": "hand", "segment_ids": other.lines})["count"] == 1
     desk.do("document.delete", {"ids": [page.id]})
     assert desk.get(f"/hands/{hand}/attributions")["items"] == []
+    assert desk.get(f"/signs/{sign}/instances")["items"] == []
+    assert desk.get("/letterforms", character="e")["items"] == []
+    assert desk.get("/letterforms/features")["items"] == []
+    assert desk.get("/likeness", segment_id=other.lines[0])["items"] == []
     desk.post("/documents/trash/empty")
-    for table in ("hand_attribution", "editorial_fact", "letterform", "sign_instance"):
+    here = {table.name for table in metadata.sorted_tables} - {"hand", "sign", "letterform_allograph"}
+    for table in here - {"likeness_vector"}:
         assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+    assert desk.rows("SELECT segment_id FROM likeness_vector") == [(other.lines[0],)]
+    assert desk.get("/letterforms/allographs")["count"] == 1
     assert [one["id"] for one in desk.get("/hands")["items"]] == [hand]
     assert desk.get("/signs")["items"][0]["picture_segment_id"] is None

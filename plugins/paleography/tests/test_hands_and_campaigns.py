@@ -54,6 +54,29 @@ def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(desk: Desk) -> Non
     assert desk.undo(undone, 409)["code"] == "withdrawn"
 
 
+def test_no_redo_says_the_same_twice(desk: Desk) -> None:
+    """A judge says a hand of a segment once, a segment shows a sign once, a reading gives a campaign once."""
+    page = desk.page(["In principio"])
+    line, hand = page.lines[0], desk.hand()
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    sign = desk.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
+    for method, path, body in (
+        ("POST", "/hands/attributions", {"hand_id": hand, "segment_id": line}),
+        ("POST", f"/signs/{sign}/instances", {"segment_id": line}),
+        ("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]}),
+    ):
+        undone = desk.undo(desk.send(method, path, body)["audit_id"])["audit_ids"][0]
+        again = desk.send(method, path, body)
+        refused = desk.undo(undone, 409)
+        assert (refused["code"], refused["reason"]) == ("already_exists", "changed"), path
+        desk.undo(again["audit_id"])
+        desk.undo(undone)
+    assert desk.get(f"/hands/{hand}/attributions")["count"] == 1
+    assert desk.get(f"/signs/{sign}/instances")["count"] == 1
+    assert desk.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(1,)]
+
+
 def test_what_is_not_there_or_not_the_callers_is_refused(desk: Desk) -> None:
     page = desk.page()
     line, hand = page.lines[0], desk.hand()

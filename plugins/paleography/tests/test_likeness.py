@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoints
 from typing import Any
 
 import numpy as np
 import pytest
-from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk
+from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk, keep_looks
 
 from armarium.api import Engine, Forbidden
+from armarium.principals import LOCAL_OWNER
+from armarium_paleography import jobs
 from armarium_paleography.models import vectors
 from armarium_paleography.queries import likeness
+from armarium_paleography.schemas import LookArgs
+from armarium_testing.kills import Killed, KilledContext
 
 
 @pytest.fixture
@@ -25,21 +30,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     )
 
 
-def keep(desk: Desk, looks: dict[str, list[float]]) -> None:
-    """Vectors as a worker would have made them."""
-    rows = [
-        {
-            "segment_id": line,
-            "document_id": desk.rows("SELECT document_id FROM segment WHERE id = ?", line)[0][0],
-            "fingerprint": "made",
-            "vector": np.array(look, dtype=np.float16).tobytes(),
-        }
-        for line, look in looks.items()
-    ]
-    with desk.library.db.write() as conn:
-        conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)
-
-
 def alike(desk: Desk, line: str, **query: Any) -> list[str]:
     return [one["segment_id"] for one in desk.get("/likeness", segment_id=line, **query)["items"]]
 
@@ -49,7 +39,7 @@ def test_the_order_is_that_of_a_plain_computation(desk: Desk) -> None:
     lines = [line for page in pages for line in page.lines]
     chance = np.random.default_rng(5)
     looks = {line: chance.normal(size=8).tolist() for line in lines}
-    keep(desk, looks)
+    keep_looks(desk, looks)
     rounded = np.array([np.array(looks[line], dtype=np.float16) for line in lines], dtype=np.float64)
     rounded -= rounded.mean(axis=0)
     own = rounded[0] / np.linalg.norm(rounded[0])
@@ -74,7 +64,7 @@ def test_what_was_not_looked_at_is_said(desk: Desk) -> None:
 
 def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     first, second, third = desk.page(lines=1), desk.page(lines=1), desk.page(lines=2)
-    keep(desk, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines})
+    keep_looks(desk, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines})
     desk.post("/segments/delete", {"segment_ids": [third.lines[0]], "expected_versions": [1]})
     line = first.lines[0]
     assert set(alike(desk, line)) == {second.lines[0], third.lines[1]}
@@ -87,7 +77,7 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
     assert answer.json()["withheld"] == 1
     # Also where the list is as long as it was asked for: the one that is withheld looks more like it.
-    keep(
+    keep_looks(
         desk,
         {
             line: [1, 1, 0],
@@ -102,7 +92,7 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     assert desk.get("/likeness", **query)["withheld"] == 0
     for label, line_of in (("Hidden", second.lines[0]), ("Open", third.lines[1])):
         desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line_of})
-    keep(
+    keep_looks(
         desk,
         {
             line: [1, 1, 0],
@@ -115,12 +105,25 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     assert [one["like_segment_id"] for one in made] == [third.lines[1]]
 
 
+def test_after_a_purge_what_is_looked_at_anew_is_found(desk: Desk) -> None:
+    """As many vectors as before, with the same numbers: those of the purged page are not taken for them."""
+    stays, goes = desk.page(lines=1), desk.page(lines=2)
+    keep_looks(desk, {stays.lines[0]: [1, 0, 0], goes.lines[0]: [1, 1, 0], goes.lines[1]: [0, 1, 1]})
+    assert alike(desk, stays.lines[0]) == goes.lines
+    desk.do("document.delete", {"ids": [goes.id]})
+    desk.post("/documents/trash/empty")
+    comes = desk.page(lines=2)
+    keep_looks(desk, {comes.lines[0]: [0, 1, 1], comes.lines[1]: [1, 1, 0]})
+    assert alike(desk, stays.lines[0]) == comes.lines[::-1]
+    assert alike(desk, comes.lines[0]) == stays.lines
+
+
 def test_a_proposal_is_no_judgement_until_a_person_accepts_it(desk: Desk) -> None:
     known, new = desk.page(lines=2), desk.page(lines=2)
     a, b = desk.hand("A"), desk.hand("B")
     for hand, line in ((a, known.lines[0]), (b, known.lines[1])):
         desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    keep(desk, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
+    keep_looks(desk, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
                 new.lines[0]: [0.9, 0.1, 0], new.lines[1]: [0.1, 0.9, 0]})  # fmt: skip
     made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
     assert [(one["hand_id"], one["like_segment_id"]) for one in made] == [
@@ -156,7 +159,7 @@ def test_signs_are_proposed_too(desk: Desk) -> None:
     one, two, three = page.lines
     sign = desk.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
     desk.post(f"/signs/{sign}/instances", {"segment_id": one})
-    keep(desk, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
+    keep_looks(desk, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
     (made,) = desk.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
     assert (made["sign_id"], made["segment_id"]) == (sign, two)
     desk.post(f"/likeness/proposals/{made['id']}/accept")
@@ -190,3 +193,52 @@ def test_a_page_is_looked_at_once_and_again_where_a_line_moved(desk: Desk) -> No
     desk.send("PUT", f"/segments/{page.lines[0]}", body)
     assert look() == {"looked_at": 1, "left_out": 2}
     assert len(alike(desk, page.lines[0], same_page=True)) == 2
+
+
+class KilledLook(KilledContext):
+    """As `KilledContext`, with a worker of the test; what is written along with a checkpoint stands or falls with it."""
+
+    principal = LOCAL_OWNER
+    asked: list[int]
+
+    def call_worker(self, _: Any, target: str, what: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        self._tick()
+        count = len(params["lines"])
+        self.asked.append(count)
+        made = np.arange(4 * count, dtype=np.float16)
+        self._tick()
+        return {"vectors": base64.b64encode(made.tobytes()).decode(), "length": 4}
+
+    def save(self, checkpoint: dict[str, Any], *, along: Any = None, **counts: Any) -> None:
+        self._tick()
+        with self.library.db.write() as conn:
+            along(conn)
+        self._keep(checkpoint)
+        self._tick()
+
+
+def test_a_job_that_looks_is_killed_anywhere_and_looks_at_what_is_left(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "worker_target", lambda: "made:Eyes")
+    pages = [desk.page(lines=2, picture=True) for _ in range(3)]
+    lines = {line for page in pages for line in page.lines}
+    args = LookArgs(page_ids=[page.id for page in pages])
+    for calls in range(17):
+        with desk.library.db.write() as conn:
+            conn.execute(vectors.delete())
+        kept: dict[str, Any] = {}
+        asked: list[int] = []
+        allowed = calls
+        while True:
+            job = KilledLook(desk.engine, desk.library, args, allowed, checkpoint=kept)
+            job.asked = asked
+            try:
+                result = jobs.look_at(job)  # type: ignore[arg-type]
+                break
+            except Killed:
+                kept, allowed = job.kept, 99
+        assert result == {"looked_at": 6, "left_out": 0}, calls
+        assert {one for (one,) in desk.rows("SELECT segment_id FROM likeness_vector")} == lines
+        # Only the page in hand is looked at again.
+        assert asked in ([2, 2, 2], [2, 2, 2, 2]), calls

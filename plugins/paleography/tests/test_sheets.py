@@ -70,7 +70,15 @@ def test_sheets_of_signs_and_letters(desk: Desk) -> None:
     one, two = page.lines
     sign = desk.post("/signs", {"name": "et", "picture_segment_id": one, "code_point": "U+204A"})["id"]
     desk.post(f"/signs/{sign}/instances", {"segment_id": two})
+    # The picture of the sign first, then where else it stands.
+    assert sheet(desk, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
+    assert sheet(desk, f"/signs/{sign}/sheet", offset=1)[1] == [1, 0, 0]
+    desk.post(f"/signs/{sign}/instances", {"segment_id": one})
+    assert sheet(desk, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
+    (version,) = desk.rows("SELECT version FROM segment WHERE id = ?", one)[0]
+    gone = desk.post("/segments/delete", {"segment_ids": [one], "expected_versions": [version]})
     assert sheet(desk, f"/signs/{sign}/sheet")[1] == [1, 0, 0]
+    desk.undo(gone["audit_id"])
     form = desk.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
     hand = desk.hand()
     for line in page.lines:

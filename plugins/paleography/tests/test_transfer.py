@@ -26,6 +26,8 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
     desk.post("/editorial", {"segment_id": line, "kind": "unclear", "char_start": 0, "char_end": 4})
     campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    ((reading,),) = desk.rows("SELECT id FROM content_representation")
+    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
     form = desk.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
     described = {"character": "e", "allograph_id": form, "hand_id": desk.hand("Named by a letter")}
     desk.send("PUT", f"/letterforms/segment/{line}", described)
@@ -41,7 +43,14 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
         attributed = {row[0] for row in raw.execute("SELECT hand_id FROM hand_attribution")}
         assert attributed == {hands["Known"], hands["New"]}
         assert raw.execute("SELECT name, picture_segment_id FROM sign").fetchall() == [("et", None)]
-        for table in ("sign_instance", "editorial_fact", "campaign", "campaign_member", "letterform"):
+        for table in (
+            "sign_instance",
+            "editorial_fact",
+            "campaign",
+            "campaign_member",
+            "campaign_reading",
+            "letterform",
+        ):
             assert raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (1,), table
         ((kind, words),) = raw.execute(
             "SELECT f.kind, substr(r.content, f.char_start + 1, f.char_end - f.char_start) FROM editorial_fact f"
@@ -67,3 +76,25 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
         live = "SELECT count(*) FROM hand_attribution a JOIN document d ON d.id = a.document_id AND d.deleted_at IS NULL"
         assert raw.execute(live).fetchone() == (0,)
         assert raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (known["id"],)).fetchone() == (None,)
+
+
+def test_two_hands_of_one_label_stay_two(desk: Desk, tmp_path: Path) -> None:
+    """The first of them is that of the other project; one line that two palaeographers gave to each keeps both words."""
+    engine = desk.engine
+    engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
+    target = engine.libraries.get(tmp_path / "To.library")
+    known = (engine.run(target, "hand.create", {"label": "A"}, LOCAL_OWNER).result or {})["id"]
+    page = desk.page()
+    for notes in ("the main scribe", "the rubricator"):
+        made = desk.post("/hands", {"label": "A", "notes": notes})["id"]
+        desk.post("/hands/attributions", {"hand_id": made, "segment_id": page.lines[0]})
+    params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
+    for copies in (1, 2):
+        engine.run(target, "document.transfer", params, LOCAL_OWNER)
+        with target.db.read() as conn:
+            raw = raw_of(conn)
+            hands = dict(raw.execute("SELECT coalesce(notes, ''), id FROM hand"))
+            assert hands.keys() == {"", "the rubricator"}
+            assert hands[""] == known
+            counts = dict(raw.execute("SELECT hand_id, count(*) FROM hand_attribution GROUP BY 1"))
+            assert counts == dict.fromkeys(hands.values(), copies)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import armarium_reader_vision
+import armarium_worker
 from armarium.api import Settings
 from armarium.runtimes.registry import interpreter, read_marker
 from armarium.samples import sample_pages
@@ -42,7 +43,8 @@ def tiny_model(kind: str, folder: Path, python: Path) -> Path:
     """A model of a few thousand weights that were drawn by chance; its config.json."""
     folder.mkdir(parents=True)
     script = Path(__file__).with_name("tiny_models.py")
-    subprocess.run([python, script, kind, folder], check=True, capture_output=True)
+    beside = {**os.environ, "PYTHONPATH": str(Path(armarium_worker.__file__).parents[1])}
+    subprocess.run([python, script, kind, folder], check=True, capture_output=True, env=beside)
     return folder / "config.json"
 
 

@@ -89,5 +89,8 @@ def chat(folder: Path) -> None:
 if __name__ == "__main__":
     import torch
 
+    from armarium_worker.torch_builds import define_missing_operators
+
+    define_missing_operators()
     torch.manual_seed(7)
     {"trocr": trocr, "chat": chat}[sys.argv[1]](Path(sys.argv[2]))

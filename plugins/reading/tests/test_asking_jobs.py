@@ -153,16 +153,45 @@ def test_a_provider_switched_off_before_a_page_is_asked_no_more(
     row = desk.job_row(job_id)
     assert (row["state"], provider.asked) == ("failed", [])
     assert "switched off" in row["reason"]
+    # Retried when it is on again it reads what it could not.
+    engine.run(None, "provider.update", {"provider_id": identity, "enabled": True}, OWNER)
+    provider.answers = ["read"]
+    engine.run(desk.library, "job.retry", {"job_id": job_id}, LOCAL_OWNER)
+    assert engine.jobs.run_until_idle(desk.library)
+    assert (desk.job_row(job_id)["state"], desk.readings(page)) == ("done", ["read", "read"])
+
+
+def test_a_job_none_of_whose_pages_could_be_read_reads_them_when_it_is_retried(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    provider.add_to(desk.engine, "Loopback", "local-server")
+    pages = [found_page(desk, "a.png"), found_page(desk, "b.png")]
+    provider.answers = [Answer(body=b"<html>")]
+    job_id = str(desk.run("reading.read_lines", {"scope_ids": pages, "provider": "Loopback"})["job_id"])
+    desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.job_row(job_id)["state"] == "failed"
+    provider.answers = ["read"]
+    desk.run("job.retry", {"job_id": job_id})
+    assert desk.engine.jobs.run_until_idle(desk.library)
+    assert desk.job_row(job_id)["result"]["pages"] == 2
+    assert [desk.readings(page) for page in pages] == [["read", "read"]] * 2
 
 
 def test_what_cannot_be_started(desk: Desk, provider: LoopbackProvider) -> None:
     provider.add_to(desk.engine, "Cloud", host="http://203.0.113.9")
+    provider.add_to(desk.engine, "Keyless", "openai", key=None)
+    provider.add_to(desk.engine, "Idle", enabled=False)
+    off = provider.add_to(desk.engine, "Off")
+    desk.engine.run(None, "provider.update", {"provider_id": off, "enabled": False}, OWNER)
     page = found_page(desk)
     hold(desk.engine, True)
     for stated, status, code in (
         ({"provider": "Cloud"}, 403, "pages_may_not_leave"),
         ({"provider": "Nobody"}, 404, "unknown_provider"),
         ({"provider": "Cloud", "model": "huge"}, 404, "unknown_model"),
+        ({"provider": "Keyless"}, 409, "key_needed"),
+        ({"provider": "Idle"}, 403, "provider_off"),
+        ({"provider": "Off"}, 403, "provider_off"),
     ):
         with pytest.raises(ServiceError) as caught:
             desk.run("reading.read_lines", {"scope_ids": [page], **stated})

@@ -35,7 +35,7 @@ class Moves:
         often = [self.tie, self.untie, self.intake, self.mode, self.arrange, self.rename]
         return [*often, *often, self.trash, self.restore, self.restrict]
 
-    def _tied(self, chance: random.Random) -> str | None:
+    def _folder(self, chance: random.Random) -> str | None:
         rows = self.desk.rows("SELECT id FROM sync_folder ORDER BY id")
         return str(chance.choice(rows)[0]) if rows else None
 
@@ -44,20 +44,20 @@ class Moves:
         return "sync.tie", {"path": str(chance.choice(self.folders)), "formats": formats}
 
     def untie(self, chance: random.Random, _: World) -> Chosen:
-        found = self._tied(chance)
+        found = self._folder(chance)
         return ("sync.untie", {"folder_id": found}) if found else None
 
     def intake(self, chance: random.Random, _: World) -> Chosen:
-        found = self._tied(chance)
+        found = self._folder(chance)
         return ("sync.intake", {"folder_id": found, "on": chance.random() < 0.5}) if found else None
 
     def mode(self, chance: random.Random, _: World) -> Chosen:
-        found = self._tied(chance)
+        found = self._folder(chance)
         mode = chance.choice(("index", "keep-arranged"))
         return ("sync.mode", {"folder_id": found, "mode": mode}) if found else None
 
     def arrange(self, chance: random.Random, _: World) -> Chosen:
-        found = self._tied(chance)
+        found = self._folder(chance)
         plan = self.desk.client.get(f"/api/sync-folders/{found}/arrangement").json() if found else {}
         return ("sync.arrange", {"folder_id": found, "moves": plan["moves"]}) if plan.get("moves") else None
 

@@ -46,7 +46,7 @@ def test_a_page_that_fails_is_named_and_the_others_go_on(ground: Ground) -> None
     assert (run["status"], run["pages_done"], run["pages_failed"]) == ("done", 1, 1)
     assert {p["document_id"]: (p["status"], p["reason"]) for p in run["page_items"]} == {
         good: ("done", None),
-        bad: ("failed", "No page could be done. The first: The page is torn."),
+        bad: ("failed", "The page is torn."),
     }
     assert ground.marks() == sorted([(good, "one"), (good, "two")])
 
@@ -80,6 +80,21 @@ def test_what_was_not_done_is_read_again_by_the_same_workflow(ground: Ground) ->
     again = ground.of(told["thread_id"])
     assert [p["document_id"] for p in again["page_items"]] == [bad]
     assert again["workflow_id"] == run["workflow_id"]
+
+
+def test_a_run_is_read_again_as_it_was_started_whatever_became_of_its_workflow(ground: Ground) -> None:
+    good, bad = ground.pages(2)
+    saved = ground.save(two_steps(bad=[bad]))
+    thread = ground.start(saved, [good, bad], provider_override="kraken", inputs={"times": 2})
+    ground.idle()
+    ground.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Another"})
+    again = ground.client.post(f"/api/workflow-execution/threads/{thread}/read-again").json()
+    ground.idle()
+    told = ground.of(again["thread_id"])
+    assert (told["workflow_name"], told["provider"], told["pages_failed"]) == ("Two steps", "kraken", 1)
+    ground.client.delete(f"/api/workflows/{saved}")
+    answer = ground.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
+    assert answer.status_code == 200, answer.text
 
 
 def test_a_run_that_did_everything_has_nothing_to_read_again(ground: Ground) -> None:

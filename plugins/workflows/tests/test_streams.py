@@ -83,6 +83,28 @@ def test_it_is_resumed_after_the_last_event_that_was_seen(ground: Ground) -> Non
     assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
 
 
+def test_a_pause_and_its_end_are_told_and_silence_shows_that_it_is_alive(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "QUIET", 0.0)
+    thread = ground.start_held(two_steps(), ground.pages(1))
+
+    def pause_again() -> None:
+        url = f"/api/workflow-execution/threads/{thread}"
+        ground.client.put("/api/activity/jobs/paused", json={"paused": True})
+        ground.client.post(f"{url}/resume")
+        ground.client.post(f"{url}/pause")
+        ground.client.post(f"{url}/resume")
+        ground.client.put("/api/activity/jobs/paused", json={"paused": False})
+        ground.idle()
+
+    events = follow_run(ground, thread, pause_again)
+    assert events[0]["data"]["run"]["status"] == "paused"
+    said = [one["kind"] for one in events if one["kind"] in ("workflow_paused", "workflow_resumed")]
+    assert said == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
+    assert [one["kind"] for one in events][-2:] == ["workflow_completed", "end"]
+
+
 def test_a_number_that_was_never_given_is_a_resync(ground: Ground) -> None:
     thread = ground.run(two_steps(), ground.pages(1))["thread_id"]
     assert [one["kind"] for one in follow_run(ground, thread, after=10**9)] == ["resync", "snapshot", "end"]
@@ -95,7 +117,7 @@ def test_a_failed_page_and_a_failed_run_are_told(ground: Ground) -> None:
     by_kind = {one["kind"]: one for one in events}
     assert (by_kind["page_failed"]["document_id"], by_kind["page_failed"]["message"]) == (
         bad,
-        "No page could be done. The first: The page is torn.",
+        "The page is torn.",
     )
     assert by_kind["workflow_failed"]["error"].startswith("No page could be done.")
 

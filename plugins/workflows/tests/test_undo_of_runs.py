@@ -73,6 +73,18 @@ def test_a_cancellation_that_is_undone_lets_the_run_go_on_where_it_was(ground: G
     assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 4)
 
 
+def test_a_cancellation_is_not_undone_while_the_page_in_hand_is_finished(ground: Ground) -> None:
+    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+    cancelled = ground.client.post(f"{THREADS}/{thread}/cancel").json()
+    with ground.library.db.write() as conn:
+        conn.exec_driver_sql(
+            "UPDATE job SET state = 'running', stop = 'cancel', finished_at = NULL WHERE id = ?", (thread,)
+        )
+    told = undo(ground, cancelled["audit_id"], 409)
+    assert told["reason"] == "not-undoable"
+    assert "finishing the page in hand" in told["detail"]
+
+
 def test_a_start_that_is_undone_before_it_began_leaves_no_run(ground: Ground) -> None:
     workflow = ground.save(two_steps())
     begun = ground.client.post(
@@ -82,6 +94,28 @@ def test_a_start_that_is_undone_before_it_began_leaves_no_run(ground: Ground) ->
     ground.idle()
     assert ground.client.get(f"{THREADS}/{begun['thread_id']}").status_code == 404
     assert ground.marks() == []
+
+
+def test_a_start_that_is_done_again_brings_back_no_other_step_that_was_taken_back_with_it(
+    ground: Ground,
+) -> None:
+    pages = ground.pages(1)
+    workflow = ground.save(two_steps())
+    begun = ground.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
+    ground.idle()
+    other = ground.client.post("/api/documents", json={"name": "Beside"}).json()
+    both = ground.client.post(
+        "/api/actions/audit/undo", json={"audit_ids": [begun["audit_id"], other["audit_id"]]}
+    )
+    assert both.status_code == 200, both.text
+    listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
+    start = next(
+        row["id"] for row in listed if row["action_name"] == "workflow.execute" and row["inverse_of"]
+    )
+    undo(ground, start)
+    assert len(ground.marks()) == 2
+    assert ground.of(begun["thread_id"])["status"] == "done"
+    assert ground.rows("SELECT count(*) FROM document WHERE name = 'Beside'") == [(0,)]
 
 
 def test_a_removed_checkpoint_does_not_come_back(ground: Ground) -> None:

@@ -106,7 +106,10 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
                 "SELECT id FROM audit WHERE undone = 0 AND inverse_of IS NOT NULL "
                 "AND set_id = (SELECT set_id FROM audit WHERE id = ?)"
             )
-            ids = raw.execute(query, (row.id,)).fetchall()
+            # Of what was taken back together with it only what its own work wrote.
+            own = _row(raw, _origin_id(raw, row)).target_ids
+            together = raw.execute(query, (row.id,)).fetchall()
+            ids = [(one,) for (one,) in together if _set_of(raw, _origin_id(raw, _row(raw, one))) in own]
         else:
             query = (
                 "SELECT id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) "
@@ -321,6 +324,12 @@ def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
         identity = inverse_of
         (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (identity,)).fetchone()
     return identity
+
+
+def _set_of(raw: sqlite3.Connection, audit_id: str) -> str | None:
+    """Return the set that a step belongs to."""
+    (found,) = raw.execute("SELECT set_id FROM audit WHERE id = ?", (audit_id,)).fetchone()
+    return None if found is None else str(found)
 
 
 def _standing(raw: sqlite3.Connection, audit_id: str) -> str:

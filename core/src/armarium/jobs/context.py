@@ -100,6 +100,14 @@ class JobContext:
         self._looked_aside_at = 0.0
 
     @property
+    def was_interrupted(self) -> bool:
+        """Whether it was begun before and did not come to an end: it was killed, stopped with the engine, paused or put off.
+
+        False after a retry, which begins its attempts anew.
+        """
+        return self._claim.attempts > 0 or self._claim.interruptions > 0
+
+    @property
     def args(self) -> Any:
         """The arguments: the kind's pydantic model, or the plain object for a kind without one."""
         if self._args is None:

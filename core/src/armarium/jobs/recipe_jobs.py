@@ -105,7 +105,8 @@ class PageSkipped(Exception):
 
 
 class PageWithheld(PageSkipped):
-    """Raised, with the reason, for a page whose rights keep it from the work; the work on it is still to be done."""
+    """Raised, with the reason, for a page whose rights keep it from the work: it is passed over, a workflow says that it was
+    not done, and the work on it is still to be done."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ class RecipeJob:
     """A piece of work on pages or on a whole scope. Its id is the name of its job kind.
 
     The arguments of the kind are the settings' fields and `page_ids`. The result of a job of one page contains
-    `output`, an object of at most 8 MiB, besides whatever else it says.
+    `output`, an object of at most 8 MiB, besides whatever else it says; or `withheld`, the reason, where the rights of the
+    page forbid the work.
     """
 
     kind: JobKind
@@ -287,7 +289,7 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
         except PageSkipped as skipped:
             kept["skipped"] += 1
             if isinstance(skipped, PageWithheld):
-                kept["withheld"] = kept.get("withheld", 0) + 1
+                kept.setdefault("withheld", str(skipped))
             job.log("info", str(skipped), document_id=page_id)
         except ServiceError as refusal:
             if len(kept["failed"]) < MAX_FAILED:
@@ -295,8 +297,13 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
             job.log("warning", refusal.detail, document_id=page_id)
         job.save(kept, **counts)
     if kept["failed"] and not kept["pages"] and not kept["skipped"]:
-        raise Invalid(f"No page could be done. The first: {kept['failed'][0]['why']}", code="all_failed")
-    return {key: kept[key] for key in ("pages", "skipped", "withheld", "failed", "output") if key in kept}
+        # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
+        job.save({})
+        why = kept["failed"][0]["why"]
+        raise Invalid(
+            why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"
+        )
+    return {key: kept[key] for key in ("pages", "skipped", "failed", "withheld", "output") if key in kept}
 
 
 def _with_output(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, new_id
+from sqlalchemy import select
+
+from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, is_among, new_id
 from armarium_checking import errors
 from armarium_checking.layers import Layer, Target, find_placement, layer_named
 from armarium_checking.models import verdicts
@@ -21,7 +23,7 @@ from armarium_checking.schemas import (
     VerdictParams,
 )
 from armarium_documents.api import pages_under
-from armarium_reading.api import own_prompt
+from armarium_reading.api import episodes, own_prompt
 
 
 def _page_with_reading(ex: Example) -> tuple[str, str]:
@@ -127,10 +129,35 @@ def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
         raise errors.other_segment(p.segment_id, p.target_id)
     if p.correction is not None and p.verdict != "correct":
         raise errors.corrects_nothing()
-    stated = p.model_dump(mode="json", exclude={"segment_id", "episode_id"})
-    is_person = ctx.principal.kind == "person"
-    who = {"provider": "user" if is_person else "agent", "model": ctx.principal.name}
-    return _write(ctx, layer, found, {**stated, "checker": who, "episode_id": p.episode_id})
+    if p.replacement_id is not None:
+        _require_replacement(ctx, layer, found, p)
+    _require_episodes(ctx, [p.episode_id])
+    stated = p.model_dump(mode="json", exclude={"segment_id"})
+    return _write(ctx, layer, found, {**stated, "checker": _caller(ctx)})
+
+
+def _caller(ctx: ActionContext) -> dict[str, str]:
+    """The caller as the checker."""
+    provider = "user" if ctx.principal.kind == "person" else "agent"
+    return {"provider": provider, "model": ctx.principal.name}
+
+
+def _require_replacement(ctx: ActionContext, layer: Layer, found: Target, p: VerdictParams) -> None:
+    """Refuse a replacement that is none: not there, of another line, or beside a verdict that corrects nothing."""
+    assert p.replacement_id is not None
+    if p.verdict != "correct":
+        raise errors.corrects_nothing()
+    other = _target(ctx, layer, p.replacement_id)
+    if other.segment_id != found.segment_id and found.segment_id is not None:
+        raise errors.other_segment(found.segment_id, p.replacement_id)
+
+
+def _require_episodes(ctx: ActionContext, ids: Iterable[str | None]) -> None:
+    """NotFound for a call of a model that the ledger does not have."""
+    named = {one for one in ids if one is not None}
+    there = set(ctx.conn.execute(select(episodes.c.id).where(is_among(episodes.c.id, named))).scalars())
+    for missing in sorted(named - there):
+        raise errors.unknown_episode(missing)
 
 
 def _take_example(ex: Example) -> dict[str, Any]:
@@ -149,8 +176,12 @@ def _take_example(ex: Example) -> dict[str, Any]:
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
-    """A corrected reading is written first, as a machine's that names the one it checked. Trusted as a model's."""
+    """A corrected reading is written first, as a machine's that names the one it checked. Trusted as a model's; outside a
+    run the checker is the caller, whatever is stated."""
     layer = layer_named(ctx.engine, p.layer)
+    # Who checked is what the run says; of a caller outside a run, the caller.
+    checker = p.checker.model_dump() if ctx.run_id is not None else _caller(ctx)
+    _require_episodes(ctx, [one.episode_id for one in p.verdicts])
     written = []
     for one in p.verdicts:
         found = _target(ctx, layer, one.target_id)
@@ -163,7 +194,7 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
             if layer.replace is not None:
                 replacement = layer.replace(ctx, one.target_id, one.correction, p.kind)
         row = {"layer": p.layer, **one.model_dump(mode="json"), "replacement_id": replacement}
-        row["checker"] = p.checker.model_dump()
+        row["checker"] = checker
         written.append(_write(ctx, layer, found, row, by_run=True)["id"])
     return {"verdict_ids": written}
 

@@ -51,6 +51,16 @@ def other_segment(segment_id: str, target_id: str) -> Invalid:
     return Invalid(f"The reading {target_id} is not of the segment {segment_id}.", code="other_segment")
 
 
+def unknown_episode(episode_id: str) -> NotFound:
+    """404: the ledger has no such call."""
+    return NotFound(
+        f"There is no episode {episode_id} in the ledger of this project. Name the call of a model that gave the verdict, or "
+        "none.",
+        code="unknown_episode",
+        episode_id=episode_id,
+    )
+
+
 def unknown_run(job_id: str) -> NotFound:
     """404: no check run has this id."""
     return NotFound(
@@ -73,7 +83,8 @@ def of_a_run_alone() -> Forbidden:
 
 
 def corrects_nothing() -> Invalid:
-    """422: a correction beside a verdict that is not correct."""
+    """422: a correction, or what replaces the proposal, beside a verdict that is not correct."""
     return Invalid(
-        "Only the verdict correct has a correction; leave it out or say correct.", code="no_correction"
+        "Only the verdict correct has a correction or a replacement; leave it out or say correct.",
+        code="no_correction",
     )

@@ -40,6 +40,8 @@ def run_check(job: JobContext) -> dict[str, Any]:
             kept = {**kept, "first": kept["first"] or refusal.detail, "next": number + 1, "within": []}
             job.save(kept, done=number + 1, total=len(pages))
     if kept["first"] and not kept["answered"]:
+        # Nothing was said of any: whoever retries it when the cause is mended wants all of its pages checked.
+        job.save({})
         raise errors.nothing_could_be_checked(kept["first"])
     counts = {name: kept[name] for name in ("total", *ANSWERS)}
     return {**counts, "output": counts} if len(pages) == 1 else counts

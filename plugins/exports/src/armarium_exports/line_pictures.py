@@ -14,7 +14,13 @@ from armarium.api import Engine, Library, ServiceError, open_image
 from armarium_documents.api import page_image
 from armarium_exports.bundles import sink
 from armarium_exports.selection import D, Selection
-from armarium_source_model.api import counting_readings, page_facts, reading_rule, segments_of, working_pass
+from armarium_source_model.api import (
+    counting_readings,
+    ladder_of_pass,
+    reading_rule,
+    segments_of,
+    working_pass,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -77,24 +83,19 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
             if page_id not in selection.ids:
                 continue
             pass_id, _ = working_pass(conn, page_id, rule)
-            readings = counting_readings(conn, pass_id, rule=rule) if pass_id else {}
-            lines = (
-                [one for one in segments_of(conn, pass_id, "line") if one.id in readings] if pass_id else []
-            )
+            if pass_id is None:
+                continue
+            readings = counting_readings(conn, pass_id, rule=rule)
+            lines = [one for one in segments_of(conn, pass_id, "line") if one.id in readings]
             if not lines:
                 continue
-            facts = page_facts(conn, page_id, pass_id)
+            ladder = ladder_of_pass(conn, page_id, pass_id)
             try:
                 picture = page_image(library, conn, page_id)
                 image = open_image(picture.path, max_pixels=engine.settings.max_image_pixels, name=name)
             except ServiceError:
                 continue
-            about = {
-                "document_id": page_id,
-                "pass_id": pass_id,
-                "language": getattr(facts.first("language"), "value", None),
-                "script": getattr(facts.first("script"), "value", None),
-            }
+            about = {"document_id": page_id, "pass_id": pass_id}
             for line in lines:
                 if line.anchor.get("rendition_id") not in (None, picture.rendition_id):
                     continue
@@ -119,5 +120,6 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
                     "representation_id": counting.representation_id,
                     "basis": counting.basis,
                     **about,
-                    **{key: value for key in ("language", "script") if (value := getattr(line, key))},
+                    "language": ladder.value("language", line.id),
+                    "script": ladder.value("script", line.id),
                 }

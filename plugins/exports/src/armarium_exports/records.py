@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,9 +100,23 @@ def _of_family(name: str, contribution: Contribution) -> RecordType:
     def where(selection: Selection) -> ColumnElement[bool]:
         if owner is not None:
             return and_(is_among(contribution.c[owner], selection.ids), *live)
-        return and_(true() if selection.whole else false(), *live)
+        shown = [_rests_on_none_of(selection.withheld, column) for column in named]
+        return and_(true() if selection.whole else false(), *live, *shown)
 
+    # What belongs to no document may name a part of one: the picture of a sign, say.
+    named = [
+        key.parent for key in contribution.foreign_keys if rules_of(key.column.table).document is not None
+    ]
     return _of_table(name, contribution, where)
+
+
+def _rests_on_none_of(withheld: Iterable[str], column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether what *column* refers to is of none of these documents."""
+    (key,) = column.foreign_keys
+    owner = rules_of(key.column.table).document
+    assert owner is not None
+    hidden = select(key.column).where(is_among(key.column.table.c[owner], withheld))
+    return or_(column.is_(None), column.not_in(hidden))
 
 
 def _collect_contribution(rows: Any) -> Callable[[Connection, Selection], Iterator[dict[str, Any]]]:

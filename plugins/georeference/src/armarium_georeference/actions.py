@@ -165,6 +165,8 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
                 "original_x": p.original_x,
                 "original_y": p.original_y,
             }
+    # What is sent as it stands changes nothing, not even when the point was last changed.
+    changes = {name: value for name, value in changes.items() if value != getattr(before, name)}
     if changes:
         ctx.conn.execute(
             points.update().where(points.c.id == p.point_id).values(**changes, updated_at=ctx.now)

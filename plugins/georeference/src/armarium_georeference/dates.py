@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 _ISO = re.compile(r"(-?\d{4,6})(?:-(\d{2})(?:-(\d{2}))?)?")
 
+_DOUBT = re.compile(r"[?~%]")
 Day = tuple[int, int, int]
 """Astronomical year (0 is the year 1 before Christ), month, day."""
 
@@ -53,6 +54,34 @@ def span_of(text: str) -> Span:
     return Span((year, month, day), (year, month, day))
 
 
+def span_stated(text: str) -> Span:
+    """The days that a stated date names, also where it is uncertain (1750?), where digits of it are unknown (17XX, 1750-XX) and
+    where it is an interval (1750/1752, ../1752): all days that it may be. ValueError for no date.
+    """
+    start, slash, end = text.strip().partition("/")
+    if slash:
+        ends = [_span_of_digits(one) if one not in ("", "..") else Span(None, None) for one in (start, end)]
+        return Span(ends[0].first, ends[1].last)
+    return _span_of_digits(start)
+
+
+def _span_of_digits(text: str) -> Span:
+    """The span from the earliest to the latest that a date with unknown digits may be."""
+    plain = _DOUBT.sub("", text).upper().removeprefix("+")
+    year, *rest = plain.removeprefix("-").split("-")
+    while rest and "X" in rest[-1]:
+        rest.pop()
+    if any("X" in one for one in rest) or (rest and "X" in year):
+        # Of a year that is not known whole, a month says nothing here.
+        rest = []
+    if "X" not in year:
+        return span_of("-".join([year if not plain.startswith("-") else f"-{year}", *rest]))
+    lowest, highest = year.replace("X", "0"), year.replace("X", "9")
+    if plain.startswith("-"):
+        lowest, highest = f"-{highest}", f"-{lowest}"
+    return Span(span_of(lowest).first, span_of(highest).last)
+
+
 def span_of_when(when: Mapping[str, Any] | None) -> Span:
     """The days that a place value's `when` {start?, end?} names; all days where it says nothing.
 
@@ -60,6 +89,6 @@ def span_of_when(when: Mapping[str, Any] | None) -> Span:
     """
     start, end = (when or {}).get("start"), (when or {}).get("end")
     return Span(
-        span_of(str(start)).first if start else None,
-        span_of(str(end)).last if end else None,
+        span_stated(str(start)).first if start else None,
+        span_stated(str(end)).last if end else None,
     )

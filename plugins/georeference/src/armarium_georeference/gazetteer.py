@@ -154,7 +154,7 @@ def _json_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
         properties = one.get("properties") if isinstance(one.get("properties"), dict) else {}
         assert isinstance(properties, dict)
         names = [properties.get(key) for key in _COLUMNS["name"]]
-        names += [name.get("toponym") for name in one.get("names") or () if isinstance(name, dict)]
+        names += [name.get("toponym") for name in _list(one.get("names")) if isinstance(name, dict)]
         kept = tuple(dict.fromkeys(str(name) for name in names if isinstance(name, str) and name.strip()))
         if not kept:
             continue
@@ -167,13 +167,15 @@ def _json_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
         yield GazetteerPlace(_uri(identity, stem, number), kept, lon, lat)
 
 
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _point(geometry: Any) -> tuple[float | None, float | None]:
     """The point of a geometry, where it is one."""
     if isinstance(geometry, dict) and geometry.get("type") == "GeometryCollection":
-        parts = geometry.get("geometries")
-        geometry = next(
-            (one for one in parts or () if isinstance(one, dict) and one.get("type") == "Point"), None
-        )
+        parts = _list(geometry.get("geometries"))
+        geometry = next((one for one in parts if isinstance(one, dict) and one.get("type") == "Point"), None)
     if isinstance(geometry, dict) and geometry.get("type") == "Point":
         at = geometry.get("coordinates")
         if isinstance(at, list) and len(at) >= 2:

@@ -7,8 +7,9 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from armarium_georeference.dates import span_of_when
+from armarium_georeference.dates import Day, span_of, span_of_when, span_stated
 from armarium_georeference.places import Find, place_at, require_entity
+from armarium_georeference.stated_geometry import parts_of
 
 CONTEXT = (
     "https://raw.githubusercontent.com/LinkedPasts/linked-places/master/linkedplaces-context-v1.1.jsonld"
@@ -73,6 +74,24 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
+def _limit_of(stated: Any) -> dict[str, str]:
+    """One side of a timespan: the date as it is stated, or the days between which one lies that is not known whole."""
+    if not stated:
+        return {}
+    try:
+        span_of(str(stated))
+    except ValueError:
+        span = span_stated(str(stated))
+        sides = {"earliest": span.first, "latest": span.last}
+        return {side: _iso(day) for side, day in sides.items() if day is not None}
+    return {"in": str(stated)}
+
+
+def _iso(day: Day) -> str:
+    year, month, number = day
+    return f"{'-' if year < 0 else ''}{abs(year):04}-{month:02}-{number:02}"
+
+
 def _write_when(when: Any) -> dict[str, Any] | None:
     """A `when` of the format: one timespan; None where there is none to give.
 
@@ -86,10 +105,12 @@ def _write_when(when: Any) -> dict[str, Any] | None:
             return None
     except ValueError:
         return None
-    start, end = when.get("start"), when.get("end")
+    start, end = _limit_of(when.get("start")), _limit_of(when.get("end"))
+    if not start and not end:
+        return None
     span = {
-        "start": {"in": str(start)} if start else {"latest": str(end)},
-        "end": {"in": str(end)} if end else {"earliest": str(start)},
+        "start": start or {"latest": next(reversed(end.values()))},
+        "end": end or {"earliest": next(iter(start.values()))},
     }
     return {"timespans": [span]}
 
@@ -101,14 +122,14 @@ def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
         if geometry is None:
             continue
         value = one["value"]
-        entry = dict(geometry)
+        about: dict[str, Any] = {}
         when = _write_when(value.get("when"))
         if when is not None:
-            entry["when"] = when
-        entry["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
+            about["when"] = when
+        about["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
         if value.get("basis"):
-            entry["citations"] = [{"label": str(value["basis"])}]
-        made.append(entry)
+            about["citations"] = [{"label": str(value["basis"])}]
+        made += [{**part, **about} for part in parts_of(geometry)]
     return made
 
 

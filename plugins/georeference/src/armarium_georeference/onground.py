@@ -28,7 +28,6 @@ class Outline(NamedTuple):
 
     id: str
     kind: str
-    language: str | None
     rendition_id: str | None
     ring: list[list[float]]
     baseline: list[list[float]] | None
@@ -45,7 +44,6 @@ class OnGround(NamedTuple):
 _COLUMNS = (
     segments.c.id,
     segments.c.kind,
-    segments.c.language,
     func.json_extract(segments.c.anchor, "$.rendition_id"),
     func.json_extract(segments.c.anchor, "$.polygon"),
     segments.c.baseline,
@@ -70,9 +68,9 @@ def outline_of(conn: Connection, segment_id: str) -> Outline:
 def _outline(row: Sequence[Any]) -> Outline:
     import orjson
 
-    identity, kind, language, rendition_id, polygon, baseline, x, y, w, h = row
+    identity, kind, rendition_id, polygon, baseline, x, y, w, h = row
     ring = orjson.loads(polygon) if polygon else [[x, y], [x + w, y], [x + w, y + h], [x, y + h]]
-    return Outline(identity, kind, language, rendition_id, ring, baseline)
+    return Outline(identity, kind, rendition_id, ring, baseline)
 
 
 def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGround]:
@@ -168,9 +166,10 @@ def features(
     outlines: Sequence[Outline],
     placed: Iterable[OnGround],
     texts: Mapping[str, Any],
-    language: str | None,
+    languages: Mapping[str, str | None],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The GeoJSON features of a pass, and what of it is left out."""
+    """The GeoJSON features of a pass, and what of it is left out. *languages*: of each segment, as stated for it or for what
+    holds it."""
     made, left = [], []
     error_m = found.error_m
     for one, shape in zip(outlines, placed, strict=True):
@@ -187,7 +186,7 @@ def features(
                     "segment_id": one.id,
                     "kind": one.kind,
                     "text": None if text is None else text.text,
-                    "language": one.language or language,
+                    "language": languages.get(one.id),
                     "pass_id": found.pass_id,
                     "error_m": error_m,
                 },

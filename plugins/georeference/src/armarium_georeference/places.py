@@ -17,6 +17,7 @@ from armarium.api import Engine
 from armarium_georeference import errors
 from armarium_georeference.dates import Span, span_of, span_of_when
 from armarium_georeference.relative_places import Anchor, NoArea, area_of
+from armarium_georeference.stated_geometry import NoGeometry, geometry_of, places_of
 
 Entity = Mapping[str, Any]
 Find = Callable[[str], Entity | None]
@@ -67,7 +68,7 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
     elif not candidates:
         status = "none-for-date"
     else:
-        status = "stated" if len(candidates) == 1 else "several"
+        status = "stated" if len(_distinct(candidates)) == 1 else "several"
     return {
         "entity_id": entity_id,
         "date": date,
@@ -76,6 +77,16 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
         "candidates": candidates,
         "notes": notes,
     }
+
+
+def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """One of each place: the same ground by another source, or for the years after, is no other place."""
+    found: list[Mapping[str, Any]] = []
+    for one in resolved:
+        same = (one == other or one["geometry"] == other["geometry"] is not None for other in found)
+        if not any(same):
+            found.append(one)
+    return found
 
 
 def _parse_span(date: str | None) -> Span:
@@ -117,33 +128,14 @@ def _resolve_value(
         except NoArea as refusal:
             why = str(refusal)
     else:
-        geometry = _stated_geometry(value)
-        if geometry is None:
-            why = "It is named, and no coordinates are given for it."
-        elif value.get("precision_m"):
+        try:
+            geometry = geometry_of(value)
+            why = None if geometry is not None else "It is named, and no coordinates are given for it."
+        except NoGeometry as refusal:
+            why = str(refusal)
+        if geometry is not None and value.get("precision_m"):
             uncertainty = f"Within {float(value['precision_m']):g} m."
     return {"value": dict(value), "geometry": geometry, "uncertainty": uncertainty, "why_no_geometry": why}
-
-
-def _stated_geometry(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    geojson = value.get("geojson")
-    if isinstance(geojson, Mapping):
-        return dict(geojson.get("geometry") or {}) if geojson.get("type") == "Feature" else dict(geojson)
-    box = value.get("geo_bbox")
-    if box:
-        west, south, east, north = box
-        # A box whose west lies east of its east reaches over the antimeridian.
-        if west > east:
-            halves = [[west, 180.0], [-180.0, east]]
-            return {"type": "MultiPolygon", "coordinates": [[_box(w, south, e, north)] for w, e in halves]}
-        return {"type": "Polygon", "coordinates": [_box(west, south, east, north)]}
-    if value.get("lat") is not None and value.get("lon") is not None:
-        return {"type": "Point", "coordinates": [value["lon"], value["lat"]]}
-    return None
-
-
-def _box(west: float, south: float, east: float, north: float) -> list[list[float]]:
-    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
 
 
 def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> Anchor:
@@ -160,7 +152,7 @@ def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> 
     name = str(entity.get("canonical_name") or entity_id)
     holding, _ = _holding(entity.get("place_values") or [], asked)
     resolved = [_resolve_value(find, value, asked, (*trail, entity_id)) for value in holding]
-    places = [one for number, one in enumerate(resolved) if one not in resolved[:number]]
+    places = _distinct(resolved)
     if not places:
         raise NoArea(f"“{name}”, which it is relative to, has no place at that date.")
     if len(places) > 1:
@@ -176,9 +168,7 @@ def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
     from armarium_georeference.planes import ellipsoid
 
     # A ring names its first place twice.
-    places = list(dict.fromkeys(_places(geometry)))
-    if not places:
-        raise NoArea("The geometry of what it is relative to is empty.")
+    places = list(dict.fromkeys(places_of(geometry)))
     vectors = [_unit(lon, lat) for lon, lat in places]
     x, y, z = (sum(one[axis] for one in vectors) for axis in range(3))
     lon, lat = math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y)))
@@ -191,17 +181,3 @@ def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
 def _unit(lon: float, lat: float) -> tuple[float, float, float]:
     a, b = math.radians(lon), math.radians(lat)
     return math.cos(b) * math.cos(a), math.cos(b) * math.sin(a), math.sin(b)
-
-
-def _places(geometry: Mapping[str, Any]) -> Any:
-    if geometry.get("type") == "GeometryCollection":
-        for part in geometry.get("geometries") or []:
-            yield from _places(part)
-        return
-    waiting = [geometry.get("coordinates") or []]
-    while waiting:
-        one = waiting.pop()
-        if one and isinstance(one[0], int | float):
-            yield float(one[0]), float(one[1])
-        else:
-            waiting.extend(one)

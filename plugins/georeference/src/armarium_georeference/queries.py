@@ -27,7 +27,7 @@ from armarium_source_model.api import (
     IS_PROVISIONAL,
     counting_readings,
     is_provisional,
-    page_facts,
+    ladder_of_pass,
     reading_rule,
 )
 
@@ -92,18 +92,17 @@ def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
     require_document(conn, doc_id)
     made: list[dict[str, Any]] = []
     left: list[dict[str, Any]] = []
-    language = None
     for pass_id, _ in passes_of(conn, doc_id):
         found = transform_of(conn, pass_id)
         if found.type is None or found.problem is not None:
             why = found.problem or "It has no transformation."
             left.append({"pass_id": pass_id, "segment_id": None, "why": why})
             continue
-        stated = page_facts(conn, doc_id, pass_id).first("language")
-        language = stated.value if stated is not None else None
         outlines = outlines_of(conn, pass_id)
         texts = counting_readings(conn, pass_id, rule=reading_rule(conn))
-        some, others = features(found, outlines, on_ground(found, outlines), texts, language)
+        ladder = ladder_of_pass(conn, doc_id, pass_id)
+        languages = {one.id: ladder.value("language", one.id) for one in outlines}
+        some, others = features(found, outlines, on_ground(found, outlines), texts, languages)
         made += some
         left += others
     return {"type": "FeatureCollection", "features": made, "left_out": left}

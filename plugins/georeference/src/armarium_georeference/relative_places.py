@@ -67,6 +67,8 @@ _COUNTRIES = {
     "uk": "england",
 }
 _OF = re.compile(r"(.+?)\s*\(\s*(.+?)\s*\)")
+_FARTHEST = 9_900_000
+"""Metres: nearly a quarter of the way round the globe, beyond which an area around a place turns inside out."""
 _ARC = 24
 """Points of an arc; one each degree where it is a whole turn would be 360."""
 
@@ -118,6 +120,11 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
     from armarium_georeference.planes import ellipsoid
 
     nearest, farthest = reach_of(relative)
+    if farthest + anchor.radius_m > _FARTHEST:
+        raise NoArea(
+            f"It reaches {(farthest + anchor.radius_m) / 1000:.6g} km, farther than a quarter of the way round the globe, so no "
+            "area follows from it. Check the distance and its unit."
+        )
     bearing = relative.get("bearing_deg")
     half = relative.get("bearing_halfwidth_deg")
     half = 22.5 if half is None else min(180.0, abs(float(half)))

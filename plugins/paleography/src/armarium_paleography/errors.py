@@ -40,13 +40,14 @@ class PassWithdrawn(Conflict):
 
 
 class SaidAlready(Conflict):
-    """The same judgement by the same judge stands."""
+    """The same judgement by the same judge stands: one is said anew, or an undo or redo brings one back (*reason*)."""
 
-    def __init__(self, what: str, segment_id: str, identity: str) -> None:
+    def __init__(self, what: str, segment_id: str, identity: str, reason: str | None = None) -> None:
         super().__init__(
             f"Segment {segment_id} has this {what} already ({identity}); withdraw that one to judge anew.",
             code="already_exists",
             id=identity,
+            **({} if reason is None else {"reason": reason}),
         )
 
 
@@ -69,6 +70,17 @@ class CampaignStands(Conflict):
             f"Segment {segment_id} belongs to another campaign by now; a segment belongs to one. Undo that assignment "
             "first.",
             code="campaign_stands",
+            reason="changed",
+        )
+
+
+class GivenAlready(Conflict):
+    """A reading would give a campaign twice (by an undo or a redo)."""
+
+    def __init__(self, representation_id: str, campaign_id: str) -> None:
+        super().__init__(
+            f"The reading {representation_id} is said by now to give the campaign {campaign_id}; undo that step first.",
+            code="already_exists",
             reason="changed",
         )
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_documents.api import Carrier
 from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
-from armarium_paleography.actions.following import JudgementsOfSegments, SpansOfFacts, settle_arrivals
+from armarium_paleography.actions.following import (
+    JudgementsOfSegments,
+    MarksOfCopies,
+    SpansOfFacts,
+    settle_arrivals,
+)
 from armarium_paleography.actions.importing import MarksOfImports
 from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.models import EXPORTED, metadata
@@ -79,6 +84,7 @@ def armarium_plugin() -> Plugin:
         extras={
             "carriers": (_CARRIER,),
             "span_movers": (SpansOfFacts(),),
+            "reading_copiers": (MarksOfCopies(),),
             "segment_followers": (JudgementsOfSegments(),),
             "page_marks": (MarksOfPages(),),
             "mark_takers": (MarksOfImports(),),

@@ -63,7 +63,7 @@ def read_hand_sheet(
 
 @router.get(
     "/signs/{sign_id}/sheet",
-    summary="The instances of a sign, side by side",
+    summary="The picture of a sign and its instances, side by side",
     response_class=Response,
     responses={**REFUSALS(404), **PNG},
 )

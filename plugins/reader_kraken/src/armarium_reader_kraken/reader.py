@@ -25,6 +25,7 @@ from armarium_worker import (
     Runtime,
     WorkerContext,
 )
+from armarium_worker.torch_builds import define_missing_operators
 
 KRAKEN = Runtime(
     name="kraken",
@@ -60,7 +61,7 @@ class KrakenReader(Reader):
         """
         import torch
 
-        _define_missing_operators()
+        define_missing_operators()
         torch.set_num_threads(self.threads)
         wants_gpu = self.device in ("cuda", "auto")
         self.accelerator = "cuda" if wants_gpu and torch.cuda.is_available() else "cpu"
@@ -206,29 +207,6 @@ class KrakenReader(Reader):
             licence=str((about.get("license") or {}).get("id", "")),
             page=f"{ZENODO}/records/{number}",
         )
-
-
-def _define_missing_operators() -> None:
-    """Define the two operators of torchvision's binary, so that it can be imported beside a CPU build of
-    torch.
-    """
-    import torch
-
-    if torch.version.cuda is not None:
-        return
-    try:
-        import torchvision
-    except (RuntimeError, ImportError):
-        library = torch.library.Library("torchvision", "DEF")
-        for name in ("nms", "qnms"):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        _kept.append(library)
-        import torchvision
-    assert torchvision.__name__
-
-
-_kept: list[Any] = []
-"""Keeps the operators' library alive, since it takes them back when it is collected."""
 
 
 def _has_ink(image: Any) -> bool:

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from armarium_reader_kraken.reader import _define_missing_operators, _first_line
+from armarium_reader_kraken.reader import _first_line
 from armarium_reader_kraken.teaching import HEIGHT
 from armarium_worker import Call, EpochTrainer, Refused, no_room
+from armarium_worker.torch_builds import define_missing_operators
 
 LINES, LAST, BEST, EPOCHS = "kraken-lines", "last.ckpt", "best.ckpt", "epochs.json"
 MODEL = "model.safetensors"
@@ -47,7 +48,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
 
     def finish(self, call: Call) -> dict[str, Any]:
         """Write the best epoch's model as a file that kraken reads with: {model}."""
-        _define_missing_operators()
+        define_missing_operators()
         from kraken.models.convert import convert_models
 
         folder = self.load_finished(call).folder
@@ -61,7 +62,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
 
     def one_epoch(self, call: Call, ready: Ready) -> None:
         """All lines once, then those for validation read."""
-        _define_missing_operators()
+        define_missing_operators()
         import torch
         from kraken.configs import VGSLRecognitionTrainingConfig, VGSLRecognitionTrainingDataConfig
         from kraken.train import KrakenTrainer as Fitting

@@ -13,6 +13,7 @@ from typing import Any
 
 from armarium_worker import LineReading, LineShape, ModelFile, Page, Reader, Refused, Runtime
 from armarium_worker.instructions import bare_line, read_line
+from armarium_worker.torch_builds import define_missing_operators
 
 VISION = Runtime(
     name="vision",
@@ -47,6 +48,8 @@ class VisionReader(Reader):
         # Read when transformers is imported: files missing from the folder are not looked up elsewhere.
         os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
         import torch
+
+        define_missing_operators()
         import transformers
 
         if self.model is None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
 from armarium_reading.line_pictures import cut_line
-from armarium_reading.local_models import model_note
 from armarium_reading.models import episodes
+from armarium_reading.overrides import provider_settings, takes_provider
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
 from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
@@ -32,10 +32,13 @@ from armarium_reading.queries.providers import list_models, list_providers
 from armarium_reading.queries.reading import cost_of_thread, lines_of, list_episodes
 from armarium_reading.readers import GROUP as READERS
 from armarium_reading.readers import (
+    LINEREADER,
     TRANSCRIBERS,
     Choice,
     choose,
+    is_line_reader,
     load_reader,
+    model_note,
     models_folder,
     runtime_folder,
     settle_choice,
@@ -58,6 +61,7 @@ from armarium_worker import (
 )
 
 __all__ = [
+    "LINEREADER",
     "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
@@ -105,6 +109,7 @@ __all__ = [
     "hub_access",
     "hub_key",
     "installed_readers",
+    "is_line_reader",
     "lines_of",
     "list_episodes",
     "list_models",
@@ -115,10 +120,12 @@ __all__ = [
     "own_prompt",
     "place_with_provider",
     "placed_with_provider",
+    "provider_settings",
     "put_off_while_busy",
     "runtime_folder",
     "sees_pictures",
     "served_models",
     "settle_choice",
     "standing_of",
+    "takes_provider",
 ]

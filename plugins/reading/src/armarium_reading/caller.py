@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from armarium.api import Engine, JobContext, Library, Principal
 
 
 def _goes_on() -> None:
     """Do nothing: this call cannot be ended from outside."""
+
+
+_made: weakref.WeakKeyDictionary[JobContext, set[str]] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,10 @@ class Caller:
     workflow_id: str | None = None
     attempt: int = 1
     check: Callable[[], None] = _goes_on
+    goes_on: bool = False
+    """Whether it is a job that was interrupted: what it was answered before is taken from the ledger and not asked again."""
+    taken: set[str] = field(default_factory=set)
+    """The episodes that its body made or took up; each answers one question."""
 
     @classmethod
     def of_job(cls, ctx: JobContext, *, workflow_id: str | None = None) -> Caller:
@@ -34,7 +42,17 @@ class Caller:
             if ctx.stop not in (None, "pause"):
                 ctx.check()
 
-        return cls(ctx.engine, ctx.library, ctx.principal, ctx.job_id, workflow_id, ctx.attempt, check=check)
+        return cls(
+            ctx.engine,
+            ctx.library,
+            ctx.principal,
+            ctx.job_id,
+            workflow_id,
+            ctx.attempt,
+            check=check,
+            goes_on=ctx.was_interrupted,
+            taken=_made.setdefault(ctx, set()),
+        )
 
     @property
     def thread_id(self) -> str | None:

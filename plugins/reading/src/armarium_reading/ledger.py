@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import Row, insert, select
 
 from armarium.api import Database, new_id, now
 from armarium_reading.caller import Caller, Subject
@@ -27,7 +27,7 @@ class ModelCall:
     provider: str
     model: str
     exchange: Mapping[str, Any]
-    """{prompt, output, system?, thinking?, pictures[]?, error?, attempts?}"""
+    """{prompt, output, system?, thinking?, pictures[]?, error?, attempts?, cut?, asked: digest of the question}"""
     started_at: str
     seconds: float
     cost: Mapping[str, Any] = field(default_factory=lambda: {"usd": 0.0})
@@ -62,7 +62,34 @@ def record(caller: Caller, call: ModelCall) -> str | None:
         "caused_by_episode_id": call.caused_by,
     }
     written = _ledger_of(caller.library.db).append(row)
+    caller.taken.add(str(row["id"]))
     return str(row["id"]) if written else None
+
+
+def earlier_answer(caller: Caller, call: ModelCall) -> Row[Any] | None:
+    """The episode in which the caller's job was answered *call* before it was interrupted, oldest first; None where there is
+    none that was not taken up yet."""
+    c = episodes.c
+    same = (
+        c.document_id == call.subject.document_id,
+        c.segment_id.is_(call.subject.segment_id),
+        c.target_id.is_(call.subject.target_id),
+        c.job_id == caller.job_id,
+        c.kind == "model_call",
+        c.use_case == call.use_case,
+        c.provider == call.provider,
+        c.model == call.model,
+    )
+    with caller.library.db.read() as conn:
+        for row in conn.execute(select(episodes).where(*same).order_by(c.seq)):
+            told = row.exchange
+            if (
+                told.get("asked") == call.exchange["asked"]
+                and "error" not in told
+                and row.id not in caller.taken
+            ):
+                return row
+    return None
 
 
 def episode_row(kind: str, document_id: str, actor: str) -> dict[str, Any]:

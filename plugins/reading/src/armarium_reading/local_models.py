@@ -13,7 +13,14 @@ from sqlalchemy import Connection
 
 from armarium.api import Conflict, Egress, Engine, Limits, NotFound, Unavailable
 from armarium_reading import errors
-from armarium_reading.readers import models_folder, name_of, runtime_folder, takers_of_models
+from armarium_reading.readers import (
+    NOTE,
+    model_note,
+    models_folder,
+    name_of,
+    runtime_folder,
+    takers_of_models,
+)
 from armarium_worker import ModelFile, Reader, Refused, RemoteFile
 
 KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", "tesseract")
@@ -21,8 +28,6 @@ KNOWN_KINDS = ("linereader", "whisper", "embeddings", "spacy", "mlx", "layout", 
 
 MAX_MODEL_BYTES = 8 << 30
 DOWNLOAD_SECONDS = 6 * 3600.0
-NOTE = ".source.json"
-"""A file next to a downloaded model that says where it came from and under which licence."""
 
 
 def gate(engine: Engine) -> Egress:
@@ -60,17 +65,6 @@ def _answer(reader: type[Reader], kind: str, model: ModelFile) -> dict[str, Any]
         "path": str(model.path) if model.path else None,
         "metadata": {"readers": [reader.name], "shipped": model.shipped, **dict(model.details), **note},
     }
-
-
-def model_note(path: Path) -> dict[str, Any]:
-    """Return where the model at *path* was downloaded from (source_id, source_url, title, licence); empty if
-    it was not.
-    """
-    try:
-        found = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _is_ours(engine: Engine, kind: str, model: ModelFile) -> bool:

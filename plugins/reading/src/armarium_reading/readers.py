@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,12 @@ from armarium_worker import Reader, Refused, Transcriber
 
 GROUP = "armarium.readers"
 TRANSCRIBERS = "armarium.transcribers"
+LINEREADER = "linereader"
+"""The name under which recipes and runs choose whichever line reader has the model that they name."""
+LINE_READERS = ("kraken", "hand")
+"""Our readers that go by that name, the one that is tried first first; a reader of another maker does whose models are of that kind."""
+NOTE = ".source.json"
+"""Beside a downloaded model: where it came from and under which licence."""
 DOING = {"find_lines": "find lines", "read_lines": "read given lines", "read_page": "read whole pages"}
 
 
@@ -111,6 +119,11 @@ def runtime_folder(engine: Engine, reader: type[Reader]) -> Path | None:
         return None
 
 
+def is_line_reader(reader: type[Reader]) -> bool:
+    """Return whether it is one of the readers that go by the name `linereader`."""
+    return reader.name in LINE_READERS or reader.model_kind == LINEREADER
+
+
 def choose(
     engine: Engine,
     library: Library | None,
@@ -121,11 +134,44 @@ def choose(
     language: str | None = None,
 ) -> Choice:
     """Choose who does *method* (find_lines, read_lines, read_page); each refusal says what to do instead."""
+    if reader == LINEREADER:
+        return _choose_line_reader(engine, library, method, model, language)
     found = load_reader(engine, reader)
     if method not in found.can:
         able = [other.name for other in readers(engine) if method in other.can]
         raise errors.unsupported_method(found.label, DOING[method], able)
     return settle_choice(engine, library, found, method, model, language)
+
+
+def _choose_line_reader(
+    engine: Engine,
+    library: Library | None,
+    method: str,
+    model: NameOrMaterialPath | None,
+    language: str | None,
+) -> Choice:
+    """Choose the line reader that has *model* and can work here; a card's id names the model of the card. If none can, the
+    refusal of the first is raised.
+    """
+    card = re.fullmatch(rf"{LINEREADER}:(.+?)(?:@[^@/]*)?", model) if model else None
+    # Only a name: a path is checked where it is named, and what stands in an id was not.
+    is_name = card is not None and not os.path.isabs(card.group(1))
+    named = NameOrMaterialPath(card.group(1)) if card is not None and is_name else model
+    able = [one for one in readers(engine) if is_line_reader(one) and method in one.can]
+    rank = {name: number for number, name in enumerate(LINE_READERS)}
+    order = sorted(able, key=lambda one: rank.get(one.name, len(rank)))
+    if named and os.path.isabs(named):
+        # A file is read by the one that takes files of its kind.
+        order.sort(key=lambda one: not named.endswith(tuple(one.model_suffixes)))
+    first: ServiceError | None = None
+    for one in order:
+        try:
+            return settle_choice(engine, library, one, method, named, language)
+        except ServiceError as refusal:
+            first = first or refusal
+    raise first or errors.unsupported_method(
+        LINEREADER, DOING[method], [one.name for one in readers(engine) if method in one.can]
+    )
 
 
 def choose_transcriber(
@@ -162,6 +208,17 @@ def settle_choice(
     return Choice(found, path, name_of(found, path))
 
 
+def model_note(path: Path) -> dict[str, Any]:
+    """Return where the model at *path* was downloaded from (source_id, source_url, title, licence); empty if it was
+    not.
+    """
+    try:
+        found = json.loads(Path(f"{path}{NOTE}").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def name_of(reader: type[Reader], path: Path | None) -> str:
     """Return the name of the model at *path*; the reader's own name if it has no model."""
     if path is None:
@@ -192,6 +249,9 @@ def find_model(
             if path.is_file() and path.resolve().is_relative_to(place.resolve()):
                 return path
     here = {one.model: one for one in reader.models_here(folder, runtime_folder(engine, reader))}
+    for one in here.values():
+        if one.path is not None and model_note(one.path).get("source_id") == model:
+            return one.path
     if model in here and (here[model].shipped or here[model].path is not None):
         return here[model].path
     raise errors.no_such_model(model, reader.model_kind, sorted(here))

@@ -82,7 +82,14 @@ from armarium_source_model.queries.text import (
     pass_sequence,
 )
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
-from armarium_source_model.spans import ReadingChange, SegmentFollower, SpanMover, Why, span_in_new_text
+from armarium_source_model.spans import (
+    ReadingChange,
+    ReadingCopier,
+    SegmentFollower,
+    SpanMover,
+    Why,
+    span_in_new_text,
+)
 from armarium_source_model.text import first_strong_direction, text_fingerprint
 from armarium_source_model.writes import (
     MadePass,
@@ -115,6 +122,7 @@ __all__ = [
     "PageTextResult",
     "ProvisionalPass",
     "ReadingChange",
+    "ReadingCopier",
     "ReadingRule",
     "ReadySegments",
     "RestsOnText",

@@ -32,6 +32,16 @@ class SpanMover(Protocol):
         ...
 
 
+class ReadingCopier(Protocol):
+    """Copies what another family keeps of a reading: put one into the plugin's `extras["reading_copiers"]`."""
+
+    def copy_along(self, ctx: ActionContext, copied: ReadingChange) -> None:
+        """A reading was carried across a match, word for word, and its copy is written; copy what is said of it within the
+        running step.
+        """
+        ...
+
+
 class SegmentFollower(Protocol):
     """Moves another family's rows with segments: put one into the plugin's `extras["segment_followers"]`.
 

@@ -113,7 +113,8 @@ def positions(conn: Connection, thread_id: str, page_ids: Sequence[str]) -> dict
 
 
 def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]:
-    """Say of each page whether the run did it: by all *steps*, or failed at one; (pages, done, failed)."""
+    """Say of each page whether the run did it: by all *steps*, failed at one, or was kept from one by the rights of the page
+    (skipped by a job, and not by a branch); (pages, done, failed)."""
     raw = raw_of(conn)
     raw.execute(
         # A page in hand when the run was cancelled was finished all the same.
@@ -123,8 +124,10 @@ def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]
     )
     raw.execute(
         "UPDATE workflow_page AS p SET (state, reason) = (SELECT CASE WHEN sum(q.state = 'failed') THEN 'failed' "
+        "WHEN sum(q.state = 'skipped' AND q.job_id IS NOT NULL) THEN 'skipped' "
         "WHEN sum(q.state IN ('done', 'skipped')) >= ?2 THEN 'done' ELSE 'waiting' END, "
-        "max(CASE WHEN q.state = 'failed' THEN q.reason END) FROM workflow_page q "
+        "COALESCE(max(CASE WHEN q.state = 'failed' THEN q.reason END), "
+        "max(CASE WHEN q.state = 'skipped' AND q.job_id IS NOT NULL THEN q.reason END)) FROM workflow_page q "
         "WHERE q.thread_id = ?1 AND q.page_id = p.page_id AND q.node_id <> '') "
         "WHERE p.thread_id = ?1 AND p.node_id = ''",
         (thread_id, steps),
@@ -214,7 +217,8 @@ def pages_withheld(conn: Connection, thread_id: str) -> list[str]:
     """The pages that a run passed over because rights keep them from its work, as their jobs say, in order."""
     rows = raw_of(conn).execute(
         "SELECT DISTINCT p.page_id, p.position FROM workflow_page p JOIN job j ON j.id = p.job_id "
-        "WHERE p.thread_id = ? AND p.page_id <> '' AND json_extract(j.result, '$.withheld') > 0 ORDER BY p.position",
+        "WHERE p.thread_id = ? AND p.page_id <> '' AND p.state = 'skipped' "
+        "AND json_extract(j.result, '$.withheld') IS NOT NULL ORDER BY p.position",
         (thread_id,),
     )
     return [row[0] for row in rows]

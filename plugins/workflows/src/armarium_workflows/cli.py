@@ -62,6 +62,9 @@ def run(
             "--set", metavar="NAME=VALUE", help="A setting of the work, as language=fr; again for more."
         ),
     ] = None,
+    pages_may_leave: Annotated[
+        bool, typer.Option("--pages-may-leave", help="Let pages be sent to a provider of another machine.")
+    ] = False,
     no_wait: NoWait = False,
 ) -> None:
     """Run a workflow over pages, step by step."""
@@ -73,6 +76,7 @@ def run(
             "inputs": inputs,
             "provider_override": provider,
             "model_override": model,
+            "pages_may_leave": pages_may_leave,
         }
         thread_id = session.act("workflow.execute", body)["result"]["thread_id"]
         ended = _read_run(session, thread_id) if no_wait else _follow_run(session, thread_id)
@@ -184,7 +188,7 @@ def _print_run(run: dict[str, Any]) -> None:
         if run["reason"]:
             typer.echo(f"  {run['reason']}")
         for page in run["page_items"]:
-            if page["status"] == "failed":
+            if page["status"] in ("failed", "skipped"):
                 typer.echo(f"  not done: {page['document_id']}: {page['reason']}")
         if run["status"] in ENDED and run["pages_done"] < run["pages"]:
             typer.echo(f"  armarium workflow read-again {run['thread_id']} takes up the rest.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armarium.api import BadRequest, Conflict, Forbidden, Invalid, NotFound
+from armarium_reading.api import LINEREADER
 
 
 class PathFault(ValueError):
@@ -79,6 +80,12 @@ def empty_chain(name: str) -> BadRequest:
 
 def no_override(provider: str) -> BadRequest:
     """400: no node takes the reader that the run is to use."""
+    if provider == LINEREADER:
+        return BadRequest(
+            "No node of this workflow reads lines, so no line reader can be used for it. Leave the override out, or choose a "
+            "workflow with such a node.",
+            code="no_node_for_override",
+        )
     return BadRequest(
         f"No node of this workflow lets its provider be chosen, so {provider} cannot be used for it. Leave the override "
         "out, or choose a workflow with such a node.",
@@ -159,6 +166,17 @@ def has_written(audit_id: str, thread_id: str, steps: int) -> Conflict:
         reason="not-undoable",
         audit_id=audit_id,
         set_id=thread_id,
+    )
+
+
+def still_ending(audit_id: str, name: str) -> Conflict:
+    """409: a run that was cancelled and has not ended yet; it goes on again only from its end."""
+    return Conflict(
+        f"This step cannot be taken back yet: the run of “{name}” is finishing the page in hand. Take it back when that has "
+        "ended. Nothing was changed.",
+        code="undo_refused",
+        reason="not-undoable",
+        audit_id=audit_id,
     )
 
 

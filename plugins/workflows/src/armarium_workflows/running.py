@@ -90,7 +90,7 @@ def _refuse_late(job: JobContext, run: Mapping[str, Any], steps: int) -> None:
 def _fail(job: JobContext, run: Mapping[str, Any], steps: int, why: str) -> None:
     with job.library.db.write() as conn:
         checkpoints.settle(conn, job.job_id, steps)
-        checkpoints.set_ended(conn, job.job_id, "failed", why)
+        checkpoints.set_ended(conn, job.job_id, "failed", why, cost_usd=cost_of_thread(conn, job.job_id))
         tell(conn, run, "workflow_failed", "failed.", error=why)
     raise Invalid(why, code="run_failed")
 
@@ -123,7 +123,12 @@ def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: 
 
 
 def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]:
-    """What each output node gave: its value, or the list of them where the run has several pages."""
+    """What each output node gave: its value, or, where the run has several pages, the list of those that were done."""
+    (pages,) = (
+        raw_of(conn)
+        .execute("SELECT pages FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
+        .fetchone()
+    )
     found: dict[str, Any] = {}
     left = MOST_FINAL
     for node_id in nodes:
@@ -147,7 +152,7 @@ def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]
             )
             found[node_id] = {"count": count, "too_large": True}
         else:
-            found[node_id] = values[0] if len(values) == 1 else values
+            found[node_id] = values[0] if len(values) == 1 and pages < 2 else values
     return found
 
 
@@ -174,7 +179,7 @@ def note_cancelled(conn: Connection, thread_id: str, why: str) -> None:
     if run is None:
         return
     checkpoints.settle(conn, thread_id, len(run["graph"]["nodes"]))
-    checkpoints.set_ended(conn, thread_id, "cancelled", why)
+    checkpoints.set_ended(conn, thread_id, "cancelled", why, cost_usd=cost_of_thread(conn, thread_id))
     tell(conn, run, "workflow_cancelled", why)
 
 

@@ -251,7 +251,7 @@ class Step:
             for one in self.node.input_mappings
             if one.port_id not in recipe.takes
         }
-        return settings_of(self.node, recipe, self.run, mapped)
+        return settings_of(self.job.engine, self.node, recipe, self.run, mapped)
 
     def _new_job(
         self, recipe: RecipeJob, settings: Params, pages: Sequence[str], key: str, title: str
@@ -328,6 +328,9 @@ class Step:
         if child.state != "done":
             why = child.reason or f"It was {child.state}."
             return PageRow(page, position, "failed", why, job_id=child.id)
+        withheld = (child.result or {}).get("withheld")
+        if withheld and child.key == page:
+            return PageRow(page, position, "skipped", f"{self.name}: {withheld}", job_id=child.id)
         output = {**((child.result or {}).get("output") or {}), **(more or {})}
         fault = size_fault(self.node.id, output)
         if fault is not None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from armarium.api import BundledFont, fonts_for
-from armarium_exports.letters import LARGEST, is_unusual
+from armarium.api import BundledFont, carried_font, fonts_for, is_unusual
 
 _FONT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/font"
 _FONT_TABLE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/fontTable"
@@ -21,17 +20,16 @@ _CLASSES = ("w:ascii", "w:hAnsi", "w:eastAsia", "w:cs")
 
 
 def set_fonts(document: Any) -> None:
-    """Set the words of *document* that need it in our fonts, and embed those that are not too large."""
-    used: dict[str, BundledFont] = {}
+    """Set the words of *document* that need it in our fonts, and embed these, of large ones a subset."""
+    used: dict[str, tuple[BundledFont, set[str]]] = {}
     for run in list(document.element.body.iter(_name("w:r"))):
         if any(is_unusual(letter) for text in run.iter(_name("w:t")) for letter in text.text or ""):
             _part_run(run, used)
-    carried = [font for font in used.values() if font.path.stat().st_size <= LARGEST]
-    if carried:
-        _carry(document, carried)
+    if used:
+        _carry(document, {font: carried_font(font, letters, named=True) for font, letters in used.values()})
 
 
-def _part_run(run: Any, used: dict[str, BundledFont]) -> None:
+def _part_run(run: Any, used: dict[str, tuple[BundledFont, set[str]]]) -> None:
     """Replace *run* by one run for each stretch of a single font."""
     properties = run.find(_name("w:rPr"))
     for child in list(run):
@@ -49,8 +47,8 @@ def _part_run(run: Any, used: dict[str, BundledFont]) -> None:
                 text.text = words
                 text.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
                 made.append(text)
-            if font is not None:
-                used[font.family] = font
+            if font is not None and words is not None:
+                used.setdefault(font.family, (font, set()))[1].update(words)
                 _name_font(made, font.family)
             run.addprevious(made)
     run.getparent().remove(run)
@@ -80,7 +78,7 @@ def _name_font(run: Any, family: str) -> None:
         named.set(_name(one), family)
 
 
-def _carry(document: Any, fonts: list[BundledFont]) -> None:
+def _carry(document: Any, fonts: Mapping[BundledFont, bytes]) -> None:
     """Embed font files in the package, and list them in its font table and settings."""
     from docx.opc.packuri import PackURI
     from docx.opc.part import Part
@@ -88,8 +86,7 @@ def _carry(document: Any, fonts: list[BundledFont]) -> None:
 
     part = document.part.part_related_by(_FONT_TABLE)
     table = parse_xml(part.blob)
-    for number, font in enumerate(fonts, 1):
-        data = font.path.read_bytes()
+    for number, (font, data) in enumerate(fonts.items(), 1):
         key = uuid.uuid5(uuid.NAMESPACE_URL, f"{font.name}/{len(data)}")
         place = PackURI(f"/word/fonts/font{number}.odttf")
         related = part.relate_to(Part(place, _HIDDEN, _hide(data, key), document.part.package), _FONT)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from armarium.api import fonts_for
-from armarium_exports.letters import LARGEST, is_unusual
+from armarium.api import carried_font, fonts_for, is_unusual
 
 
 def add_fonts(site: Path) -> None:
@@ -14,14 +12,14 @@ def add_fonts(site: Path) -> None:
     letters: set[str] = set()
     for data in (site / "content" / "_data").glob("*.json"):
         letters.update(data.read_text(encoding="utf-8"))
-    fonts = [font for font in fonts_for(filter(is_unusual, letters)) if font.path.stat().st_size <= LARGEST]
+    fonts = fonts_for(filter(is_unusual, letters))
     if not fonts:
         return
     assets = site / "static" / "assets"
     (assets / "fonts").mkdir()
     rules = []
     for font in fonts:
-        shutil.copyfile(font.path, assets / "fonts" / font.file)
+        (assets / "fonts" / font.file).write_bytes(carried_font(font, letters))
         (assets / "fonts" / font.licence_file).write_text(font.licence_text, encoding="utf-8")
         rules.append(f'@font-face {{ font-family: "{font.family}"; src: url("fonts/{font.file}"); }}')
     named = ", ".join(f'"{font.family}"' for font in fonts)

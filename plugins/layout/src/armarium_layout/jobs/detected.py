@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import JobContext, PageSkipped, PageWork
+from armarium.api import JobContext, PageSkipped, PageWithheld, PageWork, find_withheld
 from armarium_documents.api import page_image, still_image
 from armarium_layout.detectors import detector_of
 from armarium_layout.jobs.looking import taking
@@ -17,6 +17,8 @@ def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWor
     most of it, if that is at least half.
     """
     detector, config, name = detector_of(job.engine, job.library, job.args.model)
+    if why := find_withheld(job.library, job.principal, [page_id], "local-model").get(page_id):
+        raise PageWithheld(why)
     with job.library.db.read() as conn:
         picture = page_image(job.library, conn, page_id)
     with still_image(job.library, picture) as path:

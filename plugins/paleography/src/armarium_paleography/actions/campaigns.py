@@ -11,11 +11,12 @@ from armarium_paleography.actions.ground import (
     at_most_one,
     live_row,
     note_row,
+    rests_on_live,
     sample_lines,
     standing_segment,
     withdraw_row,
 )
-from armarium_paleography.errors import CampaignStands, OtherSource, Withdrawn
+from armarium_paleography.errors import CampaignStands, GivenAlready, OtherSource
 from armarium_paleography.models import campaigns, members, reading_members
 from armarium_paleography.queries.campaigns import (
     CAMPAIGNS,
@@ -42,27 +43,28 @@ from armarium_source_model.api import refuse_provisional
 ONE_CAMPAIGN = RowLaw(
     *at_most_one(
         "campaign_member",
-        "SELECT 1 FROM campaign_member WHERE segment_id = ? AND id <> ? AND superseded_at IS NULL",
-        "segment_id",
+        ("segment_id",),
         "superseded_at",
-        CampaignStands,
+        lambda row, _: CampaignStands(row["segment_id"]),
     )
 )
 """A segment belongs to one campaign, whatever is undone and redone."""
 
+ONCE_A_READING = RowLaw(
+    *at_most_one(
+        "campaign_reading",
+        ("representation_id", "campaign_id"),
+        "superseded_at",
+        lambda row, _: GivenAlready(row["representation_id"], row["campaign_id"]),
+    )
+)
+"""A reading gives a campaign once."""
 
-def _of_a_live_campaign(raw: Any, after: Any) -> Withdrawn | None:
-    if after["superseded_at"] is not None:
-        return None
-    campaign = raw.execute(
-        "SELECT withdrawn_at FROM campaign WHERE id = ?", (after["campaign_id"],)
-    ).fetchone()
-    ended = campaign is not None and campaign[0] is not None
-    return Withdrawn("campaign", after["campaign_id"], "changed") if ended else None
 
-
-OF_A_LIVE_CAMPAIGN = tuple(RowLaw(table.name, _of_a_live_campaign) for table in (members, reading_members))
-"""No undo or redo leaves a segment or a reading in a campaign that was withdrawn."""
+OF_A_LIVE_CAMPAIGN = tuple(
+    rests_on_live(table.name, "campaign_id", "campaign", ended="superseded_at")
+    for table in (members, reading_members)
+)
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -118,7 +120,7 @@ def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
     result=Campaign,
     summary="Withdraw a campaign; what belongs to it belongs to none.",
     route=Route("POST", "/api/campaigns/{campaign_id}/withdraw", name="withdraw_campaign"),
-    laws=(ONE_CAMPAIGN, *OF_A_LIVE_CAMPAIGN),
+    laws=(ONE_CAMPAIGN, ONCE_A_READING, *OF_A_LIVE_CAMPAIGN),
     words="Withdrew a campaign on {campaign_id|a source}",
     example=lambda ex: {"campaign_id": ex.run("campaign.create", _create_example(ex))["id"]},
 )
@@ -177,7 +179,7 @@ def _assign_reading_example(ex: Example) -> dict[str, Any]:
     result=ReadingCampaigns,
     summary="Say which campaigns a reading gives.",
     route=Route("PUT", "/api/campaigns/reading/{representation_id}", name="assign_reading"),
-    laws=OF_A_LIVE_CAMPAIGN,
+    laws=(ONCE_A_READING, *OF_A_LIVE_CAMPAIGN),
     words="Said which campaigns a reading of {representation_id|a page} gives",
     example=_assign_reading_example,
 )

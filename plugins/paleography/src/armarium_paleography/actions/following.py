@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import Table, or_
 from armarium.api import ActionContext, is_among, new_id
 from armarium_paleography import models as t
 from armarium_paleography.actions.ground import withdraw_where
+from armarium_paleography.actions.hands import SAME_JUDGEMENT
 from armarium_paleography.queries.campaigns import MEMBERS, READINGS, membership, reading_memberships
 from armarium_paleography.queries.editorial import FACTS, counting_text
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
@@ -21,6 +23,7 @@ from armarium_source_model.api import ReadingChange, Why, span_in_new_text
 PENDING = "pending"
 OF_SEGMENTS = ("hand.attribute", "sign.add_instance", "campaign.assign", "letterform.set")
 """The actions by which judgements of segments are made: what follows segments obeys their laws, undone and redone too."""
+_JUDGE_AND_HAND = tuple(name for name in SAME_JUDGEMENT if name != "segment_id")
 
 
 def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None:
@@ -69,13 +72,36 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
     return "The place between two characters is not in the new reading."
 
 
+class MarksOfCopies:
+    """What is said of a reading is said of the copy of it that is carried across a match."""
+
+    def copy_along(self, ctx: ActionContext, copied: ReadingChange) -> None:
+        """Copy its editorial facts and its campaigns."""
+        ctx.obey_laws_of("campaign.assign_reading")
+        place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
+        of_it = (t.facts.c.representation_id == copied.old_id, live(t.facts))
+        for fact in FACTS.all(ctx.conn, *of_it, order=(t.facts.c.id,)):
+            values = {**restate(ctx, fact), **place, "representation_id": copied.new_id}
+            ctx.conn.execute(t.facts.insert().values(values))
+        for one in reading_memberships(ctx.conn, copied.old_id):
+            values = {**restate(ctx, one), "representation_id": copied.new_id}
+            ctx.conn.execute(t.reading_members.insert().values(values))
+
+
+def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row to be written again under an id of its own. A machine writes down nothing anew as a person's."""
+    own = ctx.provenance()
+    made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
+    return {**row, **made_by, "id": new_id()}
+
+
 class JudgementsOfSegments:
     """What is said of segments goes with them."""
 
     def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
         ctx.obey_laws_of(*OF_SEGMENTS)
-        self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, ("hand_id", "created_by"), absorbed_ids, keep_id)
+        self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
         self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
         self._merge_facts(ctx, absorbed_ids, keep_id)
         self._merge_campaigns(ctx, absorbed_ids, keep_id)
@@ -178,38 +204,46 @@ class JudgementsOfSegments:
     def _copy(
         self, ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
     ) -> None:
-        """Each row for each part. A machine writes down nothing anew as a person's."""
-        own = ctx.provenance()
+        """Each row for each part; what becomes the same so only once."""
+        copies: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row in rows:
-            made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
+            copy = restate(ctx, row)
+            copies.setdefault(tuple(copy.get(name) for name in SAME_JUDGEMENT), copy)
+        for copy in copies.values():
             for part in parts:
-                values = {**row, **made_by, "id": new_id(), "segment_id": part}
-                ctx.conn.execute(table.insert().values(values))
+                ctx.conn.execute(table.insert().values({**copy, "id": new_id(), "segment_id": part}))
 
 
 def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[dict[str, Any]]:
     """After a transfer: hands, signs and allographs are those of this project that have the same name, where it has any."""
-    _settle(ctx, t.hands, HANDS, ("label",), new.get("hand", ()))
-    _settle(ctx, t.signs, SIGNS, ("code_point",), new.get("sign", ()))
-    _settle(ctx, t.signs, SIGNS, ("name",), new.get("sign", ()))
-    _settle(ctx, t.allographs, ALLOGRAPHS, ("character", "name"), new.get("letterform_allograph", ()))
+    _settle(ctx, t.hands, HANDS, [("label",)], new.get("hand", ()))
+    _settle(ctx, t.signs, SIGNS, [("code_point",), ("name",)], new.get("sign", ()))
+    _settle(ctx, t.allographs, ALLOGRAPHS, [("character", "name")], new.get("letterform_allograph", ()))
     return []
 
 
 def _settle(
-    ctx: ActionContext, table: Table, rows: Any, key: tuple[str, ...], new_ids: Sequence[str]
+    ctx: ActionContext, table: Table, rows: Any, keys: Sequence[tuple[str, ...]], new_ids: Sequence[str]
 ) -> None:
-    """Let what names a new row name the live one of this project with the same *key*, and remove the new one."""
-    came = set(new_ids)
-    for identity in new_ids:
+    """Let what names a new row name the live one of this project with the same key, and remove the new one.
+
+    *keys*: the columns to match by, the surest first. Two that were two where they come from stay two: of several of one
+    name the oldest is that of the oldest.
+    """
+    came, taken = set(new_ids), set[str]()
+    age = (table.c.created_at, table.c.id)
+    oldest_first = [row["id"] for row in rows.all(ctx.conn, is_among(table.c.id, new_ids), order=age)]
+    for key, identity in itertools.product(keys, oldest_first):
         row = rows.get(ctx.conn, identity)
         if row is None or row["withdrawn_at"] is not None or any(row[name] is None for name in key):
             continue
         same = (*(table.c[name] == row[name] for name in key), live(table), table.c.id != identity)
-        named = rows.all(ctx.conn, *same, order=(table.c.id,))
-        own = next((one["id"] for one in named if one["id"] not in came and not _differ(one, row)), None)
+        named = rows.all(ctx.conn, *same, order=age)
+        others = (one for one in named if one["id"] not in came | taken)
+        own = next((one["id"] for one in others if not _differ(one, row)), None)
         if own is None:
             continue
+        taken.add(own)
         for other in t.metadata.tables.values():
             for column in (fk.parent for fk in other.foreign_keys if fk.column.table is table):
                 ctx.conn.execute(other.update().where(column == identity).values({column.name: own}))

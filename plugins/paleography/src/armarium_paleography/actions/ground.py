@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Table
 
-from armarium.api import ActionContext, Conflict, Example, Rows, new_id
+from armarium.api import ActionContext, Conflict, Example, RowLaw, Rows, new_id
 from armarium_documents.api import require_live
 from armarium_paleography.errors import PassWithdrawn, Withdrawn
 from armarium_paleography.queries.live_segments import segment_row
@@ -67,17 +67,32 @@ def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
 
 
 def at_most_one(
-    table: str, statement: str, key: str, ended: str, refusal: Callable[[str], Conflict]
+    table: str, key: Sequence[str], ended: str, refusal: Callable[[Mapping[str, Any], str], Conflict]
 ) -> tuple[str, Callable[[Any, Mapping[str, Any]], Conflict | None]]:
-    """A law's table and test: of all rows with the same *key* at most one is not *ended*; *statement* finds another."""
+    """A law's table and test: of all rows with the same *key* at most one is not *ended*; *refusal* takes a row and the id
+    of the other one."""
+    same = " AND ".join(f"{column} IS ?" for column in key)
+    statement = f"SELECT id FROM {table} WHERE {same} AND id <> ? AND {ended} IS NULL"
 
     def find_breach(raw: Any, after: Mapping[str, Any]) -> Conflict | None:
         if after[ended] is not None:
             return None
-        other = raw.execute(statement, (after[key], after["id"])).fetchone()
-        return None if other is None else refusal(after[key])
+        other = raw.execute(statement, (*(after[column] for column in key), after["id"])).fetchone()
+        return None if other is None else refusal(after, other[0])
 
     return table, find_breach
+
+
+def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn_at") -> RowLaw:
+    """No undo or redo leaves a row of *table* that is not *ended* while *column* names a withdrawn row of the table *what*."""
+    statement = f"SELECT 1 FROM {what} WHERE id = ? AND withdrawn_at IS NOT NULL"
+
+    def find_breach(raw: Any, after: Mapping[str, Any]) -> Withdrawn | None:
+        if after[ended] is not None or raw.execute(statement, (after[column],)).fetchone() is None:
+            return None
+        return Withdrawn(what, after[column], "changed")
+
+    return RowLaw(table, find_breach)
 
 
 # --------------------------------------------------------------------------------------- examples

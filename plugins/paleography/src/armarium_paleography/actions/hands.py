@@ -7,31 +7,34 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action
 from armarium_paleography.actions.ground import (
     add,
+    at_most_one,
     live_row,
+    rests_on_live,
     sample_hand,
     sample_lines,
     standing_segment,
     withdraw_row,
     withdraw_where,
 )
-from armarium_paleography.errors import SaidAlready, Withdrawn
+from armarium_paleography.errors import SaidAlready
 from armarium_paleography.models import attributions, hands
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.schemas import Attribute, Attribution, AttributionId, Hand, HandCreate, HandId
 
+OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 
-def _of_a_live_hand(raw: Any, after: Any) -> Withdrawn | None:
-    if after["withdrawn_at"] is not None:
-        return None
-    ended = raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (after["hand_id"],)).fetchone()
-    return (
-        Withdrawn("hand", after["hand_id"], "changed") if ended is not None and ended[0] is not None else None
+SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
+"""What two judgements have in common that say the same, by the same judge."""
+SAID_ONCE = RowLaw(
+    *at_most_one(
+        "hand_attribution",
+        SAME_JUDGEMENT,
+        "withdrawn_at",
+        lambda row, other: SaidAlready("hand", row["segment_id"], other, "changed"),
     )
-
-
-OF_A_LIVE_HAND = RowLaw("hand_attribution", _of_a_live_hand)
-"""No undo or redo leaves a live judgement for a hand that was withdrawn."""
+)
+"""A judge says the same of a segment once, whatever is undone and redone."""
 
 
 @action(
@@ -54,7 +57,7 @@ def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
     result=Hand,
     summary="Withdraw a hand and the judgements for it.",
     route=Route("POST", "/api/hands/{hand_id}/withdraw", name="withdraw_hand"),
-    laws=(OF_A_LIVE_HAND,),
+    laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew a hand",
     example=lambda ex: {"hand_id": sample_hand(ex)},
 )
@@ -76,7 +79,7 @@ def _attribute_example(ex: Example) -> dict[str, Any]:
     result=Attribution,
     summary="Say that a segment is of a hand.",
     route=Route("POST", "/api/hands/attributions", name="attribute"),
-    laws=(OF_A_LIVE_HAND,),
+    laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Attributed a line of {segment_id|a page} to a hand",
     example=_attribute_example,
 )
@@ -84,13 +87,8 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. Another judgement of the segment stands beside it."""
     live_row(HANDS, "hand", ctx.conn, p.hand_id)
     segment = standing_segment(ctx.conn, p.segment_id)
-    judge = ctx.provenance()
-    same = (
-        attributions.c.hand_id == p.hand_id,
-        attributions.c.segment_id == p.segment_id,
-        attributions.c.provenance_kind == judge["provenance_kind"],
-        attributions.c.created_by == judge["created_by"],
-    )
+    said = {**p.model_dump(), **ctx.provenance()}
+    same = (attributions.c[name] == said[name] for name in SAME_JUDGEMENT)
     for standing in ATTRIBUTIONS.all(ctx.conn, live(attributions), *same):
         raise SaidAlready("hand", p.segment_id, standing["id"])
     return add(ctx, attributions, {**p.model_dump(), "document_id": segment.document_id})
@@ -102,7 +100,7 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     result=Attribution,
     summary="Withdraw the judgement that a segment is of a hand.",
     route=Route("POST", "/api/hands/attributions/{attribution_id}/withdraw", name="withdraw_attribution"),
-    laws=(OF_A_LIVE_HAND,),
+    laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew an attribution to a hand on {attribution_id|a page}",
     example=lambda ex: {"attribution_id": ex.run("hand.attribute", _attribute_example(ex))["id"]},
 )

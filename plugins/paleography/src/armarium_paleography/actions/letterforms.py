@@ -30,10 +30,9 @@ from armarium_paleography.schemas import (
 ONE_DESCRIPTION = RowLaw(
     *at_most_one(
         "letterform",
-        "SELECT 1 FROM letterform WHERE segment_id = ? AND id <> ? AND withdrawn_at IS NULL",
-        "segment_id",
+        ("segment_id",),
         "withdrawn_at",
-        DescriptionStands,
+        lambda row, _: DescriptionStands(row["segment_id"]),
     )
 )
 """One description stands for a segment, whatever is undone and redone."""

@@ -7,13 +7,15 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, RowLaw, action, new_id
 from armarium_paleography.actions.ground import (
     add,
+    at_most_one,
     live_row,
+    rests_on_live,
     sample_lines,
     standing_segment,
     withdraw_row,
     withdraw_where,
 )
-from armarium_paleography.errors import CodePointTaken, SaidAlready, Withdrawn
+from armarium_paleography.errors import CodePointTaken, SaidAlready
 from armarium_paleography.models import instances, signs
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of, shown_already, signs_by_name
@@ -43,17 +45,17 @@ ONE_SIGN_A_CODE_POINT = RowLaw("sign", _code_point_is_taken)
 """A code point is of one live sign, whatever is undone and redone."""
 
 
-def _of_a_live_sign(raw: Any, after: Any) -> Withdrawn | None:
-    if after["withdrawn_at"] is not None:
-        return None
-    ended = raw.execute("SELECT withdrawn_at FROM sign WHERE id = ?", (after["sign_id"],)).fetchone()
-    return (
-        Withdrawn("sign", after["sign_id"], "changed") if ended is not None and ended[0] is not None else None
+OF_A_LIVE_SIGN = rests_on_live("sign_instance", "sign_id", "sign")
+
+SHOWN_ONCE = RowLaw(
+    *at_most_one(
+        "sign_instance",
+        ("sign_id", "segment_id"),
+        "withdrawn_at",
+        lambda row, other: SaidAlready("sign", row["segment_id"], other, "changed"),
     )
-
-
-OF_A_LIVE_SIGN = RowLaw("sign_instance", _of_a_live_sign)
-"""No undo or redo leaves a live instance of a sign that was withdrawn."""
+)
+"""A segment is said once to show a sign, whatever is undone and redone."""
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
     result=Sign,
     summary="Withdraw a sign and its instances.",
     route=Route("POST", "/api/signs/{sign_id}/withdraw", name="withdraw_sign"),
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN),
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew a sign",
     example=lambda ex: {"sign_id": ex.run("sign.create", _create_example(ex))["id"]},
 )
@@ -116,7 +118,7 @@ def _instance_example(ex: Example) -> dict[str, Any]:
     result=Instance,
     summary="Say that a segment shows a sign.",
     route=Route("POST", "/api/signs/{sign_id}/instances", name="add_instance"),
-    laws=(OF_A_LIVE_SIGN,),
+    laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Said that a sign stands on {segment_id|a page}",
     example=_instance_example,
 )
@@ -136,7 +138,7 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
     result=Instance,
     summary="Withdraw the word that a segment shows a sign.",
     route=Route("POST", "/api/signs/instances/{instance_id}/withdraw", name="withdraw_instance"),
-    laws=(OF_A_LIVE_SIGN,),
+    laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew an instance of a sign on {instance_id|a page}",
     example=lambda ex: {"instance_id": ex.run("sign.add_instance", _instance_example(ex))["id"]},
 )
@@ -155,7 +157,7 @@ def _take_example(ex: Example) -> dict[str, Any]:
     params=TakeSigns,
     result=TakenSigns,
     summary="Take the signs that were seen on segments, in one step: declared ones by id, others by name.",
-    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN),
+    laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Found signs",
     example=_take_example,
 )

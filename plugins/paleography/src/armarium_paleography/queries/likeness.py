@@ -36,7 +36,7 @@ Limit = Annotated[int, Query(ge=1, le=MOST)]
 class Looks(NamedTuple):
     """The vectors of a project, centred and of unit length: a row a segment."""
 
-    mark: tuple[int, int]
+    mark: tuple[int, int, str | None]
     segment_ids: list[str]
     document_ids: list[str]
     place: dict[str, int]
@@ -51,8 +51,13 @@ class Looks(NamedTuple):
 def looks_of(library: Library) -> Looks:
     """All vectors of a project, kept in memory until one is added or goes; of all documents, so sift what is answered."""
     with library.db.read_all() as conn:
-        marked = conn.exec_driver_sql(f"SELECT count(*), coalesce(max(rowid), 0) FROM {vectors}").one()
-        mark = (int(marked[0]), int(marked[1]))
+        # The last one by its segment too: after the last ones were purged, others take their numbers.
+        last = f"(SELECT max(rowid) FROM {vectors})"
+        marked = conn.exec_driver_sql(
+            f"SELECT (SELECT count(*) FROM {vectors}), coalesce({last}, 0), "
+            f"(SELECT segment_id FROM {vectors} WHERE rowid = {last})"
+        ).one()
+        mark = (int(marked[0]), int(marked[1]), marked[2])
         known = library.held.get(HELD)
         if isinstance(known, Looks) and known.mark == mark:
             return known

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import ColumnElement, Connection, Row, Table, exists, func, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Row, Table, exists, func, select
 
 from armarium.api import Rows
 from armarium_documents.api import documents
@@ -16,7 +16,7 @@ Limit = Annotated[int | None, Query(ge=1, le=1_000, description="rows of this an
 Offset = Annotated[int, Query(ge=0)]
 
 
-def stands(table: Table) -> ColumnElement[bool]:
+def stands(table: FromClause) -> ColumnElement[bool]:
     """Whether the segment that a row of *table* hangs on is there to be seen: not deleted, nor its pass, nor its page."""
     there = select(segments.c.id).join(passes, passes.c.id == segments.c.pass_id)
     there = there.join(documents, documents.c.id == segments.c.document_id)

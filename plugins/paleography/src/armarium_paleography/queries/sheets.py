@@ -58,7 +58,7 @@ def sheet_of_hand(
     hand = HANDS.require(conn, hand_id)
     said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
     where = (attributions.c.hand_id == hand_id, live(attributions), stands(attributions))
-    title = f"Hand {hand['label']}" + (f": {said}" if said else "")
+    title = hand["label"] + (f": {said}" if said else "")
     return _sheet(library, conn, attributions, where, title, height, limit, offset)
 
 
@@ -71,11 +71,13 @@ def sheet_of_sign(
     limit: int = MOST,
     offset: int = 0,
 ) -> Sheet:
-    """The instances of a sign; NotFound."""
+    """The picture of a sign, then its instances; NotFound."""
     sign = SIGNS.require(conn, sign_id)
     where = (instances.c.sign_id == sign_id, live(instances), stands(instances))
     title = f"Sign {sign['name']}" + (f" ({sign['code_point']})" if sign["code_point"] else "")
-    return _sheet(library, conn, instances, where, title, height, limit, offset)
+    picture = sign["picture_segment_id"]
+    lead = [picture] if picture is not None and _stands(conn, picture) else []
+    return _sheet(library, conn, instances, where, title, height, limit, offset, lead)
 
 
 def sheet_of_letters(
@@ -96,7 +98,7 @@ def sheet_of_letters(
         form = ALLOGRAPHS.require(conn, allograph_id)
         named.append(f"{form['character']}, {form['name']}")
     if hand_id is not None:
-        named.append(f"hand {HANDS.require(conn, hand_id)['label']}")
+        named.append(HANDS.require(conn, hand_id)["label"])
     return _sheet(library, conn, letterforms, where, "; ".join(named), height, limit, offset)
 
 
@@ -109,16 +111,20 @@ def _sheet(
     height: int,
     limit: int,
     offset: int,
+    lead: Sequence[str] = (),
 ) -> Sheet:
-    """A sheet of the segments that rows of *table* name; each segment once, page by page."""
+    """A sheet of the segments in *lead* and of those that rows of *table* name; each segment once, page by page."""
     everything = count_of(conn, table, *where)
     with library.db.read_all() as whole:
         withheld = count_of(whole, table, *where) - everything
     rows = Rows(table).all(conn, *where, order=(table.c.document_id, table.c.segment_id))
-    ids = list(dict.fromkeys(row["segment_id"] for row in rows))
+    ids = list(dict.fromkeys([*lead, *(row["segment_id"] for row in rows)]))
     asked = ids[offset : offset + limit]
+    groups = [one for one in asked if one in lead], [one for one in asked if one not in lead]
     pieces = [
-        Piece(fit_image(image, height), caption) for _, image, caption in crops(library, conn, asked, height)
+        Piece(fit_image(image, height), caption)
+        for group in groups
+        for _, image, caption in crops(library, conn, group, height)
     ]
     left_out = len(asked) - len(pieces)
     notes = [f"{len(pieces)} of {len(ids)} pictures"]
@@ -129,6 +135,12 @@ def _sheet(
     file = io.BytesIO()
     draw_sheet(title, notes, pieces, height).save(file, "PNG", compress_level=QUICK)
     return Sheet(file.getvalue(), len(pieces), left_out, withheld)
+
+
+def _stands(conn: Connection, segment_id: str) -> bool:
+    """Whether a segment is there to be seen: not deleted, nor its pass, nor its page."""
+    itself = select(segments.c.id.label("segment_id")).where(segments.c.id == segment_id).subquery()
+    return conn.execute(select(itself).where(stands(itself))).first() is not None
 
 
 def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height: int) -> Iterator[Crop]:

@@ -115,7 +115,7 @@ class PageJob(ABC):
             except PageSkipped as skipped:
                 kept = {**self.kept, "next": index + 1, "skipped": self.kept["skipped"] + 1}
                 if isinstance(skipped, PageWithheld):
-                    kept["withheld"] = kept.get("withheld", 0) + 1
+                    kept.setdefault("withheld", str(skipped))
                 self._pass_over(document_id, str(skipped), kept, "info")
             except ServiceError as refusal:
                 if refusal.code in GONE:
@@ -128,13 +128,16 @@ class PageJob(ABC):
             self.kept = kept
             self.ctx.check()
         if self.kept["failed"] and not self.kept["pages"]:
+            # Nothing was written: whoever retries it when the cause is mended wants all of its pages done.
+            self.ctx.save({})
+            why = self.kept["failed"][0]["why"]
             raise Invalid(
-                f"No page could be done. The first: {self.kept['failed'][0]['why']}", code="all_failed"
+                why if total == 1 else f"No page could be done. The first: {why}", code="all_failed"
             )
         done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
             done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
-        done |= {key: self.kept[key] for key in ("output", "withheld") if key in self.kept}
+        done |= {key: self.kept[key] for key in ("withheld", "output") if key in self.kept}
         if self.method == "find_lines":
             return done
         return {

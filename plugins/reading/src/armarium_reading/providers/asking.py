@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -105,7 +106,7 @@ def ask(
         caller = Caller.of_job(caller)
     call = _Call(caller, request, answer)
     target = call.settle()
-    question = _question(request, answer)
+    question = call.build_question(answer)
     reply, episode_id = call.make(question, target, caused_by=None)
     if answer is None:
         return call.build_answer(reply.text, reply, episode_id, target)
@@ -152,6 +153,8 @@ class _Call:
         self.caller = caller
         self.request = replace(request, on_text=request.on_text or publisher_of(caller, request.subject))
         self.cost: float | None = 0.0
+        self.mark = ""
+        """What the material stands between, drawn for this call."""
         self.sender: Sender = sender_of(caller.engine)
         self.until = time.monotonic() + request.seconds
 
@@ -160,6 +163,19 @@ class _Call:
         self.caller.check()
         if time.monotonic() > self.until:
             raise errors.took_too_long(self.request.provider, self.request.seconds)
+
+    def build_question(self, answer: type[BaseModel] | None) -> Question:
+        """Build what is asked: the material, if any, between marks."""
+        request = self.request
+        system, prompt = request.system, request.prompt
+        if request.material is not None:
+            # Drawn for this call, so that no source can close what it stands in.
+            self.mark = secrets.token_hex(8)
+            told = MATERIAL.format(mark=f"=== {self.mark} ===")
+            system = f"{system}\n\n{told}" if system else told
+            prompt = f"{prompt}\n\n=== {self.mark} ===\n{request.material}\n=== {self.mark} ==="
+        schema = None if answer is None else answer.model_json_schema()
+        return Question(prompt, system, request.pictures, schema, request.max_tokens)
 
     def settle(self) -> Target:
         """Determine whom to ask, and check that this is allowed."""
@@ -184,7 +200,13 @@ class _Call:
         return Target(row.id, row.name, kind, address, model, local, key)
 
     def make(self, question: Question, target: Target, *, caused_by: str | None) -> tuple[Reply, str | None]:
-        """Send *question* until it is answered or further attempts are useless; return the answer and its episode."""
+        """Send *question* until it is answered or further attempts are useless; return the answer and its episode.
+
+        A job that goes on after an interruption takes the answer that it was given before.
+        """
+        known = self._earlier(question, target)
+        if known is not None:
+            return known
         started_at, began = now(), time.monotonic()
         heard = Outcome(Reply())
         stopped: BaseException | None = None
@@ -206,7 +228,7 @@ class _Call:
                 provider=target.provider,
                 model=target.model["model_id"],
                 model_version=heard.reply.version,
-                exchange=_exchange(question, heard, stopped),
+                exchange=_exchange(question, heard, stopped) | {"asked": self._digest(question)},
                 started_at=started_at,
                 seconds=round(time.monotonic() - began, 4),
                 cost=cost,
@@ -220,6 +242,40 @@ class _Call:
             heard.error.fields["episode_id"] = episode_id
             raise heard.error
         return heard.reply, episode_id
+
+    def _earlier(self, question: Question, target: Target) -> tuple[Reply, str] | None:
+        """Return what the ledger has of an answer to *question*, given before the job was interrupted."""
+        if not self.caller.goes_on or question.form is not None:
+            return None
+        row = ledger.earlier_answer(
+            self.caller,
+            ledger.ModelCall(
+                use_case=self.request.use_case,
+                subject=self.request.subject,
+                provider=target.provider,
+                model=target.model["model_id"],
+                exchange={"asked": self._digest(question)},
+                started_at="",
+                seconds=0.0,
+            ),
+        )
+        if row is None:
+            return None
+        self.caller.taken.add(row.id)
+        usd = row.cost.get("usd")
+        self.cost = None if usd is None or self.cost is None else self.cost + usd
+        told = row.exchange
+        reply = Reply(
+            told["output"], told.get("thinking", ""), version=row.model_version, cut=told.get("cut", False)
+        )
+        return reply, str(row.id)
+
+    def _digest(self, question: Question) -> str:
+        """Return the digest of what is asked, whatever marks were drawn for the call."""
+        pictures = [hashlib.sha256(one.data).hexdigest() for one in question.pictures]
+        parts = [question.system, question.prompt, pictures, question.schema, question.max_tokens]
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256((text.replace(self.mark, "") if self.mark else text).encode()).hexdigest()
 
     def _attempts(self, question: Question, target: Target) -> tuple[Target, Outcome]:
         asked = 0.0
@@ -247,18 +303,6 @@ class _Call:
         """Build the answer for the caller."""
         name = str(target.model["model_id"])
         return ModelAnswer(answer, episode_id, target.provider, name, target.local, self.cost, reply.cut)
-
-
-def _question(request: ModelRequest, answer: type[BaseModel] | None) -> Question:
-    system, prompt = request.system, request.prompt
-    if request.material is not None:
-        # A new mark for each call, so that no source can contain the one that ends it.
-        mark = f"=== {secrets.token_hex(8)} ==="
-        told = MATERIAL.format(mark=mark)
-        system = f"{system}\n\n{told}" if system else told
-        prompt = f"{prompt}\n\n{mark}\n{request.material}\n{mark}"
-    schema = None if answer is None else answer.model_json_schema()
-    return Question(prompt, system, request.pictures, schema, request.max_tokens)
 
 
 def _parse_answer(answer: type[BaseModel], text: str) -> BaseModel:
@@ -302,6 +346,8 @@ def _exchange(question: Question, heard: Outcome, stopped: BaseException | None)
             {"sha256": hashlib.sha256(one.data).hexdigest(), "mime_type": one.mime_type}
             for one in question.pictures
         ]
+    if reply.cut:
+        exchange["cut"] = True
     if heard.attempts > 1:
         exchange["attempts"] = heard.attempts
     if stopped is not None:

@@ -44,12 +44,12 @@ def served_models(engine: Engine) -> list[ServedModel]:
 
 
 def served_choice(engine: Engine, provider: str, model: str | None) -> Choice:
-    """Return the provider as a reader of lines. NotFound, Invalid; whether it may be asked is decided at each
-    call.
+    """Return the provider as a reader of lines. NotFound, Invalid; Forbidden if it is switched off, Conflict without the key it
+    needs. Whether it may be asked about a page is decided at each call.
     """
-    with engine.state.read() as conn:
-        row = require_provider(conn, provider, by_name=True)
-        found = require_model(conn, row, model)
+    row, kind, found = sender_of(engine).look_up(engine, provider, model)
+    if kind.needs_key and row.key_name is None:
+        raise errors.key_needed(row.name)
     served = type(
         "Served", (Reader,), {"name": row.name, "label": row.name, "can": frozenset({"read_lines"})}
     )
@@ -83,8 +83,14 @@ def placed_with_provider(
 
 
 def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> None:
-    """Raise Forbidden if the provider is on another machine and nobody allowed pages to leave this one."""
-    if not pages_may_leave and lane_of(engine, provider) == "network":
+    """Raise Forbidden if the provider is on another machine and the engine is held offline, or nobody allowed pages to leave
+    this one.
+    """
+    if lane_of(engine, provider) != "network":
+        return
+    if engine.settings.local_only:
+        raise errors.held_offline(provider)
+    if not pages_may_leave:
         raise errors.pages_stay(provider)
 
 

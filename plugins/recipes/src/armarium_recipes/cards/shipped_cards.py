@@ -11,14 +11,18 @@ from importlib.resources import files
 from typing import Any
 
 from armarium.api import Engine
-from armarium_reading.api import ModelFile, Reader, installed_readers, models_folder, runtime_folder
+from armarium_reading.api import (
+    ModelFile,
+    Reader,
+    installed_readers,
+    is_line_reader,
+    models_folder,
+    runtime_folder,
+)
 from armarium_recipes.schemas.cards import Card, Download
 
 CAPABILITIES = {"find_lines": "find-lines", "read_lines": "read-a-line", "read_page": "read-a-page"}
 """What a reader can do, by the job of a recipe that needs it."""
-
-LINE_READERS = frozenset({"hand", "kraken"})
-"""Readers for which ids of cards use the runtime `linereader`."""
 
 WITHOUT_MODEL = {
     "find-names-tag-words": (
@@ -71,7 +75,7 @@ def models_of(engine: Engine, reader: type[Reader]) -> list[ModelFile]:
 
 def runtime_of(reader: type[Reader]) -> str:
     """Return the first part of the ids of its cards."""
-    return "linereader" if reader.name in LINE_READERS or reader.model_kind == "linereader" else reader.name
+    return "linereader" if is_line_reader(reader) else reader.name
 
 
 def materials_of(reader: type[Reader]) -> list[str]:

@@ -31,7 +31,6 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
             done = min(row[0], pages)
         else:
             withheld = len(pages_withheld(conn, child_id))
-            done = max(0, done - withheld)
     elif row is not None:
         pages, done, failed = row[1], row[0], 0
     else:

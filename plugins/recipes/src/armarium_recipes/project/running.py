@@ -32,7 +32,7 @@ from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.recipe import Override
-from armarium_workflows.api import pages_done, pages_withheld
+from armarium_workflows.api import pages_done
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -251,8 +251,7 @@ class _Runner:
             return
         with self.job.library.db.write() as conn:
             # None for a job that is not a run of a workflow.
-            kept_back = set(pages_withheld(conn, child))
-            pages = [page for page in pages_done(conn, child) if page not in kept_back]
+            pages = pages_done(conn, child)
             if "line_readings" in recipe.gives:
                 texts = outputs.fingerprints(conn, pages)
             # A page that was split is done, and so are the halves that replace it.

@@ -18,6 +18,7 @@ from armarium_source_model.queries.matches import get_match, is_one_to_one, matc
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
+from armarium_source_model.spans import ReadingChange
 
 
 class SegmentCarrier(Protocol):
@@ -287,5 +288,10 @@ def _carry_readings(
         )
     if new:
         add_representations(ctx, tuple(new[0]), [tuple(row.values()) for row in new])
+    for copy in new:
+        old_id, text = copy["derived_from_representation_id"], copy["content"] or ""
+        copied = ReadingChange(match.document_id, match.to_segment_id, old_id, copy["id"], text, text)
+        for _, copier in ctx.engine.plugins.contributions("reading_copiers"):
+            copier.copy_along(ctx, copied)
     ctx.note_changes(representation_ids=copies.values())
     return list(copies.items()), left

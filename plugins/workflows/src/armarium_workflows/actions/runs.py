@@ -7,7 +7,7 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, UndoContext, action, raw_of, record_activity
 from armarium_workflows import checkpoints
 from armarium_workflows.actions.starts import an_execution, refuse_written
-from armarium_workflows.errors import already_ended, not_begun, not_paused, still_going
+from armarium_workflows.errors import already_ended, not_begun, not_paused, still_ending, still_going
 from armarium_workflows.models import runs
 from armarium_workflows.queries import FINISHED, find_run, run_row
 from armarium_workflows.schemas import SAME_STATUS, Deleted, DeletedRuns, DeleteRunsParams, RunNamed, RunState
@@ -57,9 +57,17 @@ def _resume_undone(undo: UndoContext) -> None:
 
 
 def _cancel_undone(undo: UndoContext) -> None:
-    """A cancelled run goes on where it was; done again, it is cancelled."""
+    """A cancelled run goes on where it was; done again, it is cancelled. One that is not as that step left it stays as it is."""
+    raw = raw_of(undo.step.conn)
     for thread_id in undo.target_ids:
-        undo.step.run("job.cancel" if undo.redo else "job.retry", {"job_id": thread_id})
+        row = raw.execute("SELECT state, stop, title FROM job WHERE id = ?", (thread_id,)).fetchone()
+        state, stop, title = row if row is not None else (None, None, "")
+        if undo.redo and state in ("waiting", "running"):
+            undo.step.run("job.cancel", {"job_id": thread_id})
+        elif not undo.redo and state == "cancelled":
+            undo.step.run("job.retry", {"job_id": thread_id})
+        elif not undo.redo and state in ("waiting", "running") and stop == "cancel":
+            raise still_ending(undo.audit_id, title)
 
 
 @action(

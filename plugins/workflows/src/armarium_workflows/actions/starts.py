@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from armarium.api import (
@@ -16,6 +16,7 @@ from armarium.api import (
     new_id,
     raw_of,
 )
+from armarium_reading.api import takes_provider
 from armarium_workflows import checkpoints
 from armarium_workflows.actions.chains import an_example_saved_chain
 from armarium_workflows.actions.workflows import an_example_saved
@@ -75,21 +76,28 @@ def new_run(ctx: ActionContext, workflow: Mapping[str, Any], **values: Any) -> d
     return row
 
 
-def check_run(ctx: ActionContext, run: Mapping[str, Any]) -> None:
-    """Refuse now what could not run: a graph whose tools are gone, settings that do not fit, a reader that is not here."""
+def check_run(ctx: ActionContext, run: Mapping[str, Any], later: Collection[str] = ()) -> None:
+    """Refuse now what could not run: a graph whose tools are gone, settings that do not fit, a reader that is not here.
+
+    *later* are inputs that are known only when the run begins.
+    """
     graph, jobs = Graph.of(run["graph"]), ctx.engine.recipe_jobs
     problems = problems_of(graph, jobs)
     if problems:
         raise faulty_graph(problems)
     nodes = [node for node in graph.nodes if node.tool not in BUILT_IN and node.enabled]
-    for choice, setting in ((run["provider"], "provider_setting"), (run["model"], "model_setting")):
-        if choice is not None and not any(getattr(jobs[node.tool], setting) for node in nodes):
-            raise no_override(choice)
+    provider, model = run["provider"], run["model"]
+    if provider is not None and not any(takes_provider(jobs[node.tool], provider) for node in nodes):
+        raise no_override(provider)
+    if model is not None and not any(jobs[node.tool].model_setting for node in nodes):
+        raise no_override(model)
     for node in nodes:
         if any(one.port_id not in jobs[node.tool].takes for one in node.input_mappings):
             # What its settings are is known only page by page.
             continue
-        settings = settings_of(node, jobs[node.tool], run, {})
+        if any(name in jobs[node.tool].settings.model_fields for name in later):
+            continue
+        settings = settings_of(ctx.engine, node, jobs[node.tool], run, {})
         ctx.engine.paths.check(settings, ctx.principal)
         jobs[node.tool].find_placement(ctx.engine, ctx.project, settings)
 
@@ -238,7 +246,7 @@ def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
     result=AcceptedChain,
     summary="Run the steps of a chain one after the other",
     words="Ran a chain of workflows",
-    route=Route("POST", "/api/chains/{chain_id}/execute-steps", status=202, refusals=(400, 404)),
+    route=Route("POST", "/api/chains/{chain_id}/execute-steps", status=202, refusals=(400, 404, 409)),
     example=lambda ex: {"chain_id": an_example_saved_chain(ex)},
     after_undo=only_before_writing,
 )
@@ -248,6 +256,7 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
     if not chain["steps"]:
         raise empty_chain(chain["name"])
     execution_id = new_id()
+    inputs = {**chain["initial_inputs"], **p.inputs}
     accepted, threads = [], {}
     for step in chain["steps"]:
         workflow = stored_workflow(ctx.conn, ctx.engine, step["workflow_id"])
@@ -256,10 +265,13 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
             workflow,
             provider=step["provider_override"],
             model=step["model_override"],
+            # Said with this start; what a chain was saved with lets nothing leave.
+            pages_may_leave=p.inputs.get("pages_may_leave", False),
             timeout_seconds=step["timeout_seconds"],
             execution_id=execution_id,
         )
-        check_run(ctx, run)
+        later = [one["target_key"] for one in step["input_mappings"]]
+        check_run(ctx, {**run, "inputs": {**inputs, **step["static_inputs"]}}, later)
         checkpoints.lay_out(ctx.conn, run["thread_id"], [])
         threads[step["id"]] = run["thread_id"]
         told = {"step_id": step["id"], "workflow_id": workflow["id"], "name": step["name"]}
@@ -270,7 +282,7 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
         "chain_name": chain["name"],
         "steps": chain["steps"],
         "entry_step": chain["entry_step"],
-        "inputs": {**chain["initial_inputs"], **p.inputs},
+        "inputs": inputs,
         "threads": threads,
         "started_by": ctx.principal.name,
         "created_at": ctx.now,

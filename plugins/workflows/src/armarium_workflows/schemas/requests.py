@@ -165,9 +165,16 @@ class ExecuteInJobParams(WorkflowNamed):
 
 
 class ExecuteChainParams(ChainNamed):
-    """The inputs that all steps share; `scope_ids` among them names the pages."""
+    """The inputs that all steps share; `scope_ids` among them names the pages, and with `pages_may_leave` true they may be
+    sent to a provider of another machine."""
 
     inputs: JsonObject = {}
+
+    @model_validator(mode="after")
+    def _said_or_not(self) -> ExecuteChainParams:
+        if not isinstance(self.inputs.get("pages_may_leave", False), bool):
+            raise ValueError("pages_may_leave among the inputs is true or false")
+        return self
 
 
 class RunNamed(Params):

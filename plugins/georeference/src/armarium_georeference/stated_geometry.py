@@ -1,0 +1,140 @@
+"""Coordinates that somebody stated for a place, read as RFC 7946 has them; pure."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Geometry = dict[str, Any]
+Place = list[float]
+
+_DEPTHS = {
+    "Point": 0,
+    "MultiPoint": 1,
+    "LineString": 1,
+    "MultiLineString": 2,
+    "Polygon": 2,
+    "MultiPolygon": 3,
+}
+"""How many lists stand around the places of each type."""
+_DEEPEST = 8
+"""Collections in collections that are read."""
+_LEAST = {"LineString": 2, "MultiLineString": 2, "Polygon": 3, "MultiPolygon": 3}
+"""Different places that a line, a ring has at least."""
+
+
+class NoGeometry(ValueError):
+    """What was stated is no geometry; the text is a sentence for a person."""
+
+
+def geometry_of(value: Mapping[str, Any]) -> Geometry | None:
+    """The geometry that a place value states: its GeoJSON, else its box, else its point; None where it states none.
+
+    Rings are closed and turned the right way. NoGeometry for what lies nowhere on the globe or is no geometry.
+    """
+    if value.get("geojson") is not None:
+        return _read(value["geojson"], 0)
+    box = value.get("geo_bbox")
+    if box:
+        return _box(box)
+    if value.get("lat") is not None and value.get("lon") is not None:
+        return {"type": "Point", "coordinates": _place([value["lon"], value["lat"]])}
+    return None
+
+
+def parts_of(geometry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The geometries that a geometry consists of: itself, or those of a collection."""
+    if geometry["type"] != "GeometryCollection":
+        yield geometry
+        return
+    for part in geometry["geometries"]:
+        yield from parts_of(part)
+
+
+def places_of(geometry: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
+    """Every place that a geometry names."""
+    for part in parts_of(geometry):
+        waiting = [part["coordinates"]]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one[0], int | float):
+                yield float(one[0]), float(one[1])
+            else:
+                waiting.extend(one)
+
+
+def _read(given: Any, depth: int) -> Geometry:
+    kind = given.get("type") if isinstance(given, Mapping) else None
+    if depth > _DEEPEST:
+        raise NoGeometry(f"Its GeoJSON holds more than {_DEEPEST} collections one in another.")
+    if kind == "Feature":
+        return _read(given.get("geometry"), depth + 1)
+    if kind in ("FeatureCollection", "GeometryCollection"):
+        inner = given.get("features" if kind == "FeatureCollection" else "geometries")
+        if not isinstance(inner, Sequence) or isinstance(inner, str) or not inner:
+            raise NoGeometry("Its GeoJSON is a collection of nothing.")
+        return {"type": "GeometryCollection", "geometries": [_read(one, depth + 1) for one in inner]}
+    if kind not in _DEPTHS:
+        raise NoGeometry(f"Its GeoJSON is no geometry: its type is {kind!r}.")
+    if kind in ("Polygon", "MultiPolygon"):
+        nested = _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST[kind])
+        areas = [nested] if kind == "Polygon" else nested
+        turned = [[_turn(ring, outer=number == 0) for number, ring in enumerate(rings)] for rings in areas]
+        return {"type": kind, "coordinates": turned[0] if kind == "Polygon" else turned}
+    return {
+        "type": kind,
+        "coordinates": _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST.get(kind, 1)),
+    }
+
+
+def _read_coordinates(given: Any, depth: int, least: int) -> Any:
+    """Places within *depth* lists, of which the innermost holds *least* different ones or more."""
+    if depth == 0:
+        return _place(given)
+    if not isinstance(given, list) or not given:
+        raise NoGeometry("The coordinates of its GeoJSON are not nested as its type asks.")
+    found = [_read_coordinates(one, depth - 1, least) for one in given]
+    if depth == 1 and len({tuple(one) for one in found}) < least:
+        raise NoGeometry(f"Its GeoJSON has a line or a ring of fewer than {least} places.")
+    return found
+
+
+def _place(given: Any) -> Place:
+    """Longitude and latitude of a position; an altitude is left out."""
+    if not isinstance(given, list) or not 2 <= len(given) <= 3:
+        raise NoGeometry("The coordinates of its GeoJSON are not nested as its type asks.")
+    if not all(
+        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in given
+    ):
+        raise NoGeometry("A coordinate of it is no number.")
+    lon, lat = given[:2]
+    if abs(lon) > 180 or abs(lat) > 90:
+        raise NoGeometry(
+            f"Longitude {lon:g}, latitude {lat:g} is no place on the globe; longitude comes first."
+        )
+    return [lon, lat]
+
+
+def _turn(ring: list[Place], *, outer: bool) -> list[Place]:
+    """A ring closed, and turned counter-clockwise; a hole clockwise."""
+    whole = ring if ring[0] == ring[-1] else [*ring, ring[0]]
+    area = sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(whole))
+    return whole if (area > 0) == outer else whole[::-1]
+
+
+def _box(box: Sequence[float]) -> Geometry:
+    west, south, east, north = box
+    corners = [_place([west, south]), _place([east, north])]
+    if corners[0][1] > corners[1][1]:
+        raise NoGeometry("The south of its box lies north of its north: a box is west, south, east, north.")
+    # A box whose west lies east of its east reaches over the antimeridian.
+    if west > east:
+        halves = [(west, 180.0), (-180.0, east)]
+        return {"type": "MultiPolygon", "coordinates": [[_corners(w, south, e, north)] for w, e in halves]}
+    return {"type": "Polygon", "coordinates": [_corners(west, south, east, north)]}
+
+
+def _corners(west: float, south: float, east: float, north: float) -> list[Place]:
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]

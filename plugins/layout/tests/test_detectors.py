@@ -1,0 +1,83 @@
+"""A trained detector finds regions only where it is here, of a kind that is installed, and may see the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarium.api import Engine, Example, Library, ServiceError
+from armarium.principals import LOCAL_OWNER
+from armarium_layout.actions.samples import lined_page
+from armarium_layout.detectors import GROUP, STORE, Detector
+from armarium_layout.jobs import detected
+
+
+class Toy(Detector):
+    """Takes models of its own type; there is no worker behind it."""
+
+    name = "toy"
+    worker = "nowhere:Nothing"
+    model_types = frozenset({"toy"})
+
+
+@pytest.fixture
+def page(engine: Engine, library: Library, tmp_path: Path) -> str:
+    """A page, a model that the detector takes, and one of an unknown type."""
+    engine.drivers.give(GROUP, Toy.name, Toy)
+    for name, told in (("mine", '{"model_type": "toy"}'), ("odd", '{"model_type": "other"}'), ("none", "[]")):
+        folder = library.models / STORE / name
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(told, encoding="utf-8")
+    return str(lined_page(Example(engine, library, LOCAL_OWNER, tmp_path))["document_id"])
+
+
+def find(engine: Engine, library: Library, page: str, model: str) -> dict[str, Any]:
+    return (
+        engine.run(library, "layout.find_regions", {"scope_ids": [page], "model": model}, LOCAL_OWNER).result
+        or {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "status", "code", "words"),
+    [
+        ("nobody", 404, "unknown_detector", "There are: mine, none, odd."),
+        ("../mine", 404, "unknown_detector", "There are: mine, none, odd."),
+        ("odd", 422, "no_detector", "No installed detector takes odd (other)."),
+        ("none", 422, "no_detector", "its config.json says no model_type"),
+    ],
+)
+def test_a_model_that_nothing_here_takes_is_refused_before_it_is_queued(
+    engine: Engine, library: Library, page: str, model: str, status: int, code: str, words: str
+) -> None:
+    with pytest.raises(ServiceError) as refused:
+        find(engine, library, page, model)
+    assert (refused.value.status, refused.value.code) == (status, code)
+    assert words in refused.value.detail
+
+
+def test_a_page_that_no_model_may_see_is_passed_over(
+    engine: Engine, library: Library, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A detector of this machine is a model too."""
+
+    def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
+        return dict.fromkeys(ids, "No model may have it.") if use == "local-model" else {}
+
+    monkeypatch.setattr(detected, "find_withheld", withhold)
+    queued = find(engine, library, page, "mine")
+    engine.jobs.run_until_idle(library, 60)
+    with library.db.read() as conn:
+        state, result = conn.exec_driver_sql(
+            "SELECT state, result FROM job WHERE id = ?", (queued["job_id"],)
+        ).one()
+    assert state == "done"
+    assert json.loads(result) == {
+        "pages": 0,
+        "skipped": 1,
+        "failed": [],
+        "withheld": "No model may have it.",
+    }
