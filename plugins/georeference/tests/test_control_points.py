@@ -165,9 +165,9 @@ def test_a_purge_and_a_transfer_take_points_along(desk: MapDesk, tmp_path: Any) 
         ({"lon": 2}, "lon and lat together"),
         ({"original_crs": "EPSG:2154", "original_x": 1}, "together"),
         ({"lon": 2, "lat": 48, "original_crs": "EPSG:2154", "original_x": 1, "original_y": 1}, "not both"),
-        ({}, "where it is on the ground"),
+        ({}, "place on the ground"),
         ({"lon": 2, "lat": 48, "x": None}, "x and y together"),
-        ({"lon": 2, "lat": 48, "x": None, "y": None}, "where it is in the picture"),
+        ({"lon": 2, "lat": 48, "x": None, "y": None}, "place in the picture"),
         ({"lon": 2, "lat": 48, "segment_id": "s"}, "not both"),
         ({"lon": math.nan, "lat": 48}, "lon"),
         ({"lon": 2, "lat": math.inf}, "lat"),
@@ -186,11 +186,11 @@ def test_a_point_that_is_none_is_refused(desk: MapDesk, fields: dict[str, Any], 
 @pytest.mark.parametrize(
     ("code", "x", "said"),
     [
-        ("EPSG:999999", 1.0, "No reference system"),
-        ("+proj=merc +nadgrids=/etc/passwd", 1.0, "is no code"),
-        ("../../etc:1", 1.0, "is no code"),
-        ("EPSG:32631", 9e11, "lies nowhere"),
-        ("EPSG:4326", 2.0, "lies nowhere"),
+        ("EPSG:999999", 1.0, "is unknown"),
+        ("+proj=merc +nadgrids=/etc/passwd", 1.0, "is not the code"),
+        ("../../etc:1", 1.0, "is not the code"),
+        ("EPSG:32631", 9e11, "is outside"),
+        ("EPSG:4326", 2.0, "is outside"),
     ],
 )
 def test_coordinates_that_cannot_be_converted_are_refused(

@@ -64,10 +64,10 @@ def test_files_of_three_kinds() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"{", "begins as JSON and is none"),
+        (b"{", "begins like JSON"),
         (b'{"type": "Topology"}', "JSON without features"),
         (b"\xff\xfe\x00", "neither JSON nor a table"),
-        (b"", "holds no table"),
+        (b"", "contains no table"),
         (b"a,b\n1,2\n", "no column of names"),
         (b'name\n"' + b"x" * 200_000 + b'"\n', "cannot be read"),
     ],

@@ -42,7 +42,7 @@ def test_points_at_the_same_place(desk: MapDesk) -> None:
     for kind in KINDS:
         chosen = {"type": kind}
         path = f"passes/{in_picture}/transformation"
-        refuse(desk, "PUT", path, chosen, 422, "too_few_points", "1 stands at a place of its own")
+        refuse(desk, "PUT", path, chosen, 422, "too_few_points", "1 has a place of its own")
         path = f"passes/{on_ground}/transformation"
         refuse(desk, "PUT", path, chosen, 422, "too_few_points", "same place on the ground")
     assert desk.transform(in_picture)["status"] == desk.transform(on_ground)["status"] == "none"
@@ -82,7 +82,7 @@ def test_points_at_ninety_degrees_of_latitude(desk: MapDesk) -> None:
             {"type": "polynomial1", "crs": "EPSG:3395"},
             422,
             "bad_place",
-            "does not hold",
+            "does not contain",
             "90",
         )
     body = {"x": 0.5, "y": 0.5, "lon": 17, "lat": 90.000001}
@@ -92,10 +92,10 @@ def test_points_at_ninety_degrees_of_latitude(desk: MapDesk) -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("EPSG:999999", ("No reference system", "EPSG:999999")),
-        ("ESRI:0", ("No reference system", "ESRI:0")),
-        ("Lambert", ("is no code",)),
-        ("+proj=merc +nadgrids=/etc/passwd", ("is no code",)),
+        ("EPSG:999999", ("is unknown", "EPSG:999999")),
+        ("ESRI:0", ("is unknown", "ESRI:0")),
+        ("Lambert", ("is not the code",)),
+        ("+proj=merc +nadgrids=/etc/passwd", ("is not the code",)),
     ],
 )
 def test_an_unknown_reference_system(desk: MapDesk, code: str, words: tuple[str, ...]) -> None:

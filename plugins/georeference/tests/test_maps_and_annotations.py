@@ -65,7 +65,7 @@ def test_an_annotation_goes_out_and_comes_in_again(desk: MapDesk) -> None:
     desk.point(other, 0.5, 0.5, 2.5, 48.75)
     again = desk.send("POST", path, 200, {"annotation": out})
     assert (again["point_ids"], again["type"]) == ([], "polynomial1")
-    assert again["notes"] == ["4 of its points stand here already and are not set again."]
+    assert again["notes"] == ["4 of its points exist here already and are not set again."]
     assert desk.transform(other)["have"] == 5
     empty = desk.do("document.create", name="Note", doc_type="page")["id"]
     without = desk.do("segment.pass_create", document_id=empty, name="x")["id"]
@@ -102,7 +102,7 @@ def test_types_that_allmaps_writes() -> None:
         (("body", "features"), [1], "no properties"),
         (("body", "features", 0, "properties", "resourceCoords"), ["a", 1], "needs resourceCoords"),
         (("body", "features", 0, "properties", "resourceCoords"), [9e9, 1], "outside the picture"),
-        (("body", "features", 0, "geometry", "coordinates"), [200, 1], "no longitude"),
+        (("body", "features", 0, "geometry", "coordinates"), [200, 1], "not a longitude"),
         (("target", "source", "width"), 10, "another picture"),
     ],
 )
@@ -144,7 +144,7 @@ def test_the_map_is_one_page_with_all_it_shows(desk: MapDesk, tmp_path: Path) ->
     path = f"/api/georeference/passes/{pass_id}/map"
     assert "no transformation" in desk.get(path, 409)["detail"]
     page_path = f"/api/georeference/documents/{page}/map"
-    assert "does not lie on the ground yet" in desk.get(page_path, 409)["detail"]
+    assert "has no place on the ground yet" in desk.get(page_path, 409)["detail"]
     desk.choose(pass_id, "polynomial1")
     answer = desk.client.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")

@@ -165,16 +165,16 @@ def test_relations_from_which_no_area_follows() -> None:
         assert candidate["geometry"] is None
         return str(candidate["why_no_geometry"])
 
-    assert "unit 'day' was" in why(mill=entity(north_of_lima(unit="day")))
+    assert "unit 'day' is not known" in why(mill=entity(north_of_lima(unit="day")))
     assert "no distance" in why(mill=entity(north_of_lima(distance_value=None)))
-    assert "no distance" in why(mill=entity(north_of_lima(distance_value=-2)))
+    assert "not a distance" in why(mill=entity(north_of_lima(distance_value=-2)))
     assert "not in this project" in why(mill=entity(north_of_lima(anchor_entity_id="nowhere")))
-    assert "relative to itself" in why(mill=entity(north_of_lima(anchor_entity_id="mill")))
+    assert "relative to the place itself" in why(mill=entity(north_of_lima(anchor_entity_id="mill")))
     ring = why(
         mill=entity(north_of_lima(anchor_entity_id="ford")),
         ford=entity(north_of_lima(anchor_entity_id="mill")),
     )
-    assert "relative to itself" in ring
+    assert "relative to the place itself" in ring
     later = entity({**LIMA, "when": {"start": "1700"}}, canonical_name="Lima")
     assert "no place at that date" in why(mill=entity(north_of_lima()), lima=later)
     twice = entity(LIMA, {**LIMA, "lat": -13})
@@ -334,29 +334,29 @@ def test_geometries_of_every_kind() -> None:
         "mill",
         None,
     )
-    assert "the anchor reaches 78" in far["place"]["uncertainty"]
+    assert "the anchor has a radius of 78" in far["place"]["uncertainty"]
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
         ({"geojson": {"type": "Polygon", "coordinates": "x"}}, "not nested"),
-        ({"geojson": {"type": "Point", "coordinates": ["a", 1]}}, "no number"),
-        ({"geojson": {"type": "Point", "coordinates": [True, 1]}}, "no number"),
+        ({"geojson": {"type": "Point", "coordinates": ["a", 1]}}, "not a number"),
+        ({"geojson": {"type": "Point", "coordinates": [True, 1]}}, "not a number"),
         ({"geojson": {"type": "Point", "coordinates": [1]}}, "not nested"),
-        ({"geojson": {"type": "Point", "coordinates": [[1, 2]]}}, "no number|not nested"),
-        ({"geojson": {"type": "Point", "coordinates": [500, 45]}}, "no place on the globe"),
-        ({"geojson": {"type": "Point", "coordinates": [45, 95]}}, "no place on the globe"),
+        ({"geojson": {"type": "Point", "coordinates": [[1, 2]]}}, "not a number|not nested"),
+        ({"geojson": {"type": "Point", "coordinates": [500, 45]}}, "not a place on the globe"),
+        ({"geojson": {"type": "Point", "coordinates": [45, 95]}}, "not a place on the globe"),
         ({"geojson": {"type": "LineString", "coordinates": [[1, 2], [1, 2]]}}, "fewer than 2"),
         ({"geojson": {"type": "Polygon", "coordinates": [[[1, 2], [3, 4], [1, 2]]]}}, "fewer than 3"),
         ({"geojson": {"type": "Polygon", "coordinates": []}}, "not nested"),
         ({"geojson": {"type": "Topology"}}, "type is 'Topology'"),
         ({"geojson": {}}, "type is None"),
         ({"geojson": {"type": "Feature", "geometry": None}}, "type is None"),
-        ({"geojson": {"type": "FeatureCollection", "features": []}}, "collection of nothing"),
-        ({"geojson": {"type": "GeometryCollection", "geometries": "x"}}, "collection of nothing"),
+        ({"geojson": {"type": "FeatureCollection", "features": []}}, "empty collection"),
+        ({"geojson": {"type": "GeometryCollection", "geometries": "x"}}, "empty collection"),
         ({"geo_bbox": [1, 5, 2, 4]}, "north of its north"),
-        ({"geo_bbox": [1, 5, 2, 400]}, "no place on the globe"),
+        ({"geo_bbox": [1, 5, 2, 400]}, "not a place on the globe"),
     ],
 )
 def test_what_is_no_geometry_is_said_and_carries_no_other_place(value: Any, said: str) -> None:

@@ -271,7 +271,7 @@ def test_the_type_is_chosen_cleared_and_kept_on_the_pass(desk: MapDesk) -> None:
     assert desk.choose(pass_id, None)["status"] == "none"
     for kind, status in (("affine", 422), ("helmert", 200)):
         desk.choose(pass_id, kind, status)
-    for crs, word in (("EPSG:4326", "no plane"), ("EPSG:1", "No reference system")):
+    for crs, word in (("EPSG:4326", "is not a plane"), ("EPSG:1", "is unknown")):
         assert word in desk.choose(pass_id, "helmert", 422, crs=crs)["detail"]
 
 
@@ -289,7 +289,7 @@ def test_poles_the_antimeridian_and_the_whole_globe(desk: MapDesk) -> None:
     assert found["rms_m"] < 500_000
     assert any("pole" in note for note in found["notes"])
     refused = desk.choose(polar, "polynomial1", 422, crs="EPSG:3395")
-    assert "does not hold the point 90" in refused["detail"]
+    assert "does not contain the point 90" in refused["detail"]
     _, fiji = desk.page()
     desk.points(
         fiji, [(0.1, 0.1, 177, -16), (0.9, 0.1, -178, -16), (0.9, 0.9, -178, -19), (0.1, 0.9, 177, -19)]
@@ -304,6 +304,6 @@ def test_poles_the_antimeridian_and_the_whole_globe(desk: MapDesk) -> None:
 def test_two_points_at_one_place_of_the_picture(desk: MapDesk) -> None:
     _, pass_id = desk.page()
     desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5), (0.9, 0.9, 3.1, 48.5)])
-    assert "same place of the picture" in desk.choose(pass_id, "thin-plate-spline", 422)["detail"]
+    assert "same place in the picture" in desk.choose(pass_id, "thin-plate-spline", 422)["detail"]
     refused = desk.choose(pass_id, "projective", 422)
-    assert (refused["needed"], "3 stand at places of their own" in refused["detail"]) == (4, True)
+    assert (refused["needed"], "3 have places of their own" in refused["detail"]) == (4, True)

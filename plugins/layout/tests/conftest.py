@@ -1,4 +1,4 @@
-"""Fixtures of layout's tests: an engine with layout and what it stands on."""
+"""Fixtures of layout's tests: an engine with layout and the families it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that the tests draw, so that what is to be found on them is known, and the rules by which it counts as found."""
+"""Pages drawn by the tests, so that their contents are known, and the rules for counting something as found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from armarium_layout.finding.ink import Box
 
 DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
-"""Real pages of other people, where they are at hand."""
+"""Published real pages, if they are available."""
 
 WORDS = [
     "anno",
@@ -57,12 +57,12 @@ WORDS = [
 
 
 def font(size: int) -> Any:
-    """A typeface that comes with Pillow."""
+    """Return a typeface that comes with Pillow."""
     return ImageFont.load_default(size)
 
 
 def paper(width: int, height: int, *, grain: int = 0, seed: int = 1) -> Image.Image:
-    """A sheet of light paper, with noise of so many greys."""
+    """Return a sheet of light paper, with noise of so many grey levels."""
     dice = numpy.random.default_rng(seed)
     pixels = numpy.full((height, width), 225, float)
     if grain:
@@ -71,7 +71,7 @@ def paper(width: int, height: int, *, grain: int = 0, seed: int = 1) -> Image.Im
 
 
 def sentence(dice: random.Random, width: float, size: int) -> str:
-    """Words that are about *width* pixels long."""
+    """Return words that are about *width* pixels long."""
     words: list[str] = []
     while font(size).getlength(" ".join(words)) < width:
         words.append(dice.choice(WORDS))
@@ -79,7 +79,7 @@ def sentence(dice: random.Random, width: float, size: int) -> str:
 
 
 def write(image: Image.Image, left: float, baseline: float, text: str, size: int = 22) -> Box:
-    """Write *text*; the box of its ink."""
+    """Write *text*; return the box of its ink."""
     pen = ImageDraw.Draw(image)
     pen.text((left, baseline), text, font=font(size), fill=35, anchor="ls")
     return Box(*pen.textbbox((left, baseline), text, font=font(size), anchor="ls"))
@@ -96,7 +96,7 @@ def write_block(
     size: int = 22,
     pitch: int = 34,
 ) -> list[Box]:
-    """Lines of text one under the other; the boxes of their ink."""
+    """Write lines of text one below the other; return the boxes of their ink."""
     dice = random.Random(seed)
     return [
         write(image, left, top + pitch * (number + 1), sentence(dice, width, size), size)
@@ -105,7 +105,7 @@ def write_block(
 
 
 def around(boxes: Sequence[Box]) -> Box:
-    """The box that holds them all."""
+    """Return the box that contains them all."""
     return Box(
         min(b.left for b in boxes),
         min(b.top for b in boxes),
@@ -115,7 +115,7 @@ def around(boxes: Sequence[Box]) -> Box:
 
 
 def overlap(a: Box, b: Box) -> float:
-    """What two boxes share, of what either covers."""
+    """Return the area that two boxes share, as a share of the area that either covers."""
     width = max(0.0, min(a.right, b.right) - max(a.left, b.left))
     height = max(0.0, min(a.bottom, b.bottom) - max(a.top, b.top))
     both = width * height
@@ -126,11 +126,7 @@ def overlap(a: Box, b: Box) -> float:
 def precision_and_recall(
     found: Sequence[Box], truth: Sequence[Box], least: float = 0.5
 ) -> tuple[float, float]:
-    """How much of what was found is right, and how much of what is there was found.
-
-    The matching rule: pairs are made greedily, the best overlap (shared of covered) first, each box in one pair; a pair
-    counts from *least* on.
-    """
+    """Return how much of what was found is right, and how much of what exists was found."""
     pairs = sorted(
         ((overlap(a, b), i, j) for i, a in enumerate(found) for j, b in enumerate(truth)), reverse=True
     )
@@ -144,7 +140,7 @@ def precision_and_recall(
 
 
 def real_image(name: str, longest: int | None = None) -> Image.Image:
-    """A real page; the test is skipped where it is not at hand."""
+    """Return a real page; the test is skipped if it is not available."""
     path = DATA / name
     if not path.exists():
         pytest.skip(f"{name} is not here: set ARMARIUM_SHARED_DATA to the folder of real pages")
@@ -156,7 +152,7 @@ def real_image(name: str, longest: int | None = None) -> Image.Image:
 
 
 def page_lines(name: str, size: tuple[int, int]) -> list[dict[str, Any]]:
-    """The lines of a PAGE file with their baselines and outlines, in pixels of a picture of *size*."""
+    """Return the lines of a PAGE file with their baselines and outlines, in pixels of a picture of *size*."""
     from lxml import etree
 
     path = DATA / name

@@ -1,4 +1,6 @@
-"""Where open books are cut, and that single pages are not: made spreads, spreads joined from real pages, real ones."""
+"""Where open books are split, and that single pages are not: made spreads, spreads joined from real pages,
+real ones.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from armarium_layout.finding.ink import sheet_of
 
 
 def spread(at: float, *, shadow: int, lean: float = 0.0, seed: int = 1) -> Any:
-    """Two written pages that meet at *at* (of the width) in a shadow so many greys deep."""
+    """Draw two written pages that meet at *at* (of the width) in a shadow so many grey levels deep."""
     width, height = 1600, 1000
     image = paper(width, height, grain=3, seed=seed)
     middle = int(at * width)

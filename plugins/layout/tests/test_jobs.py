@@ -1,4 +1,6 @@
-"""The jobs of layout on pages of a project: what they write, that a second run writes nothing, and what they leave alone."""
+"""The jobs of layout on pages of a project: what they write, that a second run writes nothing, and what they
+do not change.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def ground(engine: Engine, library: Library, tmp_path: Any) -> Example:
-    """What lays sample pages into the project."""
+    """What adds sample pages to the project."""
     return Example(engine, library, LOCAL_OWNER, tmp_path)
 
 
@@ -29,7 +31,7 @@ def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]
 
 
 def work(engine: Engine, library: Library, job: str, page: str, **settings: Any) -> dict[str, Any]:
-    """Queue a job for a page by its action, let it end, and answer its result with its id."""
+    """Enqueue a job for a page through its action, let it end, and return its result with its id."""
     name = f"layout.{job.replace('-', '_')}"
     queued = engine.run(library, name, {"scope_ids": [page], **settings}, LOCAL_OWNER).result or {}
     engine.jobs.run_until_idle(library, 60)
@@ -41,7 +43,7 @@ def work(engine: Engine, library: Library, job: str, page: str, **settings: Any)
 
 
 def lines_by_a_machine(ground: Example, page: str) -> list[str]:
-    """The sample letter's lines as a reader would find them; their ids."""
+    """Add the sample letter's lines as a reader would find them; return their ids."""
     width, height = samples.WIDTH, samples.HEIGHT
     lines = [
         {
@@ -270,12 +272,12 @@ def test_signs_are_drawn_once_and_the_example_is_none_of_them(
         "failed",
         "There is no segment "
         + "f" * 32
-        + " to take as the example of a sign; name one that is drawn around the sign.",
+        + " to use as the example of a sign; name one that is drawn around the sign.",
     )
 
 
 def work_result(engine: Engine, library: Library, job: str, page: str, **settings: Any) -> tuple[str, str]:
-    """Queue a job that does not end well; its state and reason."""
+    """Enqueue a job that fails; return its state and reason."""
     name = f"layout.{job.replace('-', '_')}"
     queued = engine.run(library, name, {"scope_ids": [page], **settings}, LOCAL_OWNER).result or {}
     engine.jobs.run_until_idle(library, 60)
@@ -298,7 +300,7 @@ def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
 def test_a_picture_is_made_level_by_the_lines_that_are_known(
     engine: Engine, library: Library, ground: Example
 ) -> None:
-    """The ink of the sample letter is level; the lines that are known fall by two degrees, and count."""
+    """The ink of the sample letter is level; the known lines fall by two degrees, and they count."""
     page = samples.letter_page(ground)
     lines = [
         {

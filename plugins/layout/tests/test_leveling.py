@@ -1,4 +1,4 @@
-"""Pages made level and straight: by the angle and the bend that the test gave them, on drawn and on real pages."""
+"""Pages made level and straight: by the angle and bend that the test gave them, on drawn and on real pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def page() -> Any:
 
 @pytest.mark.parametrize("degrees", [-6.0, -2.5, -0.4, 0.0, 0.8, 5.0])
 def test_the_lean_that_a_page_was_given_is_found(degrees: float) -> None:
-    # Pillow turns against the clock; lines that fall to the right lean by a positive angle.
+    # Pillow rotates counter-clockwise; lines that fall to the right have a positive angle.
     turned = page().rotate(-degrees, expand=True, fillcolor=225, resample=3)
     assert lean_of(sheet_of(turned)) == pytest.approx(degrees, abs=0.12)
 
@@ -53,7 +53,7 @@ def test_on_real_pages_a_turn_more_is_found_as_a_turn_more(name: str, degrees: f
 
 def test_a_levelled_page_is_level_and_its_transform_leads_each_point_back() -> None:
     turned = numpy.asarray(page().rotate(-4, expand=True, fillcolor=225, resample=3))
-    # A mark that is found again: nothing else on the page is black and as wide.
+    # A mark that can be recognised: nothing else on the page is black and as wide.
     turned = turned.copy()
     cv2.circle(turned, (300, 500), 16, 0, -1)
     made = level_picture(turned, 4.0)
@@ -66,7 +66,9 @@ def test_a_levelled_page_is_level_and_its_transform_leads_each_point_back() -> N
 
 
 def bend_page(pixels: Any, depth: float) -> Any:
-    """A page whose lines sag in the middle by *depth* of its height, more at its foot than at its head."""
+    """Return a page whose lines sag in the middle by *depth* of its height, more at the bottom than at the
+    top.
+    """
     height, width = pixels.shape
     x, y = numpy.meshgrid(numpy.arange(width, dtype=numpy.float32), numpy.arange(height, dtype=numpy.float32))
     drop = depth * height * ((x / width - 0.5) ** 2 * 4) * (0.5 + y / height)
@@ -76,7 +78,7 @@ def bend_page(pixels: Any, depth: float) -> Any:
 
 
 def wobble(pixels: Any) -> float:
-    """How far the rows of a page run off the level, in pixels: the median of their deviations."""
+    """Return how far the rows of a page deviate from level, in pixels: the median of their deviations."""
     curves = curves_of(sheet_of(Image.fromarray(pixels)))
     return float(numpy.median([numpy.std([y for _, y in curve]) for curve in curves])) * pixels.shape[0]
 
@@ -127,7 +129,9 @@ def test_real_print_that_was_bent_is_straighter_afterwards(name: str) -> None:
 
 
 def test_known_lines_say_how_a_page_leans() -> None:
-    """Falling by a thirtieth: two degrees; what runs up the page or is hardly a word says nothing, nor do two lines."""
+    """Falling by a thirtieth is two degrees; lines that run up the page or are hardly a word do not count,
+    nor are two lines enough.
+    """
     falling = [((0.1, y), (0.9, y + 0.8 / 30)) for y in (0.1, 0.2, 0.3, 0.4)]
     upright, short = ((0.05, 0.9), (0.06, 0.1)), ((0.1, 0.5), (0.12, 0.4))
     assert lean_of_lines([*falling, upright, short], (1000, 1000)) == pytest.approx(1.909, abs=0.01)

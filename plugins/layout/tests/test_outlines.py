@@ -1,4 +1,6 @@
-"""Outlines from ink: every stroke of a line inside its own outline, none of its neighbours'; on made and real pages."""
+"""Outlines from ink: every stroke of a line is inside its own outline, and none of its neighbours'; on made
+and real pages.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ def fill_shape(shape: tuple[int, int], points: Any) -> Any:
 
 
 def page_of_lines(pitch: int) -> tuple[Any, list[list[tuple[float, float]]], list[Any]]:
-    """A page, its baselines, and the ink of each line alone."""
+    """Return a page, its baselines, and the ink of each line separately."""
     import random
 
     dice = random.Random(3)
@@ -53,7 +55,9 @@ def test_an_outline_holds_its_own_ink_and_no_other(pitch: int) -> None:
 
 @pytest.mark.parametrize("off", [5, 8])
 def test_what_stands_in_the_same_row_does_not_flatten_a_line(off: int) -> None:
-    """Line finders give the two halves of a row, or a note beside it, as lines that overlap at somewhat other heights."""
+    """Line finders return the two halves of a row, or a note beside it, as lines that overlap at slightly
+    different heights.
+    """
     image, baselines, inks = page_of_lines(48)
     (left, y), (right, _) = baselines[3]
     halves = [[(left, y), (600.0, y)], [(420.0, y + off), (right, y + off)]]
@@ -79,7 +83,7 @@ def test_an_outline_follows_a_line_that_climbs() -> None:
     assert outline is not None
     mask = fill_shape(ink.shape, outline)
     assert (mask & ink).sum() / ink.sum() > 0.97
-    # A box around it would hold its neighbours' ink as well.
+    # A box around it would contain its neighbours' ink as well.
     assert mask.sum() < 0.75 * (max(x for x, _ in outline) - min(x for x, _ in outline)) * (
         max(y for _, y in outline) - min(y for _, y in outline)
     )
@@ -124,7 +128,7 @@ REAL = [
 def test_on_real_hands_an_outline_holds_the_ink_that_a_person_outlined(
     picture: str, layout: str, least: float
 ) -> None:
-    """The ink in both outlines of the ink in either, the median of the page's lines."""
+    """The ink within both outlines as a share of the ink within either, the median of the page's lines."""
     sheet = sheet_of(real_image(picture, 2000))
     lines = page_lines(layout, (sheet.width, sheet.height))
     outlines = outlines_of(sheet.ink, [line["Baseline"] for line in lines])

@@ -55,7 +55,7 @@ def test_a_blank_page_and_a_black_one_hold_nothing() -> None:
 
 
 def test_lines_of_real_print_fall_into_the_blocks_that_people_drew() -> None:
-    """Of all pairs of lines, those that are in one block here and there (the Rand measures of a clustering)."""
+    """Of all pairs of lines, those in one block in both divisions (the Rand measures of a clustering)."""
     name = "page-pairs/kraken-notarial/170025120000003,0074"
     image = real_image(f"{name}.jpg")
     lines = page_lines(f"{name}.xml", image.size)

@@ -1,4 +1,4 @@
-"""Cells of tables that are drawn here (ruled, spanning, in columns only, unruled), and of real registers."""
+"""Cells of tables drawn here (ruled, spanning, with ruled columns only, unruled), and of real registers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def page_with_table(
     seed: int = 1,
     spans: bool = False,
 ) -> tuple[Any, dict[tuple[int, int], Box]]:
-    """A page with a table, a word in each cell, and its cells by row and column; *spans*: the first row is one cell."""
+    """Return a page with a table, a word in each cell, and its cells by row and column; *spans*: the first
+    row is one cell.
+    """
     dice = random.Random(seed)
     image = paper(xs[-1] + 150, ys[-1] + 200, grain=3, seed=seed)
     pen = ImageDraw.Draw(image)
@@ -115,7 +117,7 @@ def test_a_table_without_rules_has_the_columns_of_its_white() -> None:
     table = unruled_table(rows_of(sheet.ink, reach=1.2), area)
     assert table is not None
     assert {(cell.row, cell.column) for cell in table.cells} == truth.keys()
-    # The boundaries run somewhere in the white, so that a cell counts when it holds the word and no other.
+    # The boundaries are somewhere in the white, so a cell counts if it contains its word and no other.
     for cell, box in scale_table(table, sheet.scale):
         middle = (
             truth[cell.row, cell.column].left + 30,
@@ -181,7 +183,9 @@ def test_a_printed_register_has_its_columns_and_about_a_row_an_entry(
 
 @pytest.mark.parametrize("name", ["0014", "0021", "0024"])
 def test_the_rows_of_a_register_are_the_lines_that_people_drew(name: str) -> None:
-    """A register ruled in faint columns only, on both pages: each row holds a line of the PAGE file, hardly ever two."""
+    """A register with faint rules between columns only, on both pages: each row contains a line of the PAGE
+    file, hardly ever two.
+    """
     sheet = sheet_of(real_image(f"page-pairs/bronod/{name}.jpg", 2000))
     lines = page_lines(f"page-pairs/bronod/page/{name}.xml", (sheet.width, sheet.height))
     tables = tables_of(sheet)
@@ -200,7 +204,9 @@ def test_the_rows_of_a_register_are_the_lines_that_people_drew(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["0014", "0021", "0024"])
 def test_dots_and_strokes_of_a_hand_are_no_rows_of_an_unruled_table(name: str) -> None:
-    """The same register as if nothing were ruled, its zones as people drew them: a row for nearly each of their lines."""
+    """The same register with its rules ignored, its zones as drawn by people: a row for nearly each of their
+    lines.
+    """
     sheet = sheet_of(real_image(f"page-pairs/bronod/{name}.jpg", 2000))
     zones: dict[str, list[Box]] = {}
     for line in page_lines(f"page-pairs/bronod/page/{name}.xml", (sheet.width, sheet.height)):
@@ -226,7 +232,7 @@ def test_dots_and_strokes_of_a_hand_are_no_rows_of_an_unruled_table(name: str) -
 
 
 def test_strokes_in_one_column_part_no_rows_of_the_others() -> None:
-    """The frame of a signature in the last column of a table whose rows are parted by their text alone."""
+    """The frame of a signature in the last column of a table whose rows are separated by their text alone."""
     image = ruled_table_with_open_rows()
     pen = ImageDraw.Draw(image)
     plain = [(cell.row, cell.column) for table in tables_of(sheet_of(image)) for cell in table.cells]
@@ -238,7 +244,9 @@ def test_strokes_in_one_column_part_no_rows_of_the_others() -> None:
 
 
 def ruled_table_with_open_rows() -> Image.Image:
-    """A frame with a header, columns ruled all the way down, and nine rows of words that no rule parts."""
+    """Return a frame with a header, columns ruled from top to bottom, and nine rows of words that no rule
+    separates.
+    """
     image = paper(900, 900)
     pen = ImageDraw.Draw(image)
     for y in (80, 140, 800):

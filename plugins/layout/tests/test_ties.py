@@ -1,4 +1,4 @@
-"""Text shared out among lines: by its breaks, by readings that are full of errors, by the room in each line."""
+"""Text divided among lines: by its breaks, by readings full of errors, by the room in each line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def prose(seed: int, lines: int = 20) -> list[str]:
 
 
 def misread_text(text: str, dice: random.Random, share: float) -> str:
-    """*text* with this share of its letters read wrong, left out or doubled."""
+    """Return *text* with this share of its letters misread, left out or doubled."""
     made = []
     for letter in text:
         at = dice.random()
@@ -40,7 +40,7 @@ def test_a_text_with_as_many_lines_as_the_page_is_taken_as_it_is() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_words_go_where_something_like_them_was_read(seed: int) -> None:
-    """A third of the letters is wrong, and the text has no line breaks at all."""
+    """A third of the letters is wrong, and the text has no line breaks."""
     lines, dice = prose(seed), random.Random(seed)
     read = [misread_text(line, dice, 0.33) for line in lines]
     found = tie_words(" ".join(lines), [1.0] * len(lines), read)
@@ -78,7 +78,9 @@ def test_one_endless_word_and_thousands_of_words_come_to_an_end() -> None:
 
 
 def test_the_lines_of_a_real_page_get_their_own_words_back() -> None:
-    """The words of a real page in one string, with the line's lengths on the picture and a reader's errors."""
+    """The words of a real page in one string, with the lengths of the lines on the picture and a reader's
+    errors.
+    """
     from lxml import etree
 
     path = DATA / "page-pairs/kraken-notarial/170025120000003,0074.xml"
@@ -100,5 +102,6 @@ def test_the_lines_of_a_real_page_get_their_own_words_back() -> None:
     letters = sum(
         len(set(one.text.split()) & set(line.split())) for one, line in zip(by_room, lines, strict=True)
     )
-    # A hand is not as even as print: without a reading or line breaks a third of the words is where it belongs.
+    # Handwriting is not as even as print: without a reading or line breaks only a third of the words is in
+    # the right line.
     assert letters / sum(len(set(line.split())) for line in lines) > 0.3

@@ -1,4 +1,6 @@
-"""Drawings that are traced cover the ink they were traced from; signs are found where they were drawn, and nowhere else."""
+"""Traced drawings cover the ink they were traced from; signs are found where they were drawn, and nowhere
+else.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from armarium_layout.finding.tracing import trace_ink
 
 
 def drawn_again(svg: str) -> Any:
-    """The ink of an SVG made of closed paths of straight lines, filled by the even-odd rule: a renderer of its own."""
+    """Return the ink of an SVG made of closed paths of straight lines, filled by the even-odd rule: an
+    independent renderer.
+    """
     from lxml import etree
 
     root = etree.fromstring(svg.encode())
@@ -73,7 +77,7 @@ def test_a_real_ornament_is_traced_faithfully() -> None:
     svg = trace_ink(ink)
     assert svg is not None
     again = drawn_again(svg)
-    # Specks are left out on purpose.
+    # Specks are deliberately left out.
     assert (again & ink).sum() / ink.sum() > 0.9
     assert (
         again & ~cv2.dilate(ink.astype(numpy.uint8), numpy.ones((3, 3))).astype(bool)
@@ -81,7 +85,7 @@ def test_a_real_ornament_is_traced_faithfully() -> None:
 
 
 def rosette(pen: Any, x: int, y: int, size: int) -> Box:
-    """A sign: a circle with a cross in it and a tail."""
+    """Draw a sign: a circle with a cross in it and a tail."""
     pen.ellipse((x, y, x + size, y + size), outline=25, width=3)
     pen.line((x, y + size / 2, x + size, y + size / 2), fill=25, width=3)
     pen.line((x + size / 2, y, x + size / 2, y + size), fill=25, width=3)

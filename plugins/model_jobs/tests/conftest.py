@@ -1,4 +1,6 @@
-"""Fixtures of the tests of jobs that ask a model: an engine with what they stand on, and a provider of this machine."""
+"""Fixtures of the tests of jobs that ask a model: an engine with the families they need, and a provider on
+this machine.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from armarium_testing.model_provider import LoopbackProvider
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with these jobs, rights, and what they stand on."""
+    """An engine with these jobs, rights, and the families they need."""
     return make_engine(plugins=[documents(), source_model(), reading(), rights(), model_jobs()])
 
 

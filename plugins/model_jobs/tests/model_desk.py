@@ -1,4 +1,4 @@
-"""Short ways to lay a page, run a job on it, and look at what it left."""
+"""Short ways to create a page, run a job on it, and look at the results."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from armarium_testing.model_provider import Answer, LoopbackProvider
 
 
 def prompt_of(asked: dict[str, Any]) -> str:
-    """Everything that was said to the model, as one text."""
+    """Return everything that was sent to the model, as one text."""
     return json.dumps(asked["body"]["messages"], ensure_ascii=False).replace("\\n", "\n")
 
 
 def ids_in(asked: dict[str, Any]) -> list[str]:
-    """The ids that were offered, in order."""
+    """Return the ids that were offered, in order."""
     return re.findall(r"^\[([0-9a-zA-Z_-]{8,})\]", prompt_of(asked), re.M)
 
 
 class Responder(list[Any]):
-    """The answers of a provider, each worked out from what was asked."""
+    """The answers of a provider, each computed from the question."""
 
     def __init__(self, provider: LoopbackProvider, answer: Callable[[list[str]], Any]) -> None:
         super().__init__([""])
@@ -45,11 +45,11 @@ class Desk:
         self.example = Example(engine, library, LOCAL_OWNER, folder)
 
     def answers(self, answer: Callable[[list[str]], Any]) -> None:
-        """What the model answers, given the ids that were offered."""
+        """Set what the model answers, given the ids that were offered."""
         self.provider.answers = Responder(self.provider, answer)
 
     def page(self) -> str:
-        """A page of three lines."""
+        """Create a page of three lines."""
         return str(read_page(self.example)["page_id"])
 
     def act(self, name: str, **params: Any) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Desk:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def job(self, job_id: str, *pages: str, **settings: Any) -> dict[str, Any]:
-        """Run a recipe job on pages; its result, state and reason."""
+        """Run a recipe job on pages; return its result, state and reason."""
         job = self.engine.recipe_jobs[job_id]
         parsed = job.parse({"provider": "Loopback", **settings})
         place = job.find_placement(self.engine, self.library, parsed)
@@ -75,17 +75,17 @@ class Desk:
         return {"id": queued, "state": state, "reason": reason, **(json.loads(result) if result else {})}
 
     def rows(self, query: str, *values: Any) -> list[Any]:
-        """What the database holds."""
+        """Return rows of the database."""
         with self.library.db.read() as conn:
             return list(conn.exec_driver_sql(query, values).all())
 
     def lines(self, page_id: str) -> list[str]:
-        """The ids of the page's lines, from top to bottom."""
+        """Return the ids of the page's lines, from top to bottom."""
         found = self.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY bbox_y", page_id)
         return [row[0] for row in found]
 
     def readings(self, page_id: str, kind: str = "transcription") -> dict[str, list[tuple[str, str]]]:
-        """(who, words) of each line, oldest first."""
+        """Return (who, words) of each line's readings, oldest first."""
         found: dict[str, list[tuple[str, str]]] = {}
         for segment_id, tool, words in self.rows(
             "SELECT segment_id, producer_tool, content FROM content_representation "

@@ -1,4 +1,6 @@
-"""In a workflow: asking is a tool like any other, what one job wrote is what the next is shown, and all is one set."""
+"""In a workflow: asking is a tool like any other, the next job is shown what the previous one wrote, and all
+of it is one set.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ def test_a_node_without_a_question_is_refused(desk: Desk, client: Any) -> None:
 
 
 class OneAfterAnother(list[Any]):
-    """What the provider answers to a run that reads, corrects and checks one line: as each call asks for it."""
+    """The answers of a provider to a run that reads, corrects and checks one line, in the form each call
+    needs.
+    """
 
     def __init__(self, desk: Desk) -> None:
         super().__init__([""])
@@ -103,7 +107,7 @@ class OneAfterAnother(list[Any]):
 
 
 def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, client: Any) -> None:
-    """From the picture of a line to a verdict on what was made of it, by a provider that speaks the real wire format."""
+    """From the picture of a line to a verdict on its reading, by a provider that speaks the real wire format."""
     page = str(signed_page(desk.example)["page_id"])
     pass_id = desk.example.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
     shape = {
@@ -147,7 +151,7 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, cl
     assert desk.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
         (name, thread_id) for name in ("read-a-line", "correct", "check")
     ]
-    # Undoing the one step that started the run takes back all of it; the ledger keeps what was asked.
+    # Undoing the step that started the run undoes all of it; the ledger keeps the calls.
     ((start,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'workflow.execute'")
     desk.engine.undo(desk.library, [start], LOCAL_OWNER)
     after = table_digests(desk.library.db, desk.engine.library_schema)
@@ -220,7 +224,7 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
         {
             "document_id": second,
             "status": "skipped",
-            "reason": "ask: Its rights records let no model have it.",
+            "reason": "ask: Its rights records allow no model to receive it.",
         },
     ]
     assert len(desk.provider.asked) == 1

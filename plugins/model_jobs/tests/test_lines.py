@@ -1,4 +1,4 @@
-"""Lines corrected and rendered by a model: what it may name, what it may not displace, what is written."""
+"""Lines corrected and rendered by a model: what it may name, what it must not replace, what is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers, tables and entries as artifacts: what is in them, and what a model cannot put there."""
+"""Answers, tables and entries as artifacts: their contents, and what a model cannot put there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = "Deer Sir\nyour letter of the third\nhas come to hand"
 
 
 def artifact(desk: Desk, page: str, kind: str) -> dict[str, Any]:
-    """The page's one artifact of *kind*."""
+    """Return the page's only artifact of *kind*."""
     names = ("artifact_type", "content", "data", "run_id", "provider", "model", "step_name")
     (row,) = desk.rows(f"SELECT {', '.join(names)} FROM artifact WHERE document_id = ?", page)
     assert row[0] == kind

@@ -1,4 +1,4 @@
-"""Signs shown to a model as pictures, and pictures of pages: what is sent, and what comes of it."""
+"""Signs shown to a model as pictures, and pictures of pages: what is sent, and what is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_model_jobs.samples import read_page, signed_page
 
 
 def pictures_in(asked: dict[str, Any]) -> list[Image.Image]:
-    """The pictures that were sent, in order."""
+    """Return the pictures that were sent, in order."""
     parts = [
         part
         for one in asked["body"]["messages"]

@@ -72,7 +72,9 @@ def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(desk: Desk) -> None:
     assert desk.rows(of_hands, read_in) == [(hand,), (hand,), (other,)]
     assert desk.get("/hands")["count"] == 2
     assert len(desk.get(f"/signs/{pro}/instances")["items"]) == 2
-    assert any("rows of the project" in note and "editorial facts (11)" in note for note in answer["notes"])
+    assert any(
+        "records of the project" in note and "editorial facts (11)" in note for note in answer["notes"]
+    )
 
     # What the project knows now is what goes out: a fact that was withdrawn is not in the file it came in.
     (first, *_) = desk.rows(

@@ -43,7 +43,7 @@ def test_a_page_that_no_model_may_have_is_passed_over_and_the_log_says_why(desk:
     assert (found["state"], found["result"]["pages"], found["result"]["skipped"]) == ("done", 1, 1)
     assert desk.rows("SELECT DISTINCT document_id FROM segment") == [(free,)]
     assert desk.rows("SELECT DISTINCT document_id FROM episode") == [(free,)]
-    assert "Its rights records let no model have it." in log_of(desk, job_id)
+    assert "Its rights records allow no model to receive it." in log_of(desk, job_id)
 
 
 def test_a_model_of_this_machine_may_have_what_only_such_may(desk: Desk) -> None:

@@ -171,7 +171,7 @@ def test_a_provider_elsewhere_is_priced_and_tried_only_where_pages_may_leave(des
         assert leaves["measured_as"] == {"reader": "vision", "model": "tiny", "trained": False}
         # A machine cannot say yes to it.
         agent = replace(LOCAL_OWNER, kind="machine", role="editor", name="an agent", token_kind="agent")
-        assert "A person has to begin" in far(agent, cloud_allowed=True)["not_scored"]
+        assert "Only a person can start" in far(agent, cloud_allowed=True)["not_scored"]
 
 
 @pytest.mark.slow

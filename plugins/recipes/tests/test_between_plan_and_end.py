@@ -140,7 +140,7 @@ def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
     plan = desk.plan()
     assert plan["refusals"] == []
     assert [(one["step"], one["fix"]) for one in plan["skipped"]] == [("out", None)]
-    assert "does not exist. Make it first" in plan["skipped"][0]["why"]
+    assert "does not exist. Create it first" in plan["skipped"][0]["why"]
     missing.mkdir()
     assert desk.plan()["skipped"] == []
     assert desk.client.post("/api/recipes/check", json={"recipe": saved["recipe"]}).json()["ok"]

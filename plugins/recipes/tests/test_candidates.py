@@ -261,8 +261,8 @@ def test_offline_is_a_state_and_no_error(
     [
         ({"status": 500}, "500"),
         ({"status": 429}, "429"),
-        ({"whole": b"<html>"}, "no JSON"),
-        ({"whole": b"[" * 100_000}, "no JSON"),
+        ({"whole": b"<html>"}, "not JSON"),
+        ({"whole": b"[" * 100_000}, "not JSON"),
         ({"redirect": "http://10.0.0.1/inside"}, "not on the network"),
         ({"redirect": "http://169.254.169.254/latest/meta-data"}, "not on the network"),
         ({"redirect": "file:///etc/passwd"}, "http"),

@@ -183,7 +183,7 @@ def test_rights_still_decide_page_by_page(desk: Desk, client: Any) -> None:
         (stage,) = desk.get(f"/runs/{run['job_id']}/summary")["stages"]
         account = run["cards"][0]["account"]
         assert [account[key] for key in ("pages", "done", "failed", "left", "withheld")] == [2, 1, 0, 1, 1]
-        assert stage["offer"] == "1 page was passed over: rights keep it from the model."
+        assert stage["offer"] == "1 page was skipped, because rights withhold it from the model."
         assert "Dear Sir" in str(server.asked)
         assert "Not to be seen" not in str(server.asked)
         assert [(one["done"], one["of"]) for one in desk.plan()["runs"]] == [(1, 2)]

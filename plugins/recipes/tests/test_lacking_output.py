@@ -104,7 +104,7 @@ def test_a_card_that_cannot_tell_says_so_and_runs_on_every_page_again(desk: Desk
     for _ in range(2):
         (card,) = desk.plan()["runs"]
         assert (card["done"], card["of"]) == (0, 2)
-        assert card["note"] == "It cannot be told on which pages this was done; it runs on every page."
+        assert card["note"] == "It is unknown on which pages this was done; it runs on every page."
         run = desk.run_whole()
         assert (run["state"], run["cards"][0]["account"]["pages"]) == ("done", 2)
 

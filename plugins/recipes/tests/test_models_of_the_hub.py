@@ -103,7 +103,7 @@ def test_a_model_that_cannot_run_here_is_refused_in_words(desk: Desk, net: Listi
     set_up(desk)
     refused = use(desk, find_candidates(desk)["scribe/pickled"]["id"])
     assert (refused.status_code, refused.json()["code"]) == (422, "model_not_here")
-    assert "no weights as safetensors" in refused.json()["detail"]
+    assert "no weights in the format safetensors" in refused.json()["detail"]
     assert use(desk, "vision:../../etc@main").json()["code"] == "unknown_card"
 
 

@@ -240,7 +240,7 @@ def test_scripts_stand_in_suits_alone(bench: Engine) -> None:
     (found,) = problems_of(
         bench, None, recipe(step(model={"builtin": {"scripts": ["Latn"]}})), Answers(**ANSWERS)
     )
-    assert "stand in suits" in found.sentence
+    assert "may be named in suits only" in found.sentence
     (top, extra) = problems_of(bench, None, {**recipe(), "scripts": ["Latn"]}, Answers(**ANSWERS))
     assert (top.kind, extra.kind) == ("malformed", "malformed")
 

@@ -266,4 +266,4 @@ def test_a_step_for_doubtful_readings_passes_over_the_others(desk: Desk) -> None
     assert (card["state"], card["account"]["pages"]) == ("done", 1), card
     desk.recipe({**asking, "when": {"confidence_below": 0.5}})
     (card,) = desk.run_whole(redo=["names"])["cards"]
-    assert card["why"] == "Once lines were read with a confidence below 0.5. That holds for no page."
+    assert card["why"] == "Once lines were read with a confidence below 0.5. No page meets this condition."

@@ -1,4 +1,4 @@
-"""Builds the tables of languages and scripts that ship with recipes, from packages that hold the standards.
+"""Builds the tables of languages and scripts that ship with recipes, from packages that contain the standards.
 
 Not part of the plugin: it is run by hand when the standards have changed, in an environment of its own.
 
@@ -6,7 +6,7 @@ Not part of the plugin: it is run by hand when the standards have changed, in an
     npm pack iso-15924 && tar xzf iso-15924-*.tgz        # the folder `package`
     /tmp/env/bin/python plugins/recipes/tools/build_knowledge.py package
 
-What is taken from which package, and under which licence, stands in `SOURCES.md` beside the tables.
+`SOURCES.md` beside the tables states what is taken from which package, and under which licence.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent.parent / "src" / "armarium_recipes" / "knowledge"
 NAMED_IN = ("en", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "ar", "ja", "zh")
-"""People look for a language by what it is called in one of these, or in itself."""
+"""The languages whose names of languages can be searched, besides a language's name for itself."""
 
 VERTICAL = {
     "Hani",
@@ -51,7 +51,7 @@ VERTICAL = {
 }
 """Scripts that are, or were, written in columns as well as in lines."""
 IN_COLUMNS = {"Mong": "ttb-lr", "Phag": "ttb-lr", "Ougr": "ttb-lr"}
-"""Scripts whose columns are the usual way, and follow each other from the left."""
+"""Scripts usually written in columns, which follow each other from left to right."""
 LIKE = {
     "Hans": "Hani",
     "Hant": "Hani",
@@ -68,11 +68,11 @@ LIKE = {
     "Syrj": "Syrc",
     "Syrn": "Syrc",
 }
-"""Variants that have no letters of their own in Unicode, and the script whose letters they are."""
+"""Variants without letters of their own in Unicode, and the script whose letters they use."""
 
 
 SCRIPT = {"grc": "Grek"}
-"""Where CLDR takes the oldest script for the likeliest."""
+"""Corrections where CLDR gives the oldest script as the likeliest."""
 
 
 def main(scripts_package: Path) -> None:
@@ -87,7 +87,9 @@ def main(scripts_package: Path) -> None:
 
 
 def _usual_first(row: tuple[str, ...]) -> tuple[object, ...]:
-    """Languages with a short tag, then those with any, then the others, then dialects; each by name."""
+    """Sort languages with a short tag first, then those with any tag, then the others, then dialects; each by
+    name.
+    """
     code, _, _, level, name, *_ = row
     return level == "dialect", len(code) or 9, name.casefold(), row
 
@@ -112,9 +114,9 @@ def _languoids() -> dict[str, dict[str, Any]]:
 def _row(
     code: str, codes: Iterable[str], glottocode: str | None, level: str, name: str, others: Iterable[str]
 ) -> tuple[str, ...]:
-    """code, other codes, glottocode, level, name, other names; lists parted by `|`.
+    """Return code, other codes, glottocode, level, name, other names; lists are separated by `|`.
 
-    A language of ISO 639-3 has its usual script behind these, a dialect the Glottocode of its language.
+    A language of ISO 639-3 is followed by its usual script, a dialect by the Glottocode of its language.
     """
     plain = [one for one in dict.fromkeys(_plain(one) for one in others) if one and one != name]
     return (code, "|".join(codes), glottocode or "", level, _plain(name), "|".join(plain))
@@ -125,7 +127,7 @@ def _plain(name: str) -> str:
 
 
 def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Every language of ISO 639-3, with the Glottocode of what Glottolog holds for it and its usual script."""
+    """Return every language of ISO 639-3, with its Glottocode and its usual script."""
     from langcodes import Language
 
     by_iso = {
@@ -149,14 +151,16 @@ def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, .
 
 
 def _without_iso(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Languages that Glottolog holds and ISO 639-3 does not: they have no tag."""
+    """Return languages that are in Glottolog but not in ISO 639-3: they have no tag."""
     for one in languoids.values():
         if one["level"] == "language" and one["glottocode"] and not one["iso_639_3"]:
             yield _row("", (), one["glottocode"], "language", one["name"], ())
 
 
 def _dialects(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Dialects, each with its language's tag in place of a code of its own; those that ISO 639-3 counts as languages are not among them."""
+    """Return dialects, each with the tag of its language instead of a code of its own, except those that ISO
+    639-3 counts as languages.
+    """
     of_iso = {one["Id"]: one["Part1"] or one["Id"] for one in _tab("iso-639-3.tab")}
     for one in languoids.values():
         if one["level"] != "dialect" or not one["glottocode"] or one["iso_639_3"]:
@@ -171,7 +175,7 @@ def _dialects(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, ..
 
 
 def _read_replacements() -> dict[str, str]:
-    """Codes that are used no more, and the tag that took their place."""
+    """Return codes no longer in use, and the tag that replaced each."""
     part1 = {one["Id"]: one["Part1"] or one["Id"] for one in _tab("iso-639-3.tab")}
     found = {
         one["Id"]: part1[one["Change_To"]]
@@ -187,7 +191,9 @@ def _read_replacements() -> dict[str, str]:
 
 
 def _scripts(package: Path) -> Iterator[tuple[str, ...]]:
-    """code, name, number, direction, whether columns occur, where the direction is known from, whose letters it uses."""
+    """Return code, name, number, direction, whether columns occur, the source of the direction, and whose
+    letters it uses.
+    """
     with (files("qq") / "data" / "db.json.gz").open("rb") as file:
         entities = json.loads(gzip.decompress(file.read()))["entities"].values()
     ranges = {
@@ -203,7 +209,7 @@ def _scripts(package: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _direction(code: str, number: str, ranges: Iterable[str]) -> tuple[str, str]:
-    """The direction of lines, and where it is known from; empty where neither source says it."""
+    """Return the direction of lines and its source; empty if neither source states it."""
     if code.startswith("Z") and number.startswith("99"):
         return "", ""
     if code in IN_COLUMNS:

@@ -165,7 +165,7 @@ def test_who_is_no_reader_changes_nothing_of_it_whatever_the_road(ground: Ground
 def test_the_command_says_it_in_words(ground: Ground) -> None:
     ground.restrict(ground.hidden_page.id, readers=["a-reader"], holders=["The house"], model_use="local")
     assert in_words(effective(ground, "document", ground.hidden_page.id)) == (
-        "Seen by: the owner, a-reader\nModels: those of this machine\nHolders: The house"
+        "Seen by: the owner, a-reader\nModels: those on this machine\nHolders: The house"
     )
     assert (
         in_words(effective(ground, "document", ground.open.id)) == "Seen by: everybody\nModels: not limited"

@@ -165,7 +165,7 @@ def test_an_empty_folder_fails_the_step(ground: Ground) -> None:
     _, ended = execute_chain(
         ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=[folder]
     )
-    assert ended["step_results"][0]["error"] == "There are no pages in what was named."
+    assert ended["step_results"][0]["error"] == "The documents named contain no pages."
 
 
 def test_a_chain_begins_where_it_says(ground: Ground) -> None:
@@ -250,14 +250,14 @@ def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> N
     ("steps", "more", "told"),
     [
         ([step("a", "X"), step("a", "X")], {}, "Two steps have the id a"),
-        ([step("a", "X")], {"entry_step": "z"}, "begins with z, which is none of its steps"),
+        ([step("a", "X")], {"entry_step": "z"}, "begins with z, which is not one of its steps"),
         (
             [step("a", "X"), step("b", "X", condition={"expression": "$.inputs.x", "true_step": "a"})],
             {},
-            "goes on with a, which does not come after it",
+            "continues with a, which does not come after it",
         ),
-        ([step("a", "X", condition={"expression": "nothing"})], {}, "Step a: 'nothing' is no path"),
-        ([step("a", "X", condition={"expression": "$.inputs.x == go"})], {}, "'go' is no JSON value"),
+        ([step("a", "X", condition={"expression": "nothing"})], {}, "Step a: 'nothing' is not a path"),
+        ([step("a", "X", condition={"expression": "$.inputs.x == go"})], {}, "'go' is not a JSON value"),
         (
             [
                 step("a", "X", input_mappings=[{"source_path": "$.nodes.b.x", "target_key": "x"}]),
@@ -280,7 +280,7 @@ def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> N
                 )
             ],
             {},
-            "'shout' is no pipe",
+            "'shout' is not a pipe",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""A graph is looked at when it is saved: each fault is a sentence that names node and port. What ships is read only."""
+"""A graph is checked when it is saved: each fault is a sentence that names node and port. What ships is read only."""
 
 from __future__ import annotations
 
@@ -28,15 +28,18 @@ CIRCLE = [node(one, "transform") for one in ("a", "b", "c")]
         (graph([PAGES, FIRST], TO_FIRST, TO_FIRST), "Two edges have the id pages-first-page_image"),
         (
             graph([node("x", "dance")]),
-            "Node x is to do dance, which no loaded plugin brings; there are input, ",
+            "Node x names the tool dance, which no loaded plugin has; there are input, ",
         ),
-        (graph([node("x", "ask-a-model")]), "Node x is to do ask-a-model, which no loaded plugin brings"),
+        (graph([node("x", "ask-a-model")]), "Node x names the tool ask-a-model, which no loaded plugin has"),
         (graph([PAGES, FIRST]), "Node first gets nothing at its input page_image"),
         (
             graph([PAGES, node("x", "small-either")]),
             "Node x gets nothing at any of its inputs lines, regions",
         ),
-        (graph([PAGES, FIRST], edge("pages.pages", "ghost.value")), "leads to node ghost, and there is none"),
+        (
+            graph([PAGES, FIRST], edge("pages.pages", "ghost.value")),
+            "leads to node ghost, which does not exist",
+        ),
         (
             graph([PAGES, FIRST], edge("pages.texts", "first.page_image")),
             "Node pages (input) has no output texts",
@@ -55,11 +58,11 @@ CIRCLE = [node(one, "transform") for one in ("a", "b", "c")]
         ),
         (
             graph(CIRCLE, edge("a.value", "b.value"), edge("b.value", "c.value"), edge("c.value", "a.value")),
-            "wait for one another in a circle",
+            "form a cycle, each waiting for the next",
         ),
         (
             graph([PAGES, FIRST], {**TO_FIRST, "when": "yes"}),
-            "Edge pages-first-page_image is for the value 'yes', and node pages is no branch.",
+            "Edge pages-first-page_image is for the value 'yes', but node pages is not a branch.",
         ),
         (
             graph([PAGES, node("first", "small-regions", config={"times": "often"})], TO_FIRST),
@@ -75,7 +78,7 @@ CIRCLE = [node(one, "transform") for one in ("a", "b", "c")]
         ),
         (
             graph([node("x", "transform", inputs={"value": 1}, config={"transform": "shout"})]),
-            "'shout' is no pipe",
+            "'shout' is not a pipe",
         ),
         (
             graph([node("x", "branch", inputs={"value": 1}, config={"path": 3})]),
@@ -126,7 +129,7 @@ def test_a_path_into_a_node_that_is_not_there_or_makes_a_circle(ground: Ground) 
         ground.client.post("/api/workflows", json=graph(nodes)).json()["detail"] for nodes in ([a], [a, b])
     ]
     assert "there is no node b" in answers[0]
-    assert "in a circle" in answers[1]
+    assert "form a cycle" in answers[1]
 
 
 def test_ten_thousand_nodes_are_refused(ground: Ground) -> None:

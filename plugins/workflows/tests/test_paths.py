@@ -46,8 +46,8 @@ def test_what_a_path_reads(path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("$.inputs.names | upper", "upper takes a text, and this is a list"),
-        ("$.nodes.read.text | join", "join takes a list, and this is a text"),
+        ("$.inputs.names | upper", "upper takes a text, not a list"),
+        ("$.nodes.read.text | join", "join takes a list, not a text"),
         ("$.nodes.read.text | json_extract", "json_extract takes a JSON text"),
         ('$.nodes.read.json | json_extract("a!")', "json_extract takes a path"),
     ],

@@ -318,7 +318,7 @@ def test_nine_mebibytes_of_output_fail_the_page_in_words(ground: Ground) -> None
     workflow["nodes"][1]["config"] = {"word": "huge"}
     run = ground.run(workflow, pages)
     assert run["page_items"][0]["reason"] == (
-        "Node first gave 9.0 MiB for this page; a node hands on at most 8 MiB."
+        "Node first returned 9.0 MiB for this page; a node passes on at most 8 MiB."
     )
 
 
@@ -395,7 +395,7 @@ def test_a_list_is_mapped_and_a_value_that_does_not_fit_fails_the_page(ground: G
     bad = ground.start(saved, [], inputs={"names": "Inés"})
     ground.idle()
     assert ground.of(run)["outputs"]["result"] == ["Inés", "Ana"]
-    assert ground.of(bad)["reason"] == "each: map takes a list, and this is none."
+    assert ground.of(bad)["reason"] == "each: map takes a list, and this is not one."
 
 
 def test_the_run_chooses_the_provider_of_nodes_that_take_one(ground: Ground) -> None:

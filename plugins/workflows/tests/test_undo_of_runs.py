@@ -82,7 +82,7 @@ def test_a_cancellation_is_not_undone_while_the_page_in_hand_is_finished(ground:
         )
     told = undo(ground, cancelled["audit_id"], 409)
     assert told["reason"] == "not-undoable"
-    assert "finishing the page in hand" in told["detail"]
+    assert "finishing its current page" in told["detail"]
 
 
 def test_a_start_that_is_undone_before_it_began_leaves_no_run(ground: Ground) -> None:

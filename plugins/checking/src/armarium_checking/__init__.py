@@ -1,1 +1,1 @@
-"""Verdicts on proposals: what a reader, a model or a person has made, confirmed, corrected or rejected."""
+"""Verdicts on proposals: what a reader, model or person made is confirmed, corrected or rejected."""

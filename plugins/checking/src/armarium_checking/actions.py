@@ -1,4 +1,4 @@
-"""The only writes of checking: begin and cancel a run, give a verdict, take those of a run."""
+"""The only writes of checking: start and cancel a run, give a verdict, record the verdicts of a run."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def _run_example(ex: Example) -> dict[str, Any]:
     result=StartedRun,
     summary="Check what was read, proposal by proposal.",
     route=Route("POST", "/api/check/runs", name="start_run", status=202),
-    words="Began to check {scope_ids|pages}",
+    words="Started to check {scope_ids|pages}",
     example=_run_example,
     guards_targets=True,
     after_undo=cancel_with_undo,
 )
 def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
-    """Put a check run in the queue. A checker that needs no model is `builtin`, `agreement`."""
+    """Enqueue a check run. The checker that needs no model is `builtin`, `agreement`."""
     layer = layer_named(ctx.engine, p.layer)
     chosen = p.checker.provider, p.checker.model
     lane = find_placement(ctx.engine, layer, chosen, pages_may_leave=p.pages_may_leave).lane
@@ -97,7 +97,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     example=lambda ex: {"job_id": ex.run("check.run", _run_example(ex))["job_id"]},
 )
 def cancel(ctx: ActionContext, p: CancelParams) -> dict[str, Any]:
-    """What was answered stays. NotFound for an id that is no check run's."""
+    """Verdicts already given remain. Raises NotFound for an id that is not a check run's."""
     read_run(ctx.conn, p.job_id)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     return {"job_id": p.job_id, "state": told["state"]}
@@ -122,7 +122,9 @@ def _verdict_example(ex: Example) -> dict[str, Any]:
     example=_verdict_example,
 )
 def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
-    """The caller's own; a person's is trusted as one, any other as a model's. It moves no state of what it is about."""
+    """The verdict is the caller's own: a person's is trusted as one, any other as a model's. It does not
+    change the state of the proposal.
+    """
     layer = layer_named(ctx.engine, p.layer)
     found = _target(ctx, layer, p.target_id)
     if p.segment_id is not None and p.segment_id != found.segment_id:
@@ -137,13 +139,15 @@ def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
 
 
 def _caller(ctx: ActionContext) -> dict[str, str]:
-    """The caller as the checker."""
+    """Return the caller as the checker."""
     provider = "user" if ctx.principal.kind == "person" else "agent"
     return {"provider": provider, "model": ctx.principal.name}
 
 
 def _require_replacement(ctx: ActionContext, layer: Layer, found: Target, p: VerdictParams) -> None:
-    """Refuse a replacement that is none: not there, of another line, or beside a verdict that corrects nothing."""
+    """Refuse an invalid replacement: one that does not exist, is of another line, or accompanies a verdict
+    other than correct.
+    """
     assert p.replacement_id is not None
     if p.verdict != "correct":
         raise errors.corrects_nothing()
@@ -153,7 +157,7 @@ def _require_replacement(ctx: ActionContext, layer: Layer, found: Target, p: Ver
 
 
 def _require_episodes(ctx: ActionContext, ids: Iterable[str | None]) -> None:
-    """NotFound for a call of a model that the ledger does not have."""
+    """Raise NotFound for a model call that is not in the ledger."""
     named = {one for one in ids if one is not None}
     there = set(ctx.conn.execute(select(episodes.c.id).where(is_among(episodes.c.id, named))).scalars())
     for missing in sorted(named - there):
@@ -171,15 +175,16 @@ def _take_example(ex: Example) -> dict[str, Any]:
     "check.take",
     params=TakeParams,
     result=Taken,
-    summary="Write what a check run says of the proposals of one page.",
+    summary="Record the verdicts of a check run on the proposals of one page.",
     words="Checked {|a page}",
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
-    """A corrected reading is written first, as a machine's that names the one it checked. Trusted as a model's; outside a
-    run the checker is the caller, whatever is stated."""
+    """A corrected reading is written first, as a machine's that names the reading it corrects. Trusted as a
+    model's; outside a run the checker is the caller, whatever the request states.
+    """
     layer = layer_named(ctx.engine, p.layer)
-    # Who checked is what the run says; of a caller outside a run, the caller.
+    # A run states its checker; outside a run, the checker is the caller.
     checker = p.checker.model_dump() if ctx.run_id is not None else _caller(ctx)
     _require_episodes(ctx, [one.episode_id for one in p.verdicts])
     written = []

@@ -1,11 +1,12 @@
-"""The checker that needs no model: `builtin`, `agreement`. Each verdict names the signal it rests on.
+"""The checker that needs no model: `builtin`, `agreement`. Each verdict names the signal it is based on.
 
-- agreement: another reader, in this pass or another, reads the same line the same way, otherwise, or two do against one;
-- ink: nothing is written where something is read, or the other way round;
-- length: far more or fewer characters than the ink on the other lines of the page gives;
-- characters: far less likely than the lines of the project that persons have corrected.
+- agreement: another reader, in this pass or another, reads the line the same or quite differently, or two
+  agree against one;
+- ink: nothing is written where something was read, or the reverse;
+- length: far more or fewer characters than the ink on the other lines of the page suggests;
+- characters: far less likely than the lines of the project that people have corrected.
 
-A line on which no signal speaks is left unanswered.
+A line without any signal is left unanswered.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ from armarium_checking.characters import Likelihood
 from armarium_checking.ink import LEAST, Ink
 
 SAME, OTHER, APART = 0.03, 0.05, 0.5
-"""Error rates up to which two readings are the same, above which they are not, and above which one must be wrong."""
+"""Error rates: below the first, two readings are the same; above the second, they differ; above the third,
+one is wrong.
+"""
 
 TIMES = 2.5
-"""How many times more or fewer characters than the page's lines have for their ink is too many or too few."""
+"""By what factor the characters of a line may deviate from the number that its ink suggests."""
 
 FEWEST_LINES, SHORTEST = 5, 8
-"""Lines of a page without which nothing is said of lengths; characters of the shortest text that is measured."""
+"""The least number of lines of a page for statements on lengths; the characters of the shortest text that is
+measured.
+"""
 
 
 class Line(NamedTuple):
-    """A line and the reading that is checked."""
+    """A line and the reading to check."""
 
     reading_id: str
     text: str
@@ -38,11 +43,11 @@ class Line(NamedTuple):
     by_person: bool
     ink: Ink | None
     others: Mapping[str, str]
-    """What other readers read there: maker to text."""
+    """The readings of other readers on that line: maker to text."""
 
 
 class Judgement(NamedTuple):
-    """A verdict with its reason, and the correction where there is one."""
+    """A verdict with its reason, and the correction if there is one."""
 
     verdict: str
     reasons: str
@@ -50,13 +55,13 @@ class Judgement(NamedTuple):
 
 
 def judge(lines: Sequence[Line], likelihood: Likelihood) -> list[Judgement | None]:
-    """What is to be said of each of a page's *lines*; None where no signal speaks."""
+    """Return the opinion on each of a page's *lines*; None if there is no signal."""
     usual = _characters_for_ink(lines)
     return [_judge(line, usual, likelihood) for line in lines]
 
 
 def error_rate(text: str, other: str) -> float:
-    """The distance of two readings by the length of the longer, white space aside."""
+    """Return the edit distance of two readings divided by the length of the longer, ignoring white space."""
     left, right = " ".join(text.split()), " ".join(other.split())
     return float(Levenshtein.normalized_distance(left, right))
 
@@ -85,12 +90,12 @@ def _judge(line: Line, usual: float | None, likelihood: Likelihood) -> Judgement
         return Judgement("reject", "characters: far less likely than the project's corrected lines")
     apart = [maker for maker, rate in rates.items() if rate > APART]
     if apart:
-        return Judgement("reject", f"agreement: {_join_makers(apart)} read it quite otherwise")
+        return Judgement("reject", f"agreement: {_join_makers(apart)} read it quite differently")
     return None
 
 
 def _two_against(line: Line, rates: Mapping[str, float]) -> Judgement | None:
-    """Two other readers who agree with one another against the reading."""
+    """Return two other readers who agree with each other against the reading."""
     against = [maker for maker, rate in rates.items() if rate > OTHER]
     for number, one in enumerate(against):
         for other in against[number + 1 :]:
@@ -101,7 +106,7 @@ def _two_against(line: Line, rates: Mapping[str, float]) -> Judgement | None:
 
 
 def _characters_for_ink(lines: Iterable[Line]) -> float | None:
-    """How many characters the page's lines have for a stretch of ink as long as a line is high."""
+    """Return how many characters the page's lines have per stretch of ink as long as a line is high."""
     found = [
         len(line.text.strip()) / line.ink.extent
         for line in lines

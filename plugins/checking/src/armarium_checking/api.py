@@ -1,4 +1,4 @@
-"""What other families may use of checking: to bring a layer of their own, and the verdicts."""
+"""What other families may use of checking: the contract for a layer of their own, and the verdicts."""
 
 from __future__ import annotations
 

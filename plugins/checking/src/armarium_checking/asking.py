@@ -1,4 +1,6 @@
-"""Proposals checked by a provider's model: one call each, whose answer is about what it was shown and nothing else."""
+"""Asks a provider's model about proposals: one call each, whose answer concerns only what the model was
+shown.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,15 @@ from armarium_checking.schemas import CheckArgs
 from armarium_reading.api import Caller, ModelRequest, Subject, ask, put_off_while_busy
 
 AT_ONCE = 4
-"""Proposals of one page that are asked about at a time; what they say is written in one step."""
+"""How many proposals of one page are asked about at a time; their verdicts are written in one step."""
 OF_ONE = ("answer_not_valid", "rights_restricted")
-"""Refusals that are about one proposal; after any other the rest of the page is not asked about."""
+"""Refusals that concern one proposal; after any other, the rest of the page is not asked about."""
 
 Words = Annotated[str, Field(max_length=10_000)]
 
 
 class VerdictOnOne(BaseModel):
-    """What a model says of the one proposal it is shown; `unsure` where it cannot judge."""
+    """A model's verdict on the one proposal it is shown; `unsure` if it cannot judge."""
 
     verdict: Literal["confirm", "correct", "reject", "unsure"]
     reasons: Words
@@ -32,9 +34,10 @@ class VerdictOnOne(BaseModel):
 def ask_about_page(
     job: JobContext, layer: Layer, page_id: str, asked: Set[str], *, pictures: bool
 ) -> Iterator[PagePart]:
-    """What the run's model says of the proposals on a page that were not *asked* about yet, a few at a time.
+    """Yield the model's verdicts on the proposals of a page that were not *asked* about yet, a few at a time.
 
-    Raises what keeps the page from being asked about at all (a provider that is switched off), RetryLater where it is busy.
+    Raises whatever prevents asking about the page at all (a provider that is disabled), and RetryLater if it
+    is busy.
     """
     assert layer.show is not None
     left = [one for one in layer.show(job, page_id, pictures) if one.key not in asked]
@@ -90,7 +93,7 @@ def _ask_about(
     found = ask(caller, request, VerdictOnOne)
     said = found.answer
     mended = " ".join((said.correction or "").split())
-    # A correction that was said to be needed and not given, or that changes nothing, is no answer.
+    # A correction that is missing, or that changes nothing, is not an answer.
     if said.verdict == "unsure" or (said.verdict == "correct" and mended in ("", proposal.text)):
         return None
     return Opinion(

@@ -1,4 +1,4 @@
-"""A character model of a project's corrected lines: how likely a text is among them."""
+"""A character model of a project's corrected lines: how likely a text is by their standard."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 FEWEST_LINES = 50
-"""Corrected lines without which the model says nothing."""
+"""With fewer corrected lines, the model makes no statements."""
 
 SHORTEST = 6
-"""Characters of the shortest text that is judged."""
+"""The length in characters of the shortest text that is judged."""
 
 SPREADS = 3.5
-"""How many times the corrected lines' own spread a text lies below their mean when it is called unlikely."""
+"""How many standard deviations below the mean of the corrected lines a text is called unlikely."""
 
 _EDGE = "\x02"
 
 
 class CharacterModel:
-    """Trigrams with lower orders mixed in (Witten-Bell); scores are mean log probabilities of a character."""
+    """Trigrams interpolated with lower orders (Witten-Bell); scores are mean log probabilities per character."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = len(lines)
@@ -40,7 +40,7 @@ class CharacterModel:
                 self._contexts[order][gram[:-1]] += number
 
     def score(self, text: str) -> float:
-        """The mean log probability of a character of *text*."""
+        """Return the mean log probability per character of *text*."""
         padded = _EDGE * 2 + _fold_text(text)
         found = [math.log(self._probability(padded[at - 2 : at + 1])) for at in range(2, len(padded))]
         return sum(found) / max(1, len(found))
@@ -56,7 +56,9 @@ class CharacterModel:
 
 
 class Likelihood:
-    """Which texts are unlikely among *lines*; says nothing where there are too few of them."""
+    """Tells which texts are unlikely by the standard of *lines*; makes no statements if there are too few of
+    them.
+    """
 
     def __init__(self, lines: Iterable[str]) -> None:
         usable = [line for line in lines if len(line.strip()) >= SHORTEST]
@@ -64,7 +66,7 @@ class Likelihood:
         self._lowest = -math.inf
         if self._model is None:
             return
-        # What the lines themselves score is measured by a model of the others.
+        # Each line is scored by a model of the other half.
         halves = usable[::2], usable[1::2]
         scores = [
             model.score(line)
@@ -77,7 +79,7 @@ class Likelihood:
         self._lowest = mean - SPREADS * spread
 
     def is_unlikely(self, text: str) -> bool:
-        """Whether *text* is far less likely than the corrected lines are."""
+        """Return whether *text* is far less likely than the corrected lines are."""
         if self._model is None or len(text.strip()) < SHORTEST:
             return False
         return self._model.score(text) < self._lowest

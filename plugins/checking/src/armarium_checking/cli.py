@@ -1,4 +1,4 @@
-"""The command of checking: disputed lines, each with its cut-out picture."""
+"""The command of checking: lists disputed lines, each with a picture cut from its page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from armarium.commandline import (
 from armarium_documents.commandline import Scope, scope_of
 
 MOST_LISTED = 1_000
-"""Disputed lines that are listed; all of them are in the verdicts."""
+"""How many disputed lines are listed; the verdicts contain all of them."""
 
 DISPUTED = ("correct", "reject")
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(rich_help_panel=Topic.lines, epilog="Example: armarium check Letters --out disputed")(
         check
     )
-    # Without this, typer would make the one command the whole program.
+    # Without this, Typer would make the only command the whole program.
     program.callback()(lambda: None)
     return program
 
@@ -46,7 +46,7 @@ def check(
         str | None, typer.Option("--of", help="Check the newest pass of this model or reader.")
     ] = None,
 ) -> None:
-    """Check what was read, without any model: list the lines that are disputed, with why."""
+    """Check readings without a model: list the disputed lines, with the reasons."""
     with project_session() as session:
         params: dict[str, Any] = {"layer": "readings", "scope_ids": scope_of(session, ids)}
         params["checker"] = {"provider": "builtin", "model": "agreement"}
@@ -62,25 +62,25 @@ def check(
             one["picture"] = None if out is None else picture_of(session, one, out)
 
     def words() -> None:
-        typer.echo(f"Checked {plural(outcome['total'], 'line')}: {outcome['confirm']} confirmed, "
-                   f"{len(disputed)} disputed, {outcome['unanswered']} of which nothing can be said.")  # fmt: skip
+        typer.echo(f"Checked {plural(outcome['total'], 'line')}: {outcome['confirm']} confirmed, {len(disputed)} "
+            f"disputed, {outcome['unanswered']} without evidence either way.")  # fmt: skip
         for one in disputed:
             typer.echo(f"  {one['text']}")
             if one["correction"] is not None:
-                typer.echo(f"    rather: {one['correction']}")
+                typer.echo(f"    suggested: {one['correction']}")
             typer.echo(f"    {one['reasons']}" + (f" ({one['picture']})" if one["picture"] else ""))
 
     answer({"job_id": job_id, **outcome, "disputed": disputed}, words)
 
 
 def text_of(session: Session, verdict: dict[str, Any]) -> str:
-    """The reading that was checked."""
+    """Return the reading that was checked."""
     items = session.get(f"/api/segments/{verdict['segment_id']}/readings")["items"]
     return next((one["content"] or "" for one in items if one["id"] == verdict["target_id"]), "")
 
 
 def picture_of(session: Session, verdict: dict[str, Any], folder: Path) -> str | None:
-    """The cut-out picture of the line, in a file of *folder*."""
+    """Write the line's picture to a file in *folder*; return the file."""
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / file_name(f"{verdict['verdict']}-{verdict['segment_id']}.png")
     write_file(place, session.raw("GET", f"/api/segments/{verdict['segment_id']}/picture"), overwrite=True)

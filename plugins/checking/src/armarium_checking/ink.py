@@ -1,4 +1,4 @@
-"""How much is written on a line: the ink in its cut of the page's picture."""
+"""How much is written on a line: the ink in its part of the page's picture."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ if TYPE_CHECKING:
     from PIL import Image
 
 DARKER = 40
-"""Grey levels by which ink is darker than the paper about it."""
+"""By how many grey levels ink is darker than the paper around it."""
 
 LEAST = 0.002
-"""Share of a line's pixels below which nothing is written there."""
+"""A line with a smaller share of ink pixels is empty."""
 
 
 class Ink(NamedTuple):
     """The ink of a line."""
 
     share: float
-    """Of its pixels, 0 to 1."""
+    """Its share of the line's pixels, 0 to 1."""
     extent: float
-    """How far it reaches along the line, in heights of the line."""
+    """Its extent along the line, in heights of the line."""
 
 
 def ink_of(picture: Image.Image, rects: Sequence[Sequence[float]]) -> list[Ink]:
-    """The ink within each rect (fractions of *picture*, upright and grey)."""
+    """Return the ink within each rect (fractions of *picture*, upright and grey)."""
     import numpy as np
 
     grey = np.asarray(picture)
@@ -38,7 +38,7 @@ def ink_of(picture: Image.Image, rects: Sequence[Sequence[float]]) -> list[Ink]:
             found.append(Ink(0.0, 0.0))
             continue
         dark = cut.astype(np.int16) < float(np.percentile(cut, 90)) - DARKER
-        # What stands between two words is written on too: gaps shorter than a line's height are filled.
+        # The gap between two words counts as written on: gaps shorter than a line's height are filled.
         columns = np.flatnonzero(dark.any(axis=0))
         gaps = np.diff(columns) if len(columns) else np.zeros(0, dtype=np.int64)
         reached = int(np.minimum(gaps, cut.shape[0]).sum()) + 1 if len(columns) else 0

@@ -1,4 +1,6 @@
-"""The long work of checking: page by page, the verdicts on a page, or on a few of its proposals, in one step with the checkpoint."""
+"""The job of checking, page by page: the verdicts on a page, or on a few of its proposals, in one step with
+the checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from armarium_reading.api import sees_pictures
 
 
 def run_check(job: JobContext) -> dict[str, Any]:
-    """Check every page that is left; killed anywhere and run again, it says nothing twice and asks only what was in hand."""
+    """Check every remaining page. Killed at any point and run again, it repeats no verdict and asks only
+    about unanswered proposals.
+    """
     args: CheckArgs = job.args
     layer = layer_named(job.engine, args.layer)
     begin = layer.checkers.get((args.provider, args.model))
@@ -40,7 +44,7 @@ def run_check(job: JobContext) -> dict[str, Any]:
             kept = {**kept, "first": kept["first"] or refusal.detail, "next": number + 1, "within": []}
             job.save(kept, done=number + 1, total=len(pages))
     if kept["first"] and not kept["answered"]:
-        # Nothing was said of any: whoever retries it when the cause is mended wants all of its pages checked.
+        # There is no verdict on any: a retry, once the cause is removed, should check all of its pages.
         job.save({})
         raise errors.nothing_could_be_checked(kept["first"])
     counts = {name: kept[name] for name in ("total", *ANSWERS)}
@@ -50,7 +54,9 @@ def run_check(job: JobContext) -> dict[str, Any]:
 def _parts(
     job: JobContext, layer: Layer, check: CheckPage | None, page_id: str, asked: frozenset[str]
 ) -> Iterator[PagePart]:
-    """What is said of a page: at once by a checker that needs no model, otherwise a few proposals at a time."""
+    """Yield the verdicts on a page: all at once from a checker without a model, otherwise for a few proposals
+    at a time.
+    """
     if check is not None:
         yield check(job, page_id)
     else:
@@ -59,7 +65,7 @@ def _parts(
 
 
 def _take(job: JobContext, part: PagePart, kept: dict[str, Any], number: int) -> dict[str, Any]:
-    """The checkpoint after *part*, written in one step with its verdicts."""
+    """Return the checkpoint after *part*, which is written in one step with its verdicts."""
     args: CheckArgs = job.args
     after = {
         **kept,

@@ -1,4 +1,4 @@
-"""Layers: what can be checked. Each is a contribution; readings are this family's own."""
+"""Layers: what can be checked. Plugins contribute them; this family's own is readings."""
 
 from __future__ import annotations
 
@@ -17,84 +17,89 @@ EXTRAS = "check_layers"
 
 
 class Target(NamedTuple):
-    """Where a proposal stands."""
+    """The page and segment of a proposal."""
 
     document_id: str | None
     segment_id: str | None = None
 
 
 class Opinion(NamedTuple):
-    """What a checker says of one proposal; a correction goes with the verdict `correct`."""
+    """A checker's verdict on one proposal; a correction accompanies the verdict `correct`."""
 
     target_id: str
     verdict: str
     reasons: str
     correction: str | None = None
     episode_id: str | None = None
-    """The call of the model that said so."""
+    """The model call that gave the verdict."""
 
 
 class PagePart(NamedTuple):
-    """What a checker says of some of the proposals on a page, or of all; written in one step."""
+    """A checker's verdicts on some or all of the proposals of a page; written in one step."""
 
     asked: int
-    """Proposals that it was asked about."""
+    """The number of proposals it was asked about."""
     opinions: Sequence[Opinion]
     answered: int = 1
-    """How many times it gave an answer, be it that it does not know."""
+    """How many answers it gave, including those that it does not know."""
     last: bool = True
-    """Whether nothing is left on the page."""
+    """Whether the page is finished."""
     keys: Sequence[str] = ()
-    """What it was asked about, so that a run that goes on does not ask again."""
+    """The proposals it was asked about, so that a resumed run does not ask again."""
     refused: str = ""
-    """Why the others got none."""
+    """Why the others got no answer."""
 
 
 class Proposal(NamedTuple):
-    """One proposal as a model is shown it, in a call of its own."""
+    """One proposal as it is shown to a model, in a call of its own."""
 
     target_id: str
     words: str
-    """Of a source: it is told that nothing in them is an instruction."""
+    """Texts from a source: the model is told that nothing in them is an instruction."""
     text: str = ""
-    """What a correction must differ from."""
+    """The text from which a correction must differ."""
     segment_id: str | None = None
     picture: Picture | None = None
     also: tuple[str, ...] = ()
-    """Other documents whose words are shown with it: their rights are asked too."""
+    """Other documents whose words are shown with it: their rights are checked too."""
 
     @property
     def key(self) -> str:
-        """Its line, whose reading may be another after a correction; else itself."""
+        """Its line, whose reading may change with a correction; otherwise the proposal itself."""
         return self.segment_id or self.target_id
 
 
 CheckPage = Callable[[JobContext, str], PagePart]
-"""Checks the proposals on a page, given by its id, without a model; made anew for each run."""
+"""Checks the proposals on a page, given by its id, without a model; a new one is made for each run."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Proposals of one sort, with those who can check them."""
+    """Proposals of one kind, with their checkers."""
 
     name: str
     find: Callable[[Connection, str], Target | None]
-    """Where the proposal of an id stands; None where there is none."""
+    """Returns the page and segment of a proposal by its id; None if it does not exist."""
     checkers: Mapping[tuple[str, str], Callable[[JobContext], CheckPage]]
-    """(provider, model) to what begins a run of it."""
+    """(provider, model) to the function that starts a run of that checker."""
     replace: Callable[[Any, str, str, str], str | None] | None = None
-    """Writes a correction beside what was checked (step, id of the proposal, text, kind) and answers its id; none: it is kept on the
-    verdict for a person to take."""
+    """Writes a correction beside what was checked (step, id of the proposal, text, kind) and returns its id;
+    None: the correction is stored with the verdict, for a person to use.
+    """
     show: Callable[[JobContext, str, bool], Sequence[Proposal]] | None = None
-    """The proposals on a page as a provider's model is shown them, with pictures where it sees; None: no model can check it."""
+    """Returns the proposals on a page as they are shown to a provider's model, with pictures if it accepts
+    them; None: no model can check the layer.
+    """
     prompt: str = ""
-    """What a model is asked of each."""
+    """The question a model is asked about each."""
     said: Callable[[Any, str, str, bool], None] | None = None
-    """What a verdict moves in what it is about (step, id of the proposal, verdict, whether a person gave it); none: nothing."""
+    """Called with a verdict (step, id of the proposal, verdict, whether a person gave it) to change what it
+    is about; None: nothing changes.
+    """
 
 
 def layers_of(engine: Engine) -> dict[str, Layer]:
-    """All layers by name."""
+    """Return all layers by name."""
     return {
         layer.name: layer
         for plugin in engine.plugins.loaded
@@ -104,7 +109,7 @@ def layers_of(engine: Engine) -> dict[str, Layer]:
 
 
 def layer_named(engine: Engine, name: str) -> Layer:
-    """The layer of that name; the refusal that names those there are."""
+    """Return the layer of that name. Raises a refusal that names the existing ones."""
     known = layers_of(engine)
     if name not in known:
         raise unknown_layer(name, known)
@@ -114,13 +119,15 @@ def layer_named(engine: Engine, name: str) -> Layer:
 def find_placement(
     engine: Engine, layer: Layer, checker: tuple[str, str], *, pages_may_leave: bool = False
 ) -> Placement:
-    """Where *checker* (provider and model) checks; Forbidden where pages would leave unasked, NotFound where there is none."""
+    """Return where *checker* (provider and model) runs: in the engine, or at its provider. Raises Forbidden if
+    pages would leave without permission, Invalid if there is no such checker.
+    """
     if checker in layer.checkers:
         return Placement()
     try:
         if layer.show is not None:
             return placed_with_provider(engine, *checker, pages_may_leave=pages_may_leave)
     except (Invalid, NotFound):
-        # A provider or model that the engine does not have is no checker either.
+        # A provider or model unknown to the engine is not a checker either.
         pass
     raise unknown_checker(*checker, ("/".join(one) for one in layer.checkers))

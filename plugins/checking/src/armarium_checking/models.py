@@ -15,7 +15,8 @@ verdicts = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("layer", Text, nullable=False),
-    # What was checked: a reading, a claim, an entity; no foreign key, for it may be any.
+    # What was checked: a reading, a statement, an entity. No foreign key, because it may be in any of their
+    # tables.
     Column("target_id", Text, nullable=False, index=True),
     reference("document_id", documents.c.id, required=False),
     reference("segment_id", segments.c.id, required=False),
@@ -31,4 +32,4 @@ verdicts = Table(
     Column("created_at", Text, nullable=False),
     info=tracked(label="verdict", document="document_id", large=("reasons", "correction")),
 )
-"""One answer about one proposal; a later one stands beside it, and the newest is asked for first."""
+"""One verdict on one proposal. Later ones are added beside it; the newest is listed first."""

@@ -1,4 +1,4 @@
-"""What checking brings to the engine: the only file with a hook."""
+"""What checking adds to the engine; the only file with hooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def armarium_plugin() -> Plugin:
     """Check runs over layers, verdicts, and a checker that needs no model."""
     return Plugin(
         name="checking",
-        summary="Verdicts on what was read, by people, agents, and a checker that needs no model",
+        summary="Verdicts on readings, by people, agents, and a checker that needs no model",
         prefixes=("check",),
         metadata=metadata,
         actions=(actions.run, actions.cancel, actions.verdict, actions.take),

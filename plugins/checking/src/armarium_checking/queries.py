@@ -1,4 +1,4 @@
-"""Reads of checking: a run, and verdicts."""
+"""The queries of checking: a run, and verdicts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ANSWERS = ("confirm", "correct", "reject", "unanswered")
 VERDICTS = Rows(verdicts)
 
 
-@query("/api/check/runs/{job_id}", summary="A check run, and what was answered", answer=Run)
+@query("/api/check/runs/{job_id}", summary="A check run and its counts", answer=Run)
 def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
-    """The counts so far; NotFound for an id that is no check run's."""
+    """The counts so far; NotFound for an id that is not a check run's."""
     asked = "SELECT state, reason, args, checkpoint FROM job WHERE id = ? AND kind = ?"
     row = raw_of(conn).execute(asked, (job_id, JOB_KIND)).fetchone()
     if row is None:
@@ -47,7 +47,7 @@ def list_verdicts(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
 ) -> dict[str, Any]:
-    """Those on one proposal, of one run or layer; all where none is named."""
+    """Those on one proposal, or of one run or layer; without a filter, all."""
     given = {"target_id": target_id, "run_id": run_id, "layer": layer}
     where = [verdicts.c[name] == value for name, value in given.items() if value is not None]
     newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())

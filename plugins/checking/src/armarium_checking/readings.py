@@ -1,4 +1,4 @@
-"""The layer of readings: each line's counting reading, in the page's newest pass or that of one model."""
+"""The layer of readings: the counting reading of each line, in the page's newest pass or that of one model."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from armarium_reading.api import cut_line
 from armarium_source_model.api import counting_readings, list_passes, reading_rule, segments
 
 MOST_CORRECTED = 5_000
-"""Corrected lines that the character model is made of, the newest."""
+"""How many corrected lines the character model is made from: the newest ones."""
 
 PERSON = "human"
 
 
 def find_reading(conn: Connection, target_id: str) -> Target | None:
-    """The line of a reading that was not taken back."""
+    """Return the line of a reading that was not retracted."""
     asked = select(representations.c.document_id, representations.c.segment_id).where(
         representations.c.id == target_id,
         representations.c.segment_id.is_not(None),
@@ -34,7 +34,7 @@ def find_reading(conn: Connection, target_id: str) -> Target | None:
 
 
 def correct_reading(ctx: ActionContext, target_id: str, text: str, kind: str) -> str:
-    """Write *text* as the caller's reading that names the one that was checked; refused where that counts no more."""
+    """Write *text* as the caller's reading that names the one it corrects; refused if that no longer counts."""
     found = find_reading(ctx.conn, target_id)
     assert found is not None
     sent = {"segment_id": found.segment_id, "text": text, "kind": kind, "expected_counting_id": target_id}
@@ -42,7 +42,7 @@ def correct_reading(ctx: ActionContext, target_id: str, text: str, kind: str) ->
 
 
 def begin_agreement(job: JobContext) -> CheckPage:
-    """The checker that needs no model, with the character model of what persons have corrected so far."""
+    """Return the checker that needs no model, with a character model of what people have corrected so far."""
     args: CheckArgs = job.args
     made_by_persons = (
         select(representations.c.content)
@@ -72,7 +72,9 @@ def begin_agreement(job: JobContext) -> CheckPage:
 
 
 def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
-    """The lines of the page's newest pass, or of the newest of one model, that have a counting reading."""
+    """Return the lines of the page's newest pass, or of the newest by one model, that have a counting
+    reading.
+    """
     checked, rows, grey = _load_to_check(job, page_id)
     inks: list[Ink | None] = [None] * len(checked)
     if grey is not None:
@@ -91,7 +93,9 @@ def lines_of_page(job: JobContext, page_id: str) -> list[Line]:
 
 
 def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]:
-    """Each of those lines as a model is shown it: its reading, and its picture where the model sees."""
+    """Return each of those lines as it is shown to a model: its reading, and its picture if the model accepts
+    pictures.
+    """
     checked, _, page = _load_to_check(job, page_id, pictures=pictures)
     found = []
     for row in checked:
@@ -109,9 +113,10 @@ def shown_lines(job: JobContext, page_id: str, pictures: bool) -> list[Proposal]
 def _load_to_check(
     job: JobContext, page_id: str, *, pictures: bool = True
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Any]:
-    """The counting readings that are checked, every reading of the page, and its picture (none: it has none, or not asked).
+    """Return the counting readings to check, every reading of the page, and its picture (None: it has none,
+    or it was not requested).
 
-    Forbidden where whoever started the run may not see the page any more.
+    Raises Forbidden if the person who started the run may no longer see the page.
     """
     args: CheckArgs = job.args
     if why := find_withheld(job.library, job.principal, [page_id], "show").get(page_id):
@@ -146,7 +151,7 @@ def _load_to_check(
 
 
 def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, Any]]:
-    """Every reading of a line of the page, the oldest first, with where its line lies."""
+    """Return every reading of a line of the page, the oldest first, with the position of its line."""
     columns = ("id", "segment_id", "content", "producer_tool", "producer_model", "provenance_kind", "created_by",
                "corrects_representation_id")  # fmt: skip
     boxes = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
@@ -170,7 +175,7 @@ def _readings_of(conn: Connection, page_id: str, kind: str) -> list[dict[str, An
 
 
 def _read_others(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, str]:
-    """What others than the maker of *row* read on that line: the newest of each."""
+    """Return the readings on that line by others than the maker of *row*: the newest of each."""
     own = _maker(row)
     return {
         _maker(other): other["content"]
@@ -183,7 +188,7 @@ def _read_others(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, s
 
 
 def _is_independent(row: dict[str, Any]) -> bool:
-    """Whether a reading was read from the page: a machine's correction was made of others."""
+    """Return whether a reading was read from the page: a machine's correction was made from other readings."""
     return row["provenance_kind"] == PERSON or row["corrects_representation_id"] is None
 
 
@@ -200,7 +205,7 @@ def _rect(row: dict[str, Any]) -> tuple[float, float, float, float]:
 
 
 def _same_place(row: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two lines cover one another by more than half of the larger."""
+    """Return whether the overlap of two lines is more than half of the larger."""
     (x, y, w, h), (left, top, width, height) = _rect(row), _rect(other)
     across = min(x + w, left + width) - max(x, left)
     down = min(y + h, top + height) - max(y, top)

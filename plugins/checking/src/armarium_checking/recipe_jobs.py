@@ -1,4 +1,4 @@
-"""Checking as a piece of work in workflows and recipes."""
+"""Checking as a recipe job, for workflows and recipes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _place(engine: Engine, library: Library, settings: CheckSettings) -> Placeme
 
 
 def _page_read_twice(ex: Example) -> dict[str, Any]:
-    """A page with a line that two readers read alike."""
+    """Create a page with a line that two readers read alike."""
     page = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
     pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
     shape = {
@@ -46,7 +46,7 @@ RECIPE_JOBS = (
         takes_any=True,
         settings=CheckSettings,
         writes=("check.take",),
-        compare="verdicts that a person shares, of all verdicts",
+        compare="share of all verdicts that a person agrees with",
         provider_setting="provider",
         model_setting="model",
         place=_place,

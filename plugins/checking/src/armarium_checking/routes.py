@@ -1,4 +1,4 @@
-"""Verdicts over HTTP: the person's route, and the agents', which never speaks for a person."""
+"""Verdicts over HTTP: the route for people, and the one for agents, which never gives a person's verdict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["checking"])
     summary="Give a verdict (check.verdict)",
 )
 def give_verdict(request: Request, _: CurrentLibrary, body: VerdictParams) -> Response:
-    """A person's is trusted as one, a machine's as a model's; it moves no state of what it is about."""
+    """A person's is trusted as one, a machine's as a model's; it does not change the state of the proposal."""
     return act(request, "check.verdict", body)
 
 
@@ -32,6 +32,6 @@ def give_verdict(request: Request, _: CurrentLibrary, body: VerdictParams) -> Re
 def give_agents_verdict(
     request: Request, _: CurrentLibrary, principal: CurrentPrincipal, body: VerdictParams
 ) -> Response:
-    """As the route for persons, trusted as a model's whoever's token asks."""
+    """Like the route for people, but always trusted as a model's, even if the token is a person's."""
     agent = replace(principal, kind="machine", for_person=False)
     return act(request, "check.verdict", body, principal=agent)

@@ -17,7 +17,7 @@ Words = Annotated[SourceText, Field(max_length=100_000)]
 
 
 class Checker(Params):
-    """Who checks: `builtin` and `agreement` needs no model."""
+    """Who checks: `builtin`, `agreement` needs no model."""
 
     provider: Name
     model: Name
@@ -29,14 +29,15 @@ class RunParams(Params):
     layer: Name
     scope_ids: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
     checker: Checker
-    kind: Annotated[Name, Field(description="The kind of reading that is checked")] = "transcription"
+    kind: Annotated[Name, Field(description="The kind of readings to check")] = "transcription"
     pass_model: Annotated[Name | None, Field(description="Check the newest pass of this model or reader")] = (
         None
     )
     prompt_file: Annotated[
         RecipePath | None,
         Field(
-            description="A text file within the project's folder recipe: what the model is asked in place of ours"
+            description="A text file in the project's folder recipe with the question for the model, instead of "
+            "the built-in one"
         ),
     ] = None
     language: Name | None = None
@@ -44,37 +45,38 @@ class RunParams(Params):
 
 
 class CheckSettings(Params):
-    """What is checked in a workflow or a recipe, and by whom; what is stated here needs no model."""
+    """What to check in a workflow or a recipe, and the checker; the defaults need no model."""
 
-    layer: Name = Field(default="readings", description="What is checked: readings, claims or entities.")
+    layer: Name = Field(default="readings", description="What to check: readings, claims or entities.")
     provider: Name = Field(
-        default="builtin", description="Whose model checks; builtin compares readings and needs none."
+        default="builtin",
+        description="The provider whose model checks; builtin compares readings and needs none.",
     )
     model: Name = Field(default="agreement", description="The model.")
-    kind: Name = Field(default="transcription", description="The kind of reading that is checked.")
+    kind: Name = Field(default="transcription", description="The kind of readings to check.")
     pass_model: Name | None = Field(
         default=None,
-        description="Check the newest pass of this model or reader; left out: each page's newest.",
+        description="Check the newest pass of this model or reader; default: each page's newest.",
     )
     language: Name | None = Field(
-        default=None, description="What a model is told that the page is written in."
+        default=None, description="The language of the page, as the model is told it."
     )
     prompt: SourceText | None = Field(
-        default=None, description="What a model is asked in place of the question that comes with the engine."
+        default=None, description="The question for the model, instead of the built-in one."
     )
     pages_may_leave: bool = Field(
-        default=False, description="Whether pages may be sent to a provider of another machine."
+        default=False, description="Whether pages may be sent to a provider on another machine."
     )
 
 
 class CheckArgs(CheckSettings):
-    """The arguments of a check run; the prompt is the file's text as it was when the run was started."""
+    """The arguments of a check run; the prompt is the text of the file at the time the run was started."""
 
     page_ids: list[str]
 
 
 class StartedRun(Message):
-    """A run that was put in the queue."""
+    """A run that was enqueued."""
 
     job_id: str
     state: str
@@ -85,7 +87,7 @@ class CancelParams(Params):
 
 
 class Counts(Message):
-    """How many proposals were answered how; `unanswered` had no evidence either way."""
+    """How many proposals got which verdict; `unanswered` had no evidence either way."""
 
     confirm: int
     correct: int
@@ -94,7 +96,7 @@ class Counts(Message):
 
 
 class Run(Message):
-    """A check run: how far it is, and what was answered."""
+    """A check run: its progress, and the counts of its verdicts."""
 
     job_id: str
     state: str
@@ -106,7 +108,7 @@ class Run(Message):
 
 
 class VerdictParams(Params):
-    """The caller's own verdict; who gives it and how far it is to be trusted, the engine says."""
+    """The caller's own verdict; the engine determines who gives it and how far it is trusted."""
 
     layer: Name
     target_id: Id

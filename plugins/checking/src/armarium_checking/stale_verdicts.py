@@ -1,4 +1,4 @@
-"""What of checking rests on text: verdicts on readings of lines that say something else by now."""
+"""Stale verdicts: those on readings of lines that have another counting reading now."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from armarium_documents.api import representations
 from armarium_source_model.api import StaleRow, reading_rule, segment_fingerprints, text_fingerprint
 
 LAYER = "readings"
-WHY = "The line was given another reading after it was judged; have that one judged."
+WHY = "The line was given another reading after it was judged; have the new reading checked."
 
 
 class RestingVerdicts:
-    """The newest verdict on each line; those before it are history. Verdicts on statements rest on the statements."""
+    """The newest verdict on each line; earlier ones are history. Verdicts on statements depend on the
+    statements.
+    """
 
     kinds = ("verdict",)
 
     def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Those of which neither the reading that was judged nor the correction that was given counts now."""
+        """Those where neither the reading that was judged nor the correction that was given counts now."""
         v, r = verdicts.c, representations.c
         rows = conn.execute(
             select(v.id, v.document_id, r.segment_id, r.content, v.correction)
@@ -39,5 +41,5 @@ class RestingVerdicts:
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """What is said of a reading is said of that one alone; the other is judged by a verdict of its own."""
+        """A verdict on a reading concerns only that reading; another needs a verdict of its own."""
         return False

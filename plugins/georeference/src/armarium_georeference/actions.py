@@ -1,4 +1,6 @@
-"""The only writes of georeferencing: set, move and remove control points, choose the type, take an annotation in."""
+"""The only writes of georeferencing: set, move and remove control points, choose the type, import an
+annotation.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ from armarium_source_model.api import set_transformation
 
 
 def _one_a_segment(raw: sqlite3.Connection, row: Mapping[str, Any]) -> Conflict | None:
-    """Conflict where another control point lies at the same segment."""
+    """Conflict if the segment already has a control point."""
     twin = raw.execute(
         "SELECT id FROM georeference_control_point WHERE pass_id = ? AND segment_id = ? AND id <> ?",
         (row["pass_id"], row["segment_id"], row["id"]),
@@ -70,14 +72,16 @@ ONE_A_SEGMENT = RowLaw(points.name, _one_a_segment)
     "georeference.point_create",
     params=PointCreate,
     result=ControlPoint,
-    summary="Set a control point: a place of the picture whose place on the ground is known.",
+    summary="Set a control point: a place in the picture whose place on the ground is known.",
     route=Route("POST", "/api/georeference/passes/{pass_id}/control-points"),
     words="Set a control point on {pass_id|a map}",
     laws=(ONE_A_SEGMENT,),
     example=lambda ex: sample_point(sample_map(ex), 0),
 )
 def point_create(ctx: ActionContext, p: PointCreate) -> dict[str, Any]:
-    """Raises NotFound, Conflict for what is withdrawn or a point already, Invalid for a place that is none."""
+    """Raises NotFound, Conflict for what is withdrawn or already a control point, Invalid for an impossible
+    place.
+    """
     row = require_pass(ctx.conn, p.pass_id)
     require_live(ctx.conn, row.document_id)
     segment_id = segment_for(ctx, p, p.pass_id, row.document_id)
@@ -126,14 +130,16 @@ def _update_example(ex: Example) -> dict[str, Any]:
     "georeference.point_update",
     params=PointUpdate,
     result=ControlPoint,
-    summary="Move a control point, in the picture or on the ground, or switch it on or off.",
+    summary="Move a control point in the picture or on the ground, or switch it on or off.",
     route=Route("PATCH", "/api/georeference/control-points/{point_id}"),
     words="Changed a control point of {point_id|a map}",
     laws=(ONE_A_SEGMENT,),
     example=_update_example,
 )
 def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a withdrawn pass or segment and where a person's place would go on to count."""
+    """Raises NotFound, Conflict for a withdrawn pass or segment, and if a person's place would still be the
+    one that counts.
+    """
     before = POINTS.row(ctx.conn, p.point_id)
     require_pass(ctx.conn, before.pass_id)
     require_live(ctx.conn, before.document_id)
@@ -165,7 +171,7 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
                 "original_x": p.original_x,
                 "original_y": p.original_y,
             }
-    # What is sent as it stands changes nothing, not even when the point was last changed.
+    # A field sent with its present value changes nothing, not even the time of the last change.
     changes = {name: value for name, value in changes.items() if value != getattr(before, name)}
     if changes:
         ctx.conn.execute(
@@ -189,7 +195,7 @@ def point_update(ctx: ActionContext, p: PointUpdate) -> dict[str, Any]:
     },
 )
 def point_delete(ctx: ActionContext, p: PointId) -> dict[str, Any]:
-    """Raises NotFound; Forbidden where a machine would retract what a person said."""
+    """Raises NotFound; Forbidden if a machine would retract what a person stated."""
     row = POINTS.row(ctx.conn, p.point_id)
     require_live(ctx.conn, row.document_id)
     take_away(ctx, row)
@@ -210,7 +216,7 @@ def _type_example(ex: Example) -> dict[str, Any]:
     "georeference.set_type",
     params=SetType,
     result=Transform,
-    summary="Choose the type of a pass' transformation, or clear it.",
+    summary="Choose the type of a pass's transformation, or clear it.",
     route=Route("PUT", "/api/georeference/passes/{pass_id}/transformation"),
     words=lambda p: (
         "Chose the transformation of {pass_id|a map}"
@@ -248,14 +254,16 @@ def _annotation_example(ex: Example) -> dict[str, Any]:
     "georeference.read_annotation",
     params=ReadAnnotation,
     result=AnnotationRead,
-    summary="Take the control points of a IIIF georeference annotation in, and its type where they carry it.",
+    summary="Import the control points of a IIIF georeference annotation, and its type if they suffice for it.",
     route=Route("POST", "/api/georeference/passes/{pass_id}/annotation"),
-    words="Took control points from an annotation in, on {pass_id|a map}",
+    words="Imported control points from an annotation on {pass_id|a map}",
     laws=(ONE_A_SEGMENT,),
     example=_annotation_example,
 )
 def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a page without a picture, Invalid for what is no such annotation."""
+    """Raises NotFound, Conflict for a page without a picture, Invalid for anything that is not such an
+    annotation.
+    """
     row = require_pass(ctx.conn, p.pass_id)
     node = require_live(ctx.conn, row.document_id)
     size = picture_size(ctx.conn, row.document_id, rendition_of_pass(ctx.conn, p.pass_id))
@@ -274,7 +282,7 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
         made.append(ctx.run("georeference.point_create", sent)["id"])
     notes, kind = list(read.notes), read.type
     if there := len(read.points) - len(made):
-        notes.append(f"{there} of its points stand here already and are not set again.")
+        notes.append(f"{there} of its points exist here already and are not set again.")
     if kind is not None:
         tried = transform_as(ctx.conn, p.pass_id, kind, None)
         if tried.problem is None:
@@ -287,7 +295,9 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
 
 
 def _is_same(point: dict[str, Any], place: tuple[float, float, float, float], size: tuple[int, int]) -> bool:
-    """Whether a control point stands at *place* (x, y, lon, lat), to half a pixel and a tenth of a metre."""
+    """Return whether there is a control point at *place* (x, y, lon, lat), within half a pixel and a tenth of
+    a metre.
+    """
     x, y, lon, lat = place
     in_picture = max(abs(point["x"] - x) * size[0], abs(point["y"] - y) * size[1])
     on_ground = max(abs(point["lon"] - lon), abs(point["lat"] - lat))
@@ -304,12 +314,14 @@ def _names_example(ex: Example) -> dict[str, Any]:
     "georeference.place_names",
     params=PlaceNames,
     result=NamesPlaced,
-    summary="Link segments, and the entities they name, with places of a gazetteer.",
-    words="Placed names of {document_id|a page}",
+    summary="Link segments, and the entities they name, to places of a gazetteer.",
+    words="Linked names of {document_id|a page} to places",
     example=_names_example,
 )
 def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
-    """Raises NotFound, Conflict for what is withdrawn, Invalid for a segment of another page and for what is no URI."""
+    """Raises NotFound, Conflict for what is withdrawn, Invalid for a segment of another page or a string that
+    is not a URI.
+    """
     require_live(ctx.conn, p.document_id)
     made: list[str] = []
     for one in p.placements:

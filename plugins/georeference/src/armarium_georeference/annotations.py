@@ -33,11 +33,13 @@ _NAMES: dict[str, Type] = {
 
 
 class BadAnnotation(ValueError):
-    """What is no georeference annotation; the text says why, after a colon."""
+    """Not a georeference annotation; the text continues a sentence with the reason."""
 
 
 class Read(NamedTuple):
-    """What an annotation says: x, y (fractions, y down), lon, lat of each point; its type where it names one."""
+    """The content of an annotation: x, y (fractions, y down), lon, lat of each point; its type if it names
+    one.
+    """
 
     points: list[tuple[float, float, float, float]]
     type: Type | None
@@ -50,7 +52,9 @@ def write_annotation(
     points: Iterable[tuple[float, float, float, float]],
     kind: Type | None,
 ) -> dict[str, Any]:
-    """An annotation of the resource *source* ({id, type}), of *size* pixels, with these points (x, y, lon, lat)."""
+    """Return an annotation of the resource *source* ({id, type}), of *size* pixels, with these points (x, y,
+    lon, lat).
+    """
     width, height = size
     corners = f"0,0 {width},0 {width},{height} 0,{height}"
     body: dict[str, Any] = {
@@ -83,12 +87,14 @@ def write_annotation(
 
 
 def read_annotation(sent: Mapping[str, Any], size: tuple[int, int]) -> Read:
-    """The points of an annotation, or of the one that an annotation page holds. *size* is that of the page's picture."""
+    """Return the points of an annotation, or of the only one in an annotation page. *size* is that of the
+    page's picture.
+    """
     if sent.get("type") == "AnnotationPage":
         items = sent.get("items")
         if not isinstance(items, list) or len(items) != 1 or not isinstance(items[0], dict):
             raise BadAnnotation(
-                "an annotation page must hold exactly one annotation; send the one of this picture."
+                "an annotation page must contain exactly one annotation; send the one for this picture."
             )
         sent = items[0]
     body, target = sent.get("body"), sent.get("target")
@@ -96,9 +102,9 @@ def read_annotation(sent: Mapping[str, Any], size: tuple[int, int]) -> Read:
         raise BadAnnotation("it needs type Annotation, a target, and a body with features.")
     features = body.get("features")
     if not isinstance(features, list) or not features:
-        raise BadAnnotation("its body has no features, which are the control points.")
+        raise BadAnnotation("its body has no features, which would be the control points.")
     if len(features) > MOST_POINTS:
-        raise BadAnnotation(f"it has {len(features)} control points; at most {MOST_POINTS} are read.")
+        raise BadAnnotation(f"it has {len(features)} control points; at most {MOST_POINTS} are accepted.")
     width, height, notes = _size(target, size)
     points = [_point(number, one, width, height) for number, one in enumerate(features)]
     kind, more = _type(body.get("transformation"))
@@ -106,7 +112,7 @@ def read_annotation(sent: Mapping[str, Any], size: tuple[int, int]) -> Read:
 
 
 def _size(target: Mapping[str, Any], size: tuple[int, int]) -> tuple[float, float, list[str]]:
-    """The frame that its pixels are counted in: the source's own where it is stated."""
+    """Return the frame its pixels refer to: that of the source if it is stated."""
     source = target.get("source")
     stated = source if isinstance(source, dict) else {}
     width, height = stated.get("width"), stated.get("height")
@@ -114,12 +120,13 @@ def _size(target: Mapping[str, Any], size: tuple[int, int]) -> tuple[float, floa
         return (
             size[0],
             size[1],
-            ["The annotation does not say how large its picture is; this page's is taken."],
+            ["The annotation does not state the size of its picture; that of this page is assumed."],
         )
     ours = size[0] / size[1]
     if abs(width / height - ours) > 0.02 * ours:
         raise BadAnnotation(
-            f"its picture is {width:g} by {height:g}, this one {size[0]} by {size[1]}; it is of another picture."
+            f"its picture is {width:g} by {height:g} pixels and this one {size[0]} by {size[1]}; it belongs "
+            "to another picture."
         )
     return float(width), float(height), []
 
@@ -129,17 +136,17 @@ def _point(number: int, one: Any, width: float, height: float) -> tuple[float, f
     geometry = one.get("geometry") if isinstance(one, dict) else None
     if not isinstance(properties, dict) or not isinstance(geometry, dict):
         raise BadAnnotation(f"feature {number} has no properties or no geometry.")
-    # The first drafts of the extension called it pixelCoords.
+    # Early drafts of the extension called it pixelCoords.
     at = properties.get("resourceCoords", properties.get("pixelCoords"))
     place = geometry.get("coordinates")
     if not _is_pair(at) or not _is_pair(place) or geometry.get("type") != "Point":
         raise BadAnnotation(f"feature {number} needs resourceCoords [x, y] and a Point with [lon, lat].")
     x, y = at[0] / width, at[1] / height
     if not (0 <= x <= 1 and 0 <= y <= 1):
-        raise BadAnnotation(f"feature {number} lies at ({at[0]:g}, {at[1]:g}), outside the picture.")
+        raise BadAnnotation(f"feature {number} is at ({at[0]:g}, {at[1]:g}), outside the picture.")
     if abs(place[0]) > 180 or abs(place[1]) > 90:
         raise BadAnnotation(
-            f"feature {number} lies at {place[0]:g}, {place[1]:g}, which is no longitude and latitude."
+            f"feature {number} is at {place[0]:g}, {place[1]:g}, which is not a longitude and latitude."
         )
     return x, y, float(place[0]), float(place[1])
 
@@ -163,5 +170,5 @@ def _type(stated: Any) -> tuple[Type | None, list[str]]:
     else:
         kind = _NAMES.get(str(name).lower().replace("-", ""))
     if kind is None:
-        return None, [f"The transformation {str(name)[:60]!r} is none of those known here; choose one."]
+        return None, [f"The transformation {str(name)[:60]!r} is not known here; choose one."]
     return kind, []

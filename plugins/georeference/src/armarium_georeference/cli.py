@@ -13,28 +13,31 @@ from armarium_documents.commandline import document_id, document_names
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(
         "map", rich_help_panel=Topic.files, epilog="Example: armarium map Chart.jpg --out chart.html"
     )(draw_map)
-    # Without this, typer would make the one command the whole program.
+    # Without this, Typer would make the only command the whole program.
     program.callback()(lambda: None)
     return program
 
 
 def draw_map(
-    page: Annotated[str, typer.Argument(help="The page by name, path or id.", autocompletion=document_names)],
+    page: Annotated[
+        str, typer.Argument(help="The page: its name, path or id.", autocompletion=document_names)
+    ],
     pass_id: Annotated[
         str | None,
-        typer.Option("--pass", help="The id of a pass; left out: the newest that lies on the ground."),
+        typer.Option("--pass", help="The id of a pass; default: the newest with a transformation."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file; left out: NAME-map.html, here.")
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write; default: NAME-map.html in this folder."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Draw a page as it lies on the ground, with coastlines, its segments and the errors of its control points."""
+    """Draw a page on the ground, with coastlines, its segments and the errors of its control points."""
     with project_session() as session:
         identity = document_id(session, page)
         name = session.get(f"/api/documents/{identity}")["name"]
@@ -44,5 +47,5 @@ def draw_map(
         drawn = session.raw("GET", f"/api/georeference/{where}/map")
     write_file(place, drawn, overwrite=overwrite)
     answer(
-        {"path": str(place), "document_id": identity, "size_bytes": len(drawn)}, f"Drew {name} into {place}."
+        {"path": str(place), "document_id": identity, "size_bytes": len(drawn)}, f"Drew {name} to {place}."
     )

@@ -1,4 +1,4 @@
-"""Dates of places: ISO 8601 down to the year, years before Christ, and spans with open ends; pure."""
+"""Dates of places: ISO 8601 down to the year, years before Christ, and open intervals; pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _ISO = re.compile(r"(-?\d{4,6})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 _DOUBT = re.compile(r"[?~%]")
 Day = tuple[int, int, int]
-"""Astronomical year (0 is the year 1 before Christ), month, day."""
+"""Astronomical year (year 0 is 1 BC), month, day."""
 
 
 class Span(NamedTuple):
-    """First and last day; None for an end that is open."""
+    """The first and the last day; None for an open end."""
 
     first: Day | None
     last: Day | None
 
     def overlaps(self, other: Span) -> bool:
-        """Whether the two have a day in common."""
+        """Return whether the two have a day in common."""
         return not (
             (self.last is not None and other.first is not None and self.last < other.first)
             or (other.last is not None and self.first is not None and other.last < self.first)
@@ -29,12 +29,14 @@ class Span(NamedTuple):
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether it ends before it begins."""
+        """Return whether the interval ends before it begins."""
         return self.first is not None and self.last is not None and self.last < self.first
 
 
 def span_of(text: str) -> Span:
-    """The days that a date names: all of them where it stops at the year or month. ValueError for no date."""
+    """Return the days a date names: the whole year or month if it gives no more. Raises ValueError if it is
+    not a date.
+    """
     found = _ISO.fullmatch(text.strip())
     if found is None:
         raise ValueError(text)
@@ -55,8 +57,9 @@ def span_of(text: str) -> Span:
 
 
 def span_stated(text: str) -> Span:
-    """The days that a stated date names, also where it is uncertain (1750?), where digits of it are unknown (17XX, 1750-XX) and
-    where it is an interval (1750/1752, ../1752): all days that it may be. ValueError for no date.
+    """Return the days a stated date names. It may be uncertain (1750?), have unknown digits (17XX, 1750-XX)
+    or be an interval (1750/1752, ../1752): then all days that it could be. Raises ValueError if it is not a
+    date.
     """
     start, slash, end = text.strip().partition("/")
     if slash:
@@ -66,13 +69,13 @@ def span_stated(text: str) -> Span:
 
 
 def _span_of_digits(text: str) -> Span:
-    """The span from the earliest to the latest that a date with unknown digits may be."""
+    """Return the span from the earliest to the latest day that a date with unknown digits could be."""
     plain = _DOUBT.sub("", text).upper().removeprefix("+")
     year, *rest = plain.removeprefix("-").split("-")
     while rest and "X" in rest[-1]:
         rest.pop()
     if any("X" in one for one in rest) or (rest and "X" in year):
-        # Of a year that is not known whole, a month says nothing here.
+        # If digits of the year are unknown, its month narrows nothing down.
         rest = []
     if "X" not in year:
         return span_of("-".join([year if not plain.startswith("-") else f"-{year}", *rest]))
@@ -83,9 +86,9 @@ def _span_of_digits(text: str) -> Span:
 
 
 def span_of_when(when: Mapping[str, Any] | None) -> Span:
-    """The days that a place value's `when` {start?, end?} names; all days where it says nothing.
+    """Return the days that a place value's `when` {start?, end?} names; all days if it states nothing.
 
-    ValueError for a date that is none.
+    Raises ValueError for what is not a date.
     """
     start, end = (when or {}).get("start"), (when or {}).get("end")
     return Span(

@@ -1,7 +1,8 @@
-"""Six transformations from the plane of a picture to a plane on the ground, each fitted to control points; pure.
+"""Six transformations from the plane of a picture to a plane on the ground, each fitted to control points;
+pure.
 
-Picture points are pixels with y up; ground points are metres of a plane. Both are moved to their middle and scaled
-before anything is solved, so that powers of them stay small; `Frame` says by how much.
+Picture points are pixels with y up; ground points are metres of a plane. Both are centred and scaled before
+solving, so that their powers stay small; `Frame` has the amounts.
 """
 
 from __future__ import annotations
@@ -26,34 +27,34 @@ NEEDED: dict[Type, int] = {
     "polynomial2": 6,
     "polynomial3": 10,
 }
-"""Control points that each needs at least."""
+"""The least number of control points for each."""
 
 SPLINE: Type = "thin-plate-spline"
 _ORDER = {"polynomial1": 1, "polynomial2": 2, "polynomial3": 3}
 _TOLERANCE = 1e-7
-"""Smallest ratio of singular values at which a system of equations has one solution."""
+"""The smallest ratio of singular values at which a system of equations has one solution."""
 _MOST_AT_ONCE = 2_000_000
-"""Numbers that a spline holds at a time."""
+"""How many numbers the evaluation of a spline holds in memory at a time."""
 
 
 class Degenerate(ValueError):
-    """Points through which no such transformation can be laid; the text is a sentence for a person."""
+    """No such transformation can be fitted to the points; the text is a sentence for a person."""
 
 
 class Frame(NamedTuple):
-    """What is taken off points, and what they are divided by."""
+    """The offset that is subtracted from points, and the scale they are divided by."""
 
     origin: tuple[float, float]
     scale: float
 
     def normalise(self, points: Points) -> Points:
-        """Points about zero, of size about one."""
+        """Return the points centred at zero and scaled to about one."""
         import numpy as np
 
         return np.asarray((points - np.asarray(self.origin)) / self.scale)
 
     def denormalise(self, points: Points) -> Points:
-        """The way back."""
+        """Return the original points."""
         import numpy as np
 
         return np.asarray(points * self.scale + np.asarray(self.origin))
@@ -61,7 +62,7 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """A transformation of one type. Its coefficients act on points in `picture`'s frame and answer in `ground`'s.
+    """A transformation of one type. Its coefficients map points in `picture`'s frame to `ground`'s.
 
     helmert: a, b, c, d of X = a x - b y + c, Y = b x + a y + d.
     polynomial1 to 3: for X and then for Y the factors of 1, x, y, x², xy, y², x³, x²y, xy², y³ up to the order.
@@ -79,7 +80,7 @@ class Fit:
     """The sign of the projective denominator on the map's side of its horizon."""
 
     def apply(self, points: Points) -> Points:
-        """Ground points of picture points; not a number where a projective map has its horizon or what is beyond."""
+        """Return the ground points of picture points; NaN on the horizon of a projective map and beyond it."""
         import numpy as np
 
         xy = self.picture.normalise(np.asarray(points, dtype=np.float64))
@@ -101,10 +102,11 @@ class Fit:
 
 
 def fit(kind: Type, picture: Points, ground: Points) -> Fit:
-    """The transformation of type *kind* by least squares in the ground's plane (a spline passes through its points).
+    """Return the least-squares transformation of type *kind* in the ground's plane (a spline passes through
+    its points).
 
-    Degenerate, in words, for fewer points than it needs, and for points that coincide or lie on one line where the
-    type cannot do with that.
+    Raises Degenerate, in words, for too few points, and for points that coincide or are on one line if the
+    type does not allow that.
     """
     import numpy as np
 
@@ -113,9 +115,7 @@ def fit(kind: Type, picture: Points, ground: Points) -> Fit:
     if distinct < NEEDED[kind]:
         raise Degenerate(_too_few(kind, len(picture), distinct))
     if len(np.unique(ground.round(6), axis=0)) < 2:
-        raise Degenerate(
-            "All control points name the same place on the ground; give them places of their own."
-        )
+        raise Degenerate("All control points name the same place on the ground; give each its own place.")
     here, there = _frame(picture), _frame(ground)
     xy, target = here.normalise(picture), there.normalise(ground)
     if kind != "helmert":
@@ -133,10 +133,11 @@ def fit(kind: Type, picture: Points, ground: Points) -> Fit:
 
 
 def leave_one_out(kind: Type, picture: Points, ground: Points) -> Points:
-    """Where a spline through all other points puts each control point; not a number where the others lie on one line.
+    """Return where a spline through all other points puts each control point; NaN if the others are on one
+    line.
 
-    Degenerate as `fit`. By Rippa's identity: the error at a left-out point is its factor divided by the diagonal of
-    the inverse, so that the system is solved once and not once for each point.
+    Raises Degenerate like `fit`. By Rippa's identity, the error at a left-out point is its factor divided by
+    the diagonal of the inverse, so the system is solved once instead of once per point.
     """
     import numpy as np
 
@@ -156,7 +157,9 @@ def leave_one_out(kind: Type, picture: Points, ground: Points) -> Points:
 
 
 def is_mirrored(picture: Points, ground: Points) -> bool:
-    """Whether the points are laid out as in a mirror: turned the other way round on the ground than in the picture."""
+    """Return whether the points are mirrored: their orientation on the ground is opposite to that in the
+    picture.
+    """
     import numpy as np
 
     if len(picture) < 3:
@@ -170,7 +173,7 @@ def is_mirrored(picture: Points, ground: Points) -> bool:
 
 
 def _too_few(kind: Type, have: int, distinct: int) -> str:
-    apart = "1 stands at a place of its own" if distinct == 1 else f"{distinct} stand at places of their own"
+    apart = "1 has a place of its own" if distinct == 1 else f"{distinct} have places of their own"
     same = "" if distinct == have else f", of which {apart}"
     number = f"{have} {'counts' if have == 1 else 'count'}"
     return f"A {kind} transformation needs {NEEDED[kind]} control points; {number}{same}. Set more, or switch more on."
@@ -185,7 +188,7 @@ def _frame(points: Points) -> Frame:
 
 
 def _thinness(points: Points) -> float:
-    """Breadth by length of a cloud of points: 0 on one line."""
+    """Return the width of a cloud of points divided by its length: 0 if all are on one line."""
     import numpy as np
 
     values = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
@@ -195,8 +198,8 @@ def _thinness(points: Points) -> float:
 def _refuse_line(points: Points, kind: Type, where: str) -> None:
     if _thinness(points) < 1e-6:
         raise Degenerate(
-            f"The control points lie on one line {where}, through which no {kind} can be laid. Set one aside of the line, "
-            "or choose helmert, which needs no more than two points."
+            f"The control points are on one line {where}, which does not determine a {kind}. Set one off "
+            "the line, or choose helmert, which needs only two points."
         )
 
 
@@ -206,8 +209,8 @@ def _solve(design: Points, target: Points, kind: Type) -> Points:
     values = np.linalg.svd(design, compute_uv=False)
     if values[-1] < _TOLERANCE * values[0]:
         raise Degenerate(
-            f"The control points lie on a curve through which many a {kind} can be laid. Spread them over the map, or "
-            "choose a simpler type."
+            f"The control points are on a curve that does not determine a single {kind}. Spread them over "
+            "the map, or choose a simpler type."
         )
     return np.asarray(np.linalg.lstsq(design, target, rcond=None)[0], dtype=np.float64)
 
@@ -221,7 +224,7 @@ def _helmert(xy: Points, target: Points) -> tuple[float, ...]:
     solved = _solve(np.vstack([east, north]), np.concatenate([target[:, 0], target[:, 1]]), "helmert")
     if float(np.hypot(solved[0], solved[1])) < 1e-6:
         raise Degenerate(
-            "The best helmert shrinks the map to a point, as it does with a mirrored one. Choose polynomial1."
+            "The best helmert shrinks the map to a point, as happens with a mirrored one. Choose polynomial1."
         )
     return tuple(solved.tolist())
 
@@ -242,7 +245,7 @@ def _polynomial(kind: Type, xy: Points, target: Points) -> tuple[float, ...]:
 
 
 def _projective(here: Frame, there: Frame, xy: Points, target: Points) -> Fit:
-    """By the linear equations first, then by Gauss and Newton to the least squares on the ground."""
+    """Fit the linear equations first, then use Gauss-Newton to reach least squares on the ground."""
     import numpy as np
 
     x, y, u, v = xy[:, 0], xy[:, 1], target[:, 0], target[:, 1]
@@ -275,8 +278,8 @@ def _projective(here: Frame, there: Frame, xy: Points, target: Points) -> Fit:
     matrix = np.append(h, 1.0)
     if ((w > 0).any() and (w < 0).any()) or abs(np.linalg.det(matrix.reshape(3, 3))) < 1e-9:
         raise Degenerate(
-            "Through these points a projective map has its horizon among them, or three of four lie on one line. "
-            "Check them, or choose polynomial1."
+            "The horizon of a projective map through these points runs between them, or three of four are "
+            "on one line. Check them, or choose polynomial1."
         )
     return Fit("projective", here, there, tuple(matrix.tolist()), horizon=float(np.sign(w[0])))
 
@@ -292,7 +295,7 @@ def _squares(h: Points, xy: Points, target: Points) -> float:
 
 
 def _kernel(squares: Points) -> Points:
-    """r² ln r of squared distances."""
+    """Return r² ln r of squared distances."""
     import numpy as np
 
     out = np.maximum(squares, 1e-300)
@@ -303,7 +306,7 @@ def _kernel(squares: Points) -> Points:
 
 
 def _distances(a: Points, b: Points) -> Points:
-    """Squared distances of each of *a* to each of *b*."""
+    """Return the squared distances of each of *a* to each of *b*."""
     dx = a[:, 0, None] - b[None, :, 0]
     dy = a[:, 1, None] - b[None, :, 1]
     dx *= dx
@@ -329,8 +332,8 @@ def _spline(xy: Points, target: Points) -> tuple[float, ...]:
 
     if len(np.unique(xy.round(9), axis=0)) < len(xy):
         raise Degenerate(
-            "Two control points stand at the same place of the picture, and a spline passes through each of its points. "
-            "Switch one of them off."
+            "Two control points are at the same place in the picture, and a spline passes through each of "
+            "its points. Switch one of them off."
         )
     solved = np.linalg.solve(_spline_matrix(xy), np.vstack([target, np.zeros((3, 2))]))
     count = len(xy)

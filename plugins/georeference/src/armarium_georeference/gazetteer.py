@@ -1,4 +1,6 @@
-"""Gazetteer files of the user's: CSV, GeoJSON and Linked Places, read without asking any network; and names found by them."""
+"""The user's gazetteer files: CSV, GeoJSON and Linked Places, read without any network; and the names found
+in texts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from armarium.api import IsClosed, open_plain
 MOST_BYTES = 256 * 1024 * 1024
 MOST_PLACES = 1_000_000
 LONGEST_NAME = 5
-"""Words of a name that is looked for."""
+"""The longest name that is searched for, in words."""
 _SHORTEST = 3
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _COLUMNS = {
@@ -33,11 +35,11 @@ _SEVERAL = re.compile(r"\s*[|;]\s*")
 
 
 class BadGazetteer(ValueError):
-    """A file that is no gazetteer; the text is a sentence for a person."""
+    """Not a gazetteer; the text is a sentence for a person."""
 
 
 class GazetteerPlace(NamedTuple):
-    """A place of a gazetteer; lon and lat where it has a point."""
+    """A place of a gazetteer; lon and lat if it has a point."""
 
     uri: str
     names: tuple[str, ...]
@@ -47,16 +49,17 @@ class GazetteerPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Gazetteer:
-    """The places of a file, by their names as they are compared."""
+    """The places of a file, by their normalised names."""
 
     by_name: Mapping[str, tuple[GazetteerPlace, ...]]
     count: int
     longest: int = field(default=1)
 
     def find(self, text: str) -> Iterator[tuple[str, tuple[GazetteerPlace, ...]]]:
-        """(name as written, places of that name) for each name in a line, the longest first where they overlap.
+        """Return (name as written, places of that name) for each name in a line; of overlapping names, the
+        longest.
 
-        A name is looked for where it is written with a capital, in scripts that have them.
+        In scripts that have capitals, a name must begin with one.
         """
         words = list(_WORD.finditer(text))
         at = 0
@@ -75,21 +78,19 @@ class Gazetteer:
 
 
 def fold_name(name: str) -> str:
-    """A name without case, accents and what stands between its words."""
+    """Return a name without case, accents and the characters between its words."""
     plain = unicodedata.normalize("NFKD", name.casefold())
     return " ".join(_WORD.findall("".join(c for c in plain if not unicodedata.combining(c))))
 
 
 def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
-    """An index of places; BadGazetteer for too many."""
+    """Return an index of places. Raises BadGazetteer for too many."""
     by_name: dict[str, dict[str, GazetteerPlace]] = {}
     count = 0
     for place in places:
         count += 1
         if count > MOST_PLACES:
-            raise BadGazetteer(
-                f"The gazetteer has more than {MOST_PLACES:,} places; take out those you need."
-            )
+            raise BadGazetteer(f"The gazetteer has more than {MOST_PLACES:,} places; select those you need.")
         for name in place.names:
             key = fold_name(name)
             is_short = len(key) < _SHORTEST and key.isascii()
@@ -100,11 +101,11 @@ def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
 
 
 def read_gazetteer(path: Path, is_closed: IsClosed | None = None) -> Gazetteer:
-    """The gazetteer in a file, read again only where it changed; BadGazetteer in words."""
+    """Return the gazetteer in a file, read again only if the file changed. Raises BadGazetteer in words."""
     seen = path.stat()
     if seen.st_size > MOST_BYTES:
         raise BadGazetteer(
-            f"{path.name} has {seen.st_size:,} bytes; a gazetteer of at most {MOST_BYTES:,} is read."
+            f"{path.name} has {seen.st_size:,} bytes; a gazetteer may have at most {MOST_BYTES:,}."
         )
     return _read(path, seen.st_mtime_ns, seen.st_size, is_closed)
 
@@ -118,7 +119,7 @@ def _read(path: Path, _changed: int, _size: int, is_closed: IsClosed | None) -> 
 
 
 def places_in(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
-    """The places of a file's bytes; *stem* stands in the URI of those that have a number alone."""
+    """Return the places of a file's bytes; *stem* is part of the URI of places that have only a number."""
     start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start in (b"{", b"["):
         return _json_places(data, stem)
@@ -144,7 +145,7 @@ def _json_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
     try:
         read = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as fault:
-        raise BadGazetteer(f"It begins as JSON and is none: {fault}.") from None
+        raise BadGazetteer(f"It begins like JSON but is not valid: {fault}.") from None
     features = read.get("features") if isinstance(read, dict) else read
     if not isinstance(features, list):
         raise BadGazetteer("It is JSON without features; a gazetteer is GeoJSON or Linked Places.")
@@ -172,7 +173,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _point(geometry: Any) -> tuple[float | None, float | None]:
-    """The point of a geometry, where it is one."""
+    """Return the point of a geometry, if it is a point."""
     if isinstance(geometry, dict) and geometry.get("type") == "GeometryCollection":
         parts = _list(geometry.get("geometries"))
         geometry = next((one for one in parts if isinstance(one, dict) and one.get("type") == "Point"), None)
@@ -196,14 +197,15 @@ def _table_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
     try:
         titles = [title.strip().casefold() for title in next(reader)]
     except (StopIteration, csv.Error):
-        raise BadGazetteer("It holds no table.") from None
+        raise BadGazetteer("It contains no table.") from None
     where = {
         what: next((titles.index(name) for name in names if name in titles), None)
         for what, names in _COLUMNS.items()
     }
     if where["name"] is None:
         raise BadGazetteer(
-            f"Its first line names no column of names ({', '.join(_COLUMNS['name'])}); it names {', '.join(titles)[:200]}."
+            f"Its first line has no column of names ({', '.join(_COLUMNS['name'])}); its columns are "
+            f"{', '.join(titles)[:200]}."
         )
     number = 1
     try:

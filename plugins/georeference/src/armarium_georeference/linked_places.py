@@ -1,4 +1,6 @@
-"""A place as Linked Places Format 1.2: GeoJSON with names, dates and links, which gazetteers exchange."""
+"""A place as Linked Places Format 1.2: GeoJSON with names, dates and links, the format in which gazetteers
+exchange places.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _TYPES = {"location": "place"}
 
 
 def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
-    """The entity as a FeatureCollection of one feature; NotFound, Conflict for a merged one."""
+    """Return the entity as a FeatureCollection of one feature. Raises NotFound, and Conflict for a merged
+    entity.
+    """
     entity = require_entity(find, entity_id)
     uri = next((str(one["uri"]) for one in entity.get("authority_links") or [] if one.get("uri")), None)
     feature: dict[str, Any] = {
@@ -45,7 +49,7 @@ def linked_places(find: Find, entity_id: str) -> dict[str, Any]:
 
 
 def _urn(entity_id: str) -> str:
-    """The URI of an entity that no authority names; ids are UUIDs without their hyphens."""
+    """Return the URI of an entity without an authority's URI; ids are UUIDs without their hyphens."""
     try:
         return UUID(entity_id).urn
     except ValueError:
@@ -75,7 +79,9 @@ def _names(entity: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _limit_of(stated: Any) -> dict[str, str]:
-    """One side of a timespan: the date as it is stated, or the days between which one lies that is not known whole."""
+    """Return one side of a timespan: the date as stated, or for an incomplete one the days between which it
+    lies.
+    """
     if not stated:
         return {}
     try:
@@ -93,10 +99,10 @@ def _iso(day: Day) -> str:
 
 
 def _write_when(when: Any) -> dict[str, Any] | None:
-    """A `when` of the format: one timespan; None where there is none to give.
+    """Return a `when` of the format: one timespan; None if there is nothing to state.
 
-    A timespan has a start there, and without an end it is no longer than its start: an open end is one that was at the
-    earliest when it began, an unknown start one that was at the latest when it ended.
+    The format requires a start, and reads a timespan without an end as no longer than its start. So an open
+    end is stated as "at the earliest when it began", an unknown start as "at the latest when it ended".
     """
     if not isinstance(when, Mapping) or not (when.get("start") or when.get("end")):
         return None

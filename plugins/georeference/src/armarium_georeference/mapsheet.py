@@ -1,4 +1,6 @@
-"""A pass on the ground as one HTML file that needs no network: picture, coastlines, segments, residuals as arrows."""
+"""A pass on the ground as one HTML file that needs no network: picture, coastlines, segments, residuals as
+arrows.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,21 @@ if TYPE_CHECKING:
     from armarium_georeference.fitting import Points
 
 LONGEST = 1200
-"""Pixels of the drawn map's longer side."""
+"""The longer side of the drawn map, in pixels."""
 _ARROW = 60
-"""Pixels that the longest residual is drawn with, where it would be shorter."""
+"""The least length, in pixels, at which the longest residual is drawn."""
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 _MOST_LINES = 40
 _LETTERS = "Armarium letters"
-"""What the page calls the letters that it carries with it."""
+"""The font family under which the page uses its embedded letters."""
 
 
 def map_page(
     found: PassTransform, title: str, image: Image.Image, outlines: Sequence[Outline], texts: dict[str, Any]
 ) -> str:
-    """The page. *found* is ready; *image* is its picture, or a smaller one; *texts* are readings by segment."""
+    """Return the page. *found* is ready; *image* is its picture, or a smaller one; *texts* are readings by
+    segment.
+    """
     import numpy as np
 
     assert found.fit is not None and found.plane is not None  # noqa: PT018
@@ -83,7 +87,7 @@ def _path(places: Points, *, close: bool) -> str:
 
 
 def _runs(found: PassTransform, window: Window, lonlat: Points) -> Iterator[Points]:
-    """The stretches of a line that lie in the window or near it, in pixels."""
+    """Return the parts of a line that are in the window or near it, in pixels."""
     import numpy as np
 
     from armarium_georeference.planes import BadCoordinates
@@ -186,7 +190,7 @@ def _arrows(found: PassTransform, window: Window, control: Points) -> Iterator[s
     at = window.pixels(control).tolist()
     errors = [one["error_m"] for one in found.residuals if one["error_m"] is not None]
     longest = max(errors, default=0.0)
-    # Metres on the ground are about metres of the plane; arrows are made longer where they would not be seen.
+    # Metres on the ground are about metres of the plane; arrows too short to be seen are lengthened.
     times = max(1.0, _ARROW * window.scale / longest) if longest > 0 else 1.0
     for number, (one, (x, y)) in enumerate(zip(found.residuals, at, strict=True), start=1):
         if one["error_m"] is not None:
@@ -214,7 +218,10 @@ def _words(found: PassTransform) -> str:
     said = [
         f"{found.type}, {len(found.counting)} control points, fitted in: {found.plane.words}.",
         f"Root mean square error: {_metres(found.rms_m)} m." if found.rms_m is not None else "",
-        "Arrows lead from where a control point is to where the map puts it, drawn longer than they are.",
+        (
+            "Arrows lead from where a control point is to where the map puts it; they are drawn longer than "
+            "they are."
+        ),
         *found.notes,
     ]
     return "".join(f"<p>{escape(one)}</p>" for one in said if one)
@@ -257,7 +264,7 @@ table {{ border-collapse: collapse; }} td, th {{ padding: .15rem .8rem .15rem 0;
 <path d="M0 0L8 4L0 8z" fill="#b00020"/></marker></defs>
 {layers}
 </svg>
-<p id="said" dir="auto" aria-live="polite">Point at a shape to read what stands there.</p>
+<p id="said" dir="auto" aria-live="polite">Point at a shape to read its text.</p>
 {words}
 <table><tr><th></th><th>Latitude, longitude</th><th>East, m</th><th>North, m</th><th>Error, m</th><th></th></tr>{rows}</table>
 <p>Coastlines: Natural Earth.{lettering}</p>

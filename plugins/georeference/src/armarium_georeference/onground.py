@@ -1,4 +1,4 @@
-"""Segments on the ground: outlines and baselines of many segments, brought to the world by one call of the fit."""
+"""Segments on the ground: outlines and baselines of many segments, transformed in one call of the fit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from armarium_georeference.fitting import Points
 
 STEP = 1 / 64
-"""The longest stretch, in fractions of the picture, that is taken for straight on the ground too."""
+"""The longest stretch, in fractions of the picture, that is assumed to be straight on the ground too."""
 
-BEYOND = "it reaches beyond the horizon of the projective map, where it has no place on the ground."
-NO_AREA = "on the ground it has no area."
-OTHER_PICTURE = "it was measured on another picture than the rest of its pass."
+BEYOND = "it extends beyond the horizon of the projective map, where it has no place on the ground."
+NO_AREA = "it has no area on the ground."
+OTHER_PICTURE = "it was drawn on another picture than the rest of its pass."
 
 
 class Outline(NamedTuple):
-    """What of a segment is drawn: its outline (its rect where it has no polygon) and its baseline."""
+    """The part of a segment that is drawn: its outline (its rect if it has no polygon) and its baseline."""
 
     id: str
     kind: str
@@ -34,7 +34,7 @@ class Outline(NamedTuple):
 
 
 class OnGround(NamedTuple):
-    """A segment's area and baseline as GeoJSON geometries, or why it has none."""
+    """A segment's area and baseline as GeoJSON geometries, or the reason why it has none."""
 
     geometry: dict[str, Any] | None
     baseline: dict[str, Any] | None
@@ -55,13 +55,13 @@ _COLUMNS = (
 
 
 def outlines_of(conn: Connection, pass_id: str) -> list[Outline]:
-    """The live segments of a pass, in the order they were made."""
+    """Return the live segments of a pass, in the order of their creation."""
     live = (segments.c.pass_id == pass_id, segments.c.deleted_at.is_(None))
     return [_outline(row) for row in conn.execute(select(*_COLUMNS).where(*live).order_by(segments.c.id))]
 
 
 def outline_of(conn: Connection, segment_id: str) -> Outline:
-    """One segment."""
+    """Return one segment."""
     return _outline(conn.execute(select(*_COLUMNS).where(segments.c.id == segment_id)).one())
 
 
@@ -74,7 +74,7 @@ def _outline(row: Sequence[Any]) -> Outline:
 
 
 def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGround]:
-    """Each of *outlines* on the ground, in their order, by the fit of a pass that is ready."""
+    """Return each of *outlines* on the ground, in order, by the fit of a pass that is ready."""
     import numpy as np
 
     rings = [np.asarray(one.ring, dtype=np.float64) for one in outlines]
@@ -90,7 +90,7 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
     whole: Any = np.logical_and.reduceat(sound, starts[:-1]) if len(dense) else sound
     listed = world.tolist()
     bounds = starts.tolist()
-    # Where all lies on one half of the globe, no ring goes around a pole.
+    # If everything is on one half of the globe, no ring goes around a pole.
     is_plain = _is_plain(world[sound])
     answers: list[OnGround] = []
     at_line = len(rings)
@@ -115,12 +115,16 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
 
 
 def _is_plain(world: Points) -> bool:
-    """Whether all points lie within half the globe of longitudes that does not reach the antimeridian."""
+    """Return whether all points are within the half of the globe's longitudes that does not reach the
+    antimeridian.
+    """
     return len(world) > 0 and float(world[:, 0].max() - world[:, 0].min()) < 180
 
 
 def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, Points]:
-    """All vertices, with points between those that are far apart, one shape after the other; how many each has."""
+    """Return all vertices, shape after shape, with points added between distant ones; and how many each shape
+    has.
+    """
     import numpy as np
 
     sizes = np.array([len(shape) for shape in shapes])
@@ -142,7 +146,7 @@ def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, 
 
 
 def _poles_inside(found: PassTransform, ring: Points) -> tuple[bool, bool]:
-    """Whether a ring (fractions of the picture) holds the north pole, the south pole."""
+    """Return whether a ring (fractions of the picture) contains the north pole, the south pole."""
     import numpy as np
     from shapely.geometry import Point, Polygon
 
@@ -168,8 +172,9 @@ def features(
     texts: Mapping[str, Any],
     languages: Mapping[str, str | None],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The GeoJSON features of a pass, and what of it is left out. *languages*: of each segment, as stated for it or for what
-    holds it."""
+    """Return the GeoJSON features of a pass, and what of it is left out. *languages*: for each segment, as
+    stated for it or for what contains it.
+    """
     made, left = [], []
     error_m = found.error_m
     for one, shape in zip(outlines, placed, strict=True):

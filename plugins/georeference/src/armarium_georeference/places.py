@@ -1,8 +1,9 @@
-"""Where an entity was at a date: its place values that hold then, relative ones resolved to areas; and Linked Places.
+"""Where an entity was at a date: its place values that hold then, relative ones resolved to areas; and Linked
+Places.
 
-Entities belong to the family that keeps them. It contributes a function to the extras `place_entities`:
-`(conn, entity_id) -> the entity as it is answered, or None`. Read are id, canonical_name, entity_type, names,
-place_values, authority_links, description, merged_into_id.
+Entities belong to another family, which contributes a function to the extras `place_entities`: `(conn,
+entity_id) -> the entity as answers show it, or None`. These fields are read: id, canonical_name, entity_type,
+names, place_values, authority_links, description, merged_into_id.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ Find = Callable[[str], Entity | None]
 EXTRAS = "place_entities"
 _ALWAYS = Span(None, None)
 _DEEPEST = 16
-"""Relations of relations that are followed."""
+"""How many relations are followed, one resting on another."""
 
 
 def finder(engine: Engine, conn: Connection) -> Find:
-    """How entities are found in this project; Conflict where no family keeps any."""
+    """Return how entities are found in this project. Raises Conflict if no family has any."""
     sources = [source for _, source in engine.plugins.contributions(EXTRAS)]
 
     def find(entity_id: str) -> Entity | None:
@@ -46,7 +47,7 @@ def finder(engine: Engine, conn: Connection) -> Find:
 
 
 def require_entity(find: Find, entity_id: str) -> Entity:
-    """The entity; NotFound, Conflict naming the live one where it was merged."""
+    """Return the entity. Raises NotFound, and Conflict naming the live one if it was merged."""
     found = find(entity_id)
     if found is None:
         raise errors.unknown_entity(entity_id)
@@ -56,7 +57,7 @@ def require_entity(find: Find, entity_id: str) -> Entity:
 
 
 def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
-    """Where the entity was (EntityPlace): what is said of the date, never the nearest there is."""
+    """Return where the entity was (EntityPlace): only what is stated for the date, never the nearest."""
     entity = require_entity(find, entity_id)
     asked = _parse_span(date)
     values: Sequence[Mapping[str, Any]] = entity.get("place_values") or []
@@ -80,7 +81,9 @@ def place_at(find: Find, entity_id: str, date: str | None) -> dict[str, Any]:
 
 
 def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """One of each place: the same ground by another source, or for the years after, is no other place."""
+    """Return one value per place: the same ground from another source, or for later years, is not another
+    place.
+    """
     found: list[Mapping[str, Any]] = []
     for one in resolved:
         same = (one == other or one["geometry"] == other["geometry"] is not None for other in found)
@@ -99,17 +102,17 @@ def _parse_span(date: str | None) -> Span:
 
 
 def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """The place values that hold at some day of *asked*, and what is to be said of the others."""
+    """Return the place values that hold on some day of *asked*, and notes about the others."""
     holding, notes = [], []
     for value in values:
         label = str(value.get("label") or "a place")
         try:
             span = span_of_when(value.get("when"))
         except ValueError as fault:
-            notes.append(f"“{label}” is left out: {str(fault)!r} in its dates is no date.")
+            notes.append(f"“{label}” is left out: its dates contain {str(fault)!r}, which is not a date.")
             continue
         if span.is_contradiction:
-            notes.append(f"“{label}” is left out: it is said to end before it begins.")
+            notes.append(f"“{label}” is left out: by its dates it ends before it begins.")
         elif span.overlaps(asked):
             holding.append(value)
     return holding, notes
@@ -118,7 +121,7 @@ def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Map
 def _resolve_value(
     find: Find, value: Mapping[str, Any], asked: Span, trail: tuple[str, ...]
 ) -> dict[str, Any]:
-    """A place value with its geometry (ResolvedPlace)."""
+    """Return a place value with its geometry (ResolvedPlace)."""
     geometry: dict[str, Any] | None = None
     uncertainty = why = None
     if value.get("relative"):
@@ -130,7 +133,7 @@ def _resolve_value(
     else:
         try:
             geometry = geometry_of(value)
-            why = None if geometry is not None else "It is named, and no coordinates are given for it."
+            why = None if geometry is not None else "It is named, without coordinates."
         except NoGeometry as refusal:
             why = str(refusal)
         if geometry is not None and value.get("precision_m"):
@@ -139,14 +142,19 @@ def _resolve_value(
 
 
 def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> Anchor:
-    """The place of an anchor at the same date, relative anchors resolved in turn; NoArea in words."""
+    """Return the place of an anchor at the same date, relative anchors resolved in turn. Raises NoArea in
+    words.
+    """
     if entity_id in trail:
-        raise NoArea("Its anchor is given relative to itself, by whatever way round, so no place follows.")
+        raise NoArea(
+            "Its anchor is, directly or through others, given relative to the place itself, so no place "
+            "follows."
+        )
     if len(trail) > _DEEPEST:
-        raise NoArea(f"It rests on more than {_DEEPEST} relations, one on another.")
+        raise NoArea(f"It depends on a chain of more than {_DEEPEST} relations.")
     entity = find(entity_id)
     if entity is None:
-        raise NoArea(f"The entity {entity_id} that it is relative to is not in this project.")
+        raise NoArea(f"The entity {entity_id}, which it is relative to, is not in this project.")
     if entity.get("merged_into_id"):
         return _anchor(find, str(entity["merged_into_id"]), asked, (*trail, entity_id))
     name = str(entity.get("canonical_name") or entity_id)
@@ -164,10 +172,10 @@ def _anchor(find: Find, entity_id: str, asked: Span, trail: tuple[str, ...]) -> 
 
 
 def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
-    """The middle of a geometry, and the distance to its farthest point."""
+    """Return the middle of a geometry, and the distance to its farthest point."""
     from armarium_georeference.planes import ellipsoid
 
-    # A ring names its first place twice.
+    # A ring repeats its first place at its end.
     places = list(dict.fromkeys(places_of(geometry)))
     vectors = [_unit(lon, lat) for lon, lat in places]
     x, y, z = (sum(one[axis] for one in vectors) for axis in range(3))

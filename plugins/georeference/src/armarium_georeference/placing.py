@@ -1,4 +1,6 @@
-"""What a control point writes beside its row: a mark, a world-point reading, a controls link; called inside actions."""
+"""What a control point writes besides its row: a mark, a world-point reading, a controls link. Called inside
+actions.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,21 @@ from armarium_georeference.schemas import PlaceOnGround
 from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links
 
 MARK = "control-point"
-"""What a segment is called that was drawn for a control point alone."""
+"""The name of a segment that was drawn only for a control point."""
 _HALF = 0.001
-"""Half the side of a mark, in fractions of the picture; less where the point is nearer to an edge."""
+"""Half the side of a mark, in fractions of the picture; less if the point is nearer to an edge."""
 
 
 def mark_rect(x: float, y: float) -> list[float]:
-    """A small rect of which a place of the picture is the middle, inside the picture."""
+    """Return a small rect within the picture whose middle is the given place."""
     w, h = (max(min(_HALF, at, 1 - at), 1e-7) for at in (x, y))
     return [max(0.0, x - w), max(0.0, y - h), 2 * w, 2 * h]
 
 
 def place_sent(p: PlaceOnGround) -> tuple[float, float] | None:
-    """(lon, lat) of what was sent, converted where the source counts otherwise; None where no place was sent."""
+    """Return (lon, lat) of the request, converted if the source uses another system; None if it names no
+    place.
+    """
     if p.original_crs is None:
         return None if p.lon is None or p.lat is None else (p.lon, p.lat)
     assert p.original_x is not None
@@ -40,7 +44,7 @@ def place_sent(p: PlaceOnGround) -> tuple[float, float] | None:
 
 
 def segment_for(ctx: ActionContext, p: PlaceOnGround, pass_id: str, document_id: str) -> str:
-    """The segment whose middle is the point: the one named, else a mark that is drawn for it."""
+    """Return the segment whose middle is the point: the one named, otherwise a mark that is drawn for it."""
     if p.segment_id is None:
         assert p.x is not None
         assert p.y is not None
@@ -70,19 +74,21 @@ def _draw_mark(ctx: ActionContext, pass_id: str, document_id: str, x: float, y: 
 
 
 def write_place(ctx: ActionContext, segment_id: str, place: tuple[float, float]) -> str:
-    """Write where a segment is on the ground as a reading of it; the reading's id."""
+    """Write the place of a segment on the ground as a reading of it; return the reading's id."""
     sent = {"segment_id": segment_id, "kind": WORLD_POINT, "text": geo_uri(*place)}
     return str(ctx.run("representation.create", sent)["id"])
 
 
 def link_page(ctx: ActionContext, segment_id: str, document_id: str) -> str:
-    """Link a segment to the page whose place on the ground it controls; the link's id."""
+    """Link a segment to the page it helps to place on the ground; return the link's id."""
     sent = {"from_id": segment_id, "to_id": document_id, "to_kind": "document", "link_type": "controls"}
     return str(ctx.run("link.create", sent)["result"]["link_id"])
 
 
 def take_away(ctx: ActionContext, point: Any) -> None:
-    """What a control point wrote on the segment it leaves: its readings retracted, its link and its mark withdrawn."""
+    """Remove what a control point wrote on the segment it leaves: retract its readings, withdraw its link and
+    its mark.
+    """
     table = representations
     said = select(table.c.id).where(
         table.c.segment_id == point.segment_id, table.c.kind == WORLD_POINT, table.c.retracted.is_(False)
@@ -98,7 +104,7 @@ def take_away(ctx: ActionContext, point: Any) -> None:
 
 
 def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str) -> bool:
-    """Whether a live link of the type leads from one thing to another."""
+    """Return whether there is a live link of the type from one thing to another."""
     standing = select(links.c.id).where(
         links.c.from_id == from_id,
         links.c.to_id == to_id,

@@ -1,4 +1,6 @@
-"""Coordinates on the ground: reference systems by their codes, the plane a fit is made in, distances on the ellipsoid."""
+"""Coordinates on the ground: reference systems by their codes, the plane of a fit, distances on the
+ellipsoid.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,12 @@ WORLD = "OGC:CRS84"
 """Longitude, latitude on WGS 84: the axis order of GeoJSON."""
 _CODE = re.compile(r"^[A-Za-z][A-Za-z0-9]{1,19}:[A-Za-z0-9_.-]{1,40}$")
 _WIDEST = 1.5e8
-"""No plane is as wide, counted in feet even: the globe is 4e7 metres around."""
+"""No plane is this wide, not even in feet: the globe is 4e7 metres around."""
 _HALF_ROUND = math.cos(math.radians(90))
 _FAR = 0.35
-"""Length of the mean of unit vectors beneath which points lie around the whole globe, with no centre worth the name."""
+"""If the mean of the unit vectors is shorter, the points are spread around the globe and have no useful
+centre.
+"""
 
 
 class BadCoordinates(ValueError):
@@ -33,22 +37,23 @@ class BadCoordinates(ValueError):
 
 @lru_cache(maxsize=128)
 def crs_named(code: str) -> CRS:
-    """The reference system of a code (`EPSG:27572`). BadCoordinates for none.
+    """Return the reference system of a code (`EPSG:27572`). Raises BadCoordinates if there is none.
 
-    Only codes are taken: a definition in words could name files or hosts to read grids from.
+    Only codes are accepted: a definition in words could name files or hosts from which grids would be read.
     """
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
     if _CODE.match(code) is None:
         raise BadCoordinates(
-            f"{code[:80]!r} is no code of a reference system. Write authority and number, as in EPSG:27572."
+            f"{code[:80]!r} is not the code of a reference system. Write authority and number, as in "
+            "EPSG:27572."
         )
     try:
         return CRS.from_user_input(code.upper() if code.lower().startswith(("epsg", "esri", "ogc")) else code)
     except CRSError:
         raise BadCoordinates(
-            f"No reference system is known as {code}. Look its code up at epsg.io, or give lon and lat."
+            f"The reference system {code} is unknown. Look its code up at epsg.io, or give lon and lat."
         ) from None
 
 
@@ -62,32 +67,33 @@ def _transformer(source: str, target: str) -> Transformer:
 
 
 def _definition(text: str) -> Any:
-    # Only `plane_of` writes a definition in words; what others name has been looked up by its code before.
+    # Only `plane_of` writes a definition in words; the codes of others have been looked up before.
     return text if text.startswith("+proj=stere ") else crs_named(text)
 
 
 def to_world(code: str, x: float, y: float) -> tuple[float, float]:
-    """Longitude and latitude of a point that a source gives in the system *code*, x before y (east before north).
+    """Return longitude and latitude of a point that a source gives in the system *code*, x before y (east
+    before north).
 
-    BadCoordinates for an unknown system, and for a point that lies nowhere in it.
+    Raises BadCoordinates for an unknown system, and for a point outside it.
     """
     crs_named(code)
     lon, lat = _transformer(code, WORLD).transform(x, y)
     if not (math.isfinite(lon) and math.isfinite(lat)) or abs(lat) > 90:
         raise BadCoordinates(
-            f"({x:g}, {y:g}) lies nowhere in {code}: give east before north, in the units of that system."
+            f"({x:g}, {y:g}) is outside {code}: give east before north, in the units of that system."
         )
     return wrap(float(lon)), float(lat)
 
 
 def wrap(lon: float) -> float:
-    """A longitude between -180 and 180."""
+    """Return the longitude between -180 and 180."""
     return lon if -180 <= lon <= 180 else (lon + 180) % 360 - 180
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A plane on the ground in which a fit is made.
+    """A plane on the ground in which a transformation is fitted.
 
     definition: a PROJ string or a code; words: what it is, for a person.
     """
@@ -96,23 +102,27 @@ class Plane:
     words: str
 
     def project(self, lonlat: Points) -> Points:
-        """Longitudes and latitudes as points of the plane; BadCoordinates for one that the plane does not hold."""
+        """Return longitudes and latitudes as points of the plane. Raises BadCoordinates for one that the
+        plane cannot show.
+        """
         import numpy as np
 
         x, y = _transformer(WORLD, self.definition).transform(lonlat[:, 0], lonlat[:, 1])
         found = np.column_stack([x, y])
-        # Where a cylindrical plane has its poles, PROJ answers a very large number and not infinity.
+        # For the poles of a cylindrical plane, PROJ returns a very large number instead of infinity.
         bad = ~(np.abs(found) < _WIDEST).all(axis=1)
         if bad.any():
             lon, lat = lonlat[int(np.argmax(bad))]
             raise BadCoordinates(
-                f"The plane {self.definition} does not hold the point {lat:g}, {lon:g} (latitude, longitude). "
-                "State another plane, or none: then one is laid through the control points."
+                f"The plane {self.definition} does not contain the point {lat:g}, {lon:g} (latitude, "
+                "longitude). State another plane, or none: then one is laid through the control points."
             )
         return found
 
     def unproject(self, points: Points) -> Points:
-        """Points of the plane as longitudes (-180 to 180) and latitudes; infinite where the plane has none."""
+        """Return points of the plane as longitudes (-180 to 180) and latitudes; infinite for points outside
+        the globe.
+        """
         import numpy as np
 
         lon, lat = _transformer(self.definition, WORLD).transform(points[:, 0], points[:, 1])
@@ -120,18 +130,22 @@ class Plane:
 
 
 def plane_stated(code: str) -> Plane:
-    """The plane of a projected system; BadCoordinates for an unknown one and for one that is no plane."""
+    """Return the plane of a projected system. Raises BadCoordinates if it is unknown or not a plane."""
     crs = crs_named(code)
     if not crs.is_projected:
-        raise BadCoordinates(f"{code} ({crs.name}) is no plane; state a projected system such as EPSG:3857.")
+        raise BadCoordinates(
+            f"{code} ({crs.name}) is not a plane; state a projected system such as EPSG:3857."
+        )
     return Plane(code, str(crs.name))
 
 
 def plane_of(lonlat: Points, stated: str | None = None) -> Plane:
-    """The plane for control points: the one *stated* by its code, else a stereographic one through their middle.
+    """Return the plane for control points: the one *stated* by its code, otherwise a stereographic one at
+    their middle.
 
-    Stereographic planes keep angles, so that a Helmert fit is at home in them, and know neither the antimeridian nor
-    poles. BadCoordinates for a stated system that is no plane, and for points all around the globe without one.
+    Stereographic planes preserve angles, which suits a Helmert fit, and are regular at the antimeridian and
+    the poles. Raises BadCoordinates for a stated system that is not a plane, and for points around the whole
+    globe without one.
     """
     import numpy as np
 
@@ -143,8 +157,9 @@ def plane_of(lonlat: Points, stated: str | None = None) -> Plane:
     length = float(np.linalg.norm(mean))
     if length < _FAR or float((unit @ (mean / length)).min()) < _HALF_ROUND:
         raise BadCoordinates(
-            "The control points lie on more than half of the globe, which no one plane shows undistorted. State the "
-            "plane the map was drawn in, as crs: EPSG:3395 (Mercator) or EPSG:4087 (equidistant cylindrical), say."
+            "The control points cover more than half of the globe, which no single plane shows "
+            "undistorted. State the plane in which the map was drawn, as crs: EPSG:3395 (Mercator) or "
+            "EPSG:4087 (equidistant cylindrical), for example."
         )
     x, y, z = mean / length
     lat_0 = round(math.degrees(math.asin(max(-1.0, min(1.0, z)))), 4)
@@ -155,14 +170,14 @@ def plane_of(lonlat: Points, stated: str | None = None) -> Plane:
 
 @lru_cache(maxsize=1)
 def ellipsoid() -> Geod:
-    """WGS 84, on which distances are measured."""
+    """The ellipsoid of WGS 84, on which distances are measured."""
     from pyproj import Geod
 
     return Geod(ellps="WGS84")
 
 
 class Offset(NamedTuple):
-    """How far a place is from another, in metres: to the east, to the north, and in all."""
+    """The distance of one place from another in metres: to the east, to the north, and in all."""
 
     east: float
     north: float
@@ -170,7 +185,7 @@ class Offset(NamedTuple):
 
 
 def offsets(true: Points, fitted: Points) -> list[Offset]:
-    """From each true place to the fitted one, along the geodesic."""
+    """Return the offset of each fitted place from the true one, along the geodesic."""
     azimuth, _, distance = ellipsoid().inv(true[:, 0], true[:, 1], fitted[:, 0], fitted[:, 1])
     return [
         Offset(d * math.sin(math.radians(a)), d * math.cos(math.radians(a)), float(d))
@@ -179,5 +194,5 @@ def offsets(true: Points, fitted: Points) -> list[Offset]:
 
 
 def rms(distances: Sequence[float]) -> float | None:
-    """The root mean square; None of nothing."""
+    """Return the root mean square; None if there are no numbers."""
     return math.sqrt(sum(d * d for d in distances) / len(distances)) if distances else None

@@ -1,4 +1,4 @@
-"""What georeference brings to the engine: the only file with a hook."""
+"""What georeference adds to the engine; the only file with hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Control points as they stand: the middle of a segment, the world-point reading that counts on it, whether it counts."""
+"""Control points in their present state: the middle of a segment, its counting world-point reading, and
+whether the point counts.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from armarium_georeference.models import points
 from armarium_source_model.api import counting_readings, links, passes, reading_rule, segments
 
 WORLD_POINT = "world-point"
-"""The kind of reading that says where a segment is on the ground, as a geo URI (RFC 5870): `geo:LAT,LON`."""
+"""The kind of the reading that states the place of a segment on the ground, as a geo URI (RFC 5870):
+`geo:LAT,LON`.
+"""
 
 POINTS = Rows(points, missing=unknown_point)
 SEGMENTS = Rows(segments, missing=unknown_segment)
@@ -26,12 +30,12 @@ _GEO = re.compile(
 
 
 def geo_uri(lon: float, lat: float) -> str:
-    """A place in words that a program reads too: latitude comes first."""
+    """Return a place as a text that programs read too; latitude first."""
     return f"geo:{Decimal(repr(lat)):f},{Decimal(repr(lon)):f}"
 
 
 def place_in(text: str) -> tuple[float, float] | None:
-    """(lon, lat) of a world-point reading; None where it names no place on the globe."""
+    """Return (lon, lat) of a world-point reading; None if it names no place on the globe."""
     found = _GEO.fullmatch(text.strip())
     if found is None:
         return None
@@ -40,7 +44,7 @@ def place_in(text: str) -> tuple[float, float] | None:
 
 
 class _Standing(NamedTuple):
-    """What of other tables a control point rests on."""
+    """The rows of other tables on which a control point depends."""
 
     rect: tuple[float, float, float, float]
     segment_deleted: bool
@@ -50,7 +54,7 @@ class _Standing(NamedTuple):
 
 
 def rendition_of_pass(conn: Connection, pass_id: str) -> str | None:
-    """The picture that most of a pass was measured on; None where it names none."""
+    """Return the picture on which most of a pass was drawn; None if no segment names one."""
     named = func.json_extract(segments.c.anchor, "$.rendition_id")
     counted = (
         select(named)
@@ -63,13 +67,13 @@ def rendition_of_pass(conn: Connection, pass_id: str) -> str | None:
 
 
 def list_points(conn: Connection, pass_id: str) -> list[dict[str, Any]]:
-    """The control points of a pass as answered (ControlPoint), oldest first."""
+    """Return the control points of a pass as answers show them (ControlPoint), oldest first."""
     rows = POINTS.all(conn, points.c.pass_id == pass_id, order=(points.c.created_at, points.c.id))
     return _standing_points(conn, pass_id, rows) if rows else []
 
 
 def point_answer(conn: Connection, point_id: str) -> dict[str, Any]:
-    """One control point as answered; NotFound."""
+    """Return one control point as answers show it. Raises NotFound."""
     row = POINTS.require(conn, point_id)
     return _standing_points(conn, row["pass_id"], [row])[0]
 
@@ -92,7 +96,7 @@ def _standing_points(conn: Connection, pass_id: str, rows: Sequence[dict[str, An
         x, y, w, h = one.rect
         answer = {**row, "x": x + w / 2, "y": y + h / 2, "lon": lon, "lat": lat}
         if not own:
-            # Somebody corrected the reading itself: what the source gave is not what it says any more.
+            # The reading itself was corrected: it no longer agrees with what the source states.
             answer |= {"original_crs": None, "original_x": None, "original_y": None}
         answers.append(answer | {"counts": why is None, "why_not": why})
     return answers
@@ -104,15 +108,15 @@ def _why_not(
     if not row["enabled"]:
         return "It is switched off."
     if one.segment_deleted:
-        return "Its segment was withdrawn, merged or cut; move the point to another."
+        return "Its segment was withdrawn, merged or split; move the point to another."
     if not is_said:
-        return "Its world-point reading was retracted; give its place anew."
+        return "Its world-point reading was retracted; state its place again."
     if not is_place:
-        return "The world-point reading that counts names no place as geo:LAT,LON; give its place anew."
+        return "Its counting world-point reading names no place as geo:LAT,LON; state its place again."
     if one.link_deleted:
         return "Its controls link was withdrawn; restore the link, or remove the point and set it again."
     if one.rendition_id != rendition_id:
-        return "Its segment was measured on another picture than the rest of the pass."
+        return "Its segment was drawn on another picture than the rest of the pass."
     return None
 
 
@@ -141,7 +145,7 @@ def _standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
 
 
 def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
-    """The row of a segment; NotFound, Conflict for a withdrawn one."""
+    """Return the row of a segment. Raises NotFound, and Conflict if it was withdrawn."""
     row = SEGMENTS.row(conn, segment_id)
     if row.deleted_at is not None:
         raise segment_withdrawn(segment_id)
@@ -149,7 +153,7 @@ def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
 
 
 def passes_of(conn: Connection, document_id: str) -> list[tuple[str, dict[str, Any] | None]]:
-    """(id, transformation) of the live passes of a page, oldest first."""
+    """Return (id, transformation) of the live passes of a page, oldest first."""
     found = (
         select(passes.c.id, passes.c.transformation)
         .where(passes.c.document_id == document_id, passes.c.deleted_at.is_(None))

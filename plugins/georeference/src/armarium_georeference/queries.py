@@ -1,4 +1,4 @@
-"""Reads of georeferencing that are routes: control points, transformations, shapes and features on the ground."""
+"""The queries of georeferencing: control points, transformations, shapes and features on the ground."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from armarium_source_model.api import (
     refusals=(404, 409),
 )
 def list_control_points(conn: Connection, pass_id: str) -> dict[str, Any]:
-    """Oldest first, those too that do not count, with why."""
+    """Oldest first, including those that do not count, with the reason."""
     require_pass(conn, pass_id)
     items = list_points(conn, pass_id)
     return {"items": items, "count": len(items)}
@@ -52,18 +52,18 @@ def list_control_points(conn: Connection, pass_id: str) -> dict[str, Any]:
     refusals=(404, 409),
 )
 def read_transform(conn: Connection, pass_id: str) -> dict[str, Any]:
-    """Fitted to the control points as they are now."""
+    """Fitted to the present control points."""
     return transform_answer(transform_of(conn, pass_id))
 
 
 @query(
     "/api/georeference/segments/{segment_id}/world-shape",
-    summary="Where a segment lies on the ground",
+    summary="A segment on the ground",
     answer=WorldShape,
     refusals=(404, 409),
 )
 def read_world_shape(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """Its polygon, else its rect, and its baseline; 409 in words where its pass has no transformation that works."""
+    """Its polygon, or else its rect, and its baseline; 409 in words if its pass has no usable transformation."""
     if is_provisional(segment_id):
         raise provisional(segment_id, IS_PROVISIONAL)
     row = live_segment(conn, segment_id)
@@ -88,7 +88,9 @@ def read_world_shape(conn: Connection, segment_id: str) -> dict[str, Any]:
     answer=FeatureCollection,
 )
 def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
-    """A feature for each live segment of each pass that has a transformation; what is left out is said, with why."""
+    """One feature per live segment of each pass with a transformation; what is left out is listed with the
+    reason.
+    """
     require_document(conn, doc_id)
     made: list[dict[str, Any]] = []
     left: list[dict[str, Any]] = []
@@ -122,7 +124,7 @@ def read_place(
         str | None, Query(description="ISO 8601; may stop at year or month", max_length=40)
     ] = None,
 ) -> dict[str, Any]:
-    """What is stated for the date, never the nearest; relative places resolved to areas."""
+    """What is stated for the date, never the nearest; relative places are resolved to areas."""
     return place_at(finder(engine, conn), entity_id, date)
 
 

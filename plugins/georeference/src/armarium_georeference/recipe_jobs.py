@@ -1,4 +1,6 @@
-"""The recipe job place-in-a-gazetteer: names on pages, found in a file of the user's and linked with its places."""
+"""The recipe job place-in-a-gazetteer: names on pages, found in the user's gazetteer file and linked to its
+places.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,13 @@ from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazett
 from armarium_source_model.api import counting_readings, reading_rule, segments, working_pass
 
 MENTIONS = "place_mentions"
-"""What a family that keeps mentions contributes: `(conn, document_id) -> [{segment_id, text, entity_id}]` of its places."""
+"""Contributed by a family with mentions: `(conn, document_id) -> [{segment_id, text, entity_id}]` of its
+places.
+"""
 
 
 class GazetteerSettings(Params):
-    """Where the places are."""
+    """The file with the places."""
 
     file: MaterialPath | None = Field(
         default=None, description="A gazetteer: CSV, GeoJSON or Linked Places Format."
@@ -34,7 +38,7 @@ class GazetteerSettings(Params):
 
 
 def place_page(job: JobContext, page_id: str) -> PageWork:
-    """The lines of one page that name a place of the gazetteer; names that several places bear are left to people."""
+    """Link the lines of one page that name a place of the gazetteer; ambiguous names are left to people."""
     gazetteer = _gazetteer(job)
     with job.library.db.read() as conn:
         written = [
@@ -54,9 +58,9 @@ def place_page(job: JobContext, page_id: str) -> PageWork:
             found = {"segment_id": one["segment_id"], "uri": places[0].uri, "entity_id": one.get("entity_id")}
             placements.setdefault((one["segment_id"], places[0].uri), found)
     if several:
-        job.log("info", f"{several} names are borne by several places of the gazetteer.", document_id=page_id)
+        job.log("info", f"{several} names belong to several places of the gazetteer.", document_id=page_id)
     if not placements:
-        raise PageSkipped("It names no place of the gazetteer that bears its name alone.")
+        raise PageSkipped("It names no place that is unique by its name in the gazetteer.")
     sent = {"document_id": page_id, "placements": list(placements.values())}
     return PageWork(
         "georeference.place_names",
@@ -81,7 +85,7 @@ def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
     rule = reading_rule(conn)
     pass_id, _ = working_pass(conn, page_id, rule)
     if pass_id is None:
-        raise PageSkipped("It has not been read.")
+        raise PageSkipped("It has no text yet.")
     texts = counting_readings(conn, pass_id, rule=rule)
     named = select(segments.c.id).where(
         segments.c.pass_id == pass_id, segments.c.kind != "word", segments.c.deleted_at.is_(None)
@@ -117,7 +121,7 @@ PLACE_IN_A_GAZETTEER = RecipeJob(
         lane="cpu",
     ),
     name="Place in a gazetteer",
-    description="Links names on pages with the places of a gazetteer file that bear them alone.",
+    description="Links names on pages to the places of a gazetteer file, if only one place has that name.",
     layer="places",
     takes=("mentions", "page_reading"),
     takes_any=True,

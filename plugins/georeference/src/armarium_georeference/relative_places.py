@@ -1,7 +1,8 @@
-"""Areas of places given relative to another: "two leagues north of Lima" is a sector of a ring, never a point; pure.
+"""Areas of places given relative to another: "two leagues north of Lima" is a sector of a ring, never a
+point; pure.
 
-What is not known widens the area: how long that league was, between which numbers "two" lies, how far from its middle
-the anchor reaches, and half a point of the compass on either side of the bearing.
+Everything that is uncertain widens the area: the length of that league, the numbers that "two" is the
+rounding of, the extent of the anchor, and half a point of the compass on either side of the bearing.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ UNITS: dict[str, tuple[float, float]] = {
     "yard": (0.9144, 0.9144),
     "foot": (0.27, 0.33),
 }
-"""Metres, from the shortest to the longest that went by the name."""
+"""In metres, the shortest and the longest that went by the name."""
 
 _ALSO = {
     "meter": "metre", "meters": "metre", "metres": "metre", "kilometer": "kilometre", "kilometers": "kilometre",
@@ -68,13 +69,15 @@ _COUNTRIES = {
 }
 _OF = re.compile(r"(.+?)\s*\(\s*(.+?)\s*\)")
 _FARTHEST = 9_900_000
-"""Metres: nearly a quarter of the way round the globe, beyond which an area around a place turns inside out."""
+"""In metres: nearly a quarter of the way round the globe; beyond that, an area around a place turns inside
+out.
+"""
 _ARC = 24
-"""Points of an arc; one each degree where it is a whole turn would be 360."""
+"""The number of points in an arc; one per degree would be 360 for a whole turn."""
 
 
 class Anchor(NamedTuple):
-    """The place that another is said relative to: its middle, and how far it reaches from there, in metres."""
+    """The place another is relative to: its middle, and its extent from there in metres."""
 
     lon: float
     lat: float
@@ -82,11 +85,11 @@ class Anchor(NamedTuple):
 
 
 class NoArea(ValueError):
-    """A relation from which no area follows; the text is a sentence for a person."""
+    """No area follows from the relation; the text is a sentence for a person."""
 
 
 def metres_of(unit: str) -> tuple[float, float]:
-    """The shortest and the longest that a unit may be; NoArea for one that is not known."""
+    """Return the shortest and the longest a unit may be. Raises NoArea for an unknown unit."""
     name = unicodedata.normalize("NFC", unit).strip().casefold().rstrip(".")
     parts = _OF.fullmatch(name)
     if parts is not None:
@@ -94,27 +97,31 @@ def metres_of(unit: str) -> tuple[float, float]:
         name = f"{base} ({_COUNTRIES.get(parts[2], parts[2])})"
     found = UNITS.get(_ALSO.get(name, name))
     if found is None:
-        raise NoArea(f"How long the unit {unit!r} was is not known here, so no area follows from it.")
+        raise NoArea(f"The length of the unit {unit!r} is not known here, so no area follows from it.")
     return found
 
 
 def reach_of(relative: Mapping[str, Any]) -> tuple[float, float]:
-    """The least and the greatest distance that a relation means, in metres; NoArea where it says none."""
+    """Return the least and the greatest distance that a relation means, in metres. Raises NoArea if it states
+    none.
+    """
     value, unit = relative.get("distance_value"), relative.get("unit")
     if value is None or not unit:
-        raise NoArea("It says no distance in numbers with a unit, so how far it lies is not known.")
+        raise NoArea("It states no distance as a number with a unit, so how far away it is is not known.")
     number = float(value)
     if not math.isfinite(number) or number < 0:
-        raise NoArea(f"{value} is no distance.")
+        raise NoArea(f"{value} is not a distance.")
     shortest, longest = metres_of(str(unit))
-    # A written number stands for all that it is the rounding of: "2" for 1.5 to 2.5.
+    # A written number may be the rounding of others: "2" means 1.5 to 2.5.
     digits = len(repr(number).partition(".")[2].rstrip("0")) if "e" not in repr(number) else 0
     slack = 0.5 * 10.0**-digits
     return max(0.0, number - slack) * shortest, (number + slack) * longest
 
 
 def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The area that a relation to *anchor* means, as GeoJSON, and in words what its extent stands for; NoArea."""
+    """Return the area that a relation to *anchor* means, as GeoJSON, and in words what its extent means.
+    Raises NoArea.
+    """
     from shapely.geometry import Polygon
 
     from armarium_georeference.planes import ellipsoid
@@ -122,8 +129,8 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
     nearest, farthest = reach_of(relative)
     if farthest + anchor.radius_m > _FARTHEST:
         raise NoArea(
-            f"It reaches {(farthest + anchor.radius_m) / 1000:.6g} km, farther than a quarter of the way round the globe, so no "
-            "area follows from it. Check the distance and its unit."
+            f"It extends to {(farthest + anchor.radius_m) / 1000:.6g} km, farther than a quarter of the way "
+            "round the globe, so no area follows from it. Check the distance and its unit."
         )
     bearing = relative.get("bearing_deg")
     half = relative.get("bearing_halfwidth_deg")
@@ -132,7 +139,7 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
         start, width = 0.0, 360.0
     else:
         start, width = float(bearing) - half, 2 * half
-    # In the plane that keeps distances and bearings from the anchor.
+    # In the plane that preserves distances and bearings from the anchor.
     steps = max(_ARC, round(width / 3))
     angles = [math.radians(start + width * n / steps) for n in range(steps + 1)]
     outer = [(farthest * math.sin(a), farthest * math.cos(a)) for a in angles]
@@ -155,7 +162,8 @@ def area_of(anchor: Anchor, relative: Mapping[str, Any]) -> tuple[dict[str, Any]
     geometry = _with_holes(move_onto(area.exterior), [move_onto(one) for one in area.interiors])
     towards = "in any direction" if bearing is None else f"{half:g}° to either side of {float(bearing):g}°"
     return geometry, (
-        f"From {nearest / 1000:.2f} to {farthest / 1000:.2f} km, {towards}; the anchor reaches {anchor.radius_m:.0f} m."
+        f"From {nearest / 1000:.2f} to {farthest / 1000:.2f} km, {towards}; the anchor has a radius of "
+        f"{anchor.radius_m:.0f} m."
     )
 
 
@@ -164,7 +172,7 @@ def _with_holes(outer: list[list[float]], holes: list[list[list[float]]]) -> dic
 
     whole = worldshapes.polygon(outer)
     if whole is None:
-        raise NoArea("The distance is nothing, so no area follows from it.")
+        raise NoArea("The distance is zero, so no area follows from it.")
     if not holes:
         return whole
     left = shape(whole)

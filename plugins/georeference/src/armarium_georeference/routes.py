@@ -1,4 +1,4 @@
-"""What of georeferencing is a file: the map of a pass as HTML, and its control points as a IIIF annotation."""
+"""The files of georeferencing: the map of a pass as HTML, and its control points as a IIIF annotation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLOSED = (
     "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "sandbox allow-scripts"
 )
-"""The page loads nothing, and runs apart from the engine that it was asked of."""
+"""The page loads nothing, and runs isolated from the engine that served it."""
 
 
 @router.get(
@@ -32,7 +32,7 @@ _CLOSED = (
     responses=REFUSALS(404, 409),
 )
 def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
-    """Those that count, as Allmaps reads them; 409 for a page without a picture of known size."""
+    """Those that count, in the form Allmaps reads; 409 for a page without a picture of known size."""
     with library.db.read() as conn:
         found = transform_of(conn, pass_id)
         node = document(conn, found.document_id)
@@ -52,7 +52,7 @@ def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: st
     response_class=Response,
     responses={
         **REFUSALS(404, 409),
-        200: {"content": {"text/html": {}}, "description": "One HTML file with all it shows."},
+        200: {"content": {"text/html": {}}, "description": "One HTML file with everything it shows."},
     },
 )
 def read_map(library: CurrentLibrary, pass_id: str) -> Response:
@@ -66,11 +66,11 @@ def read_map(library: CurrentLibrary, pass_id: str) -> Response:
     response_class=Response,
     responses={
         **REFUSALS(404, 409),
-        200: {"content": {"text/html": {}}, "description": "One HTML file with all it shows."},
+        200: {"content": {"text/html": {}}, "description": "One HTML file with everything it shows."},
     },
 )
 def read_page_map(library: CurrentLibrary, doc_id: str) -> Response:
-    """As the map of a pass; 409 in words where none of the page's passes has a transformation that works."""
+    """Like the map of a pass; 409 in words if none of the page's passes has a usable transformation."""
     with library.db.read() as conn:
         name = require_live(conn, doc_id).name
         tried = [transform_of(conn, pass_id) for pass_id, _ in reversed(passes_of(conn, doc_id))]

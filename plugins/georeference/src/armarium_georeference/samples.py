@@ -1,4 +1,4 @@
-"""Ground for the examples of actions: a map of four places around Paris, with a mark for each."""
+"""Records for the examples of actions: a map of four places around Paris, with a mark for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SampleMap(NamedTuple):
 
 
 def sample_map(ex: Example) -> SampleMap:
-    """A picture with a pass, which has a line at each of `PLACES`."""
+    """Create a picture with a pass that has a line at each of `PLACES`."""
     from PIL import Image
 
     file = io.BytesIO()
@@ -51,13 +51,13 @@ def sample_map(ex: Example) -> SampleMap:
 
 
 def sample_point(page: SampleMap, number: int) -> dict[str, Any]:
-    """What sets the control point *number* of the map."""
+    """Return the parameters that set the control point *number* of the map."""
     _, _, lon, lat = PLACES[number]
     return {"pass_id": page.pass_id, "segment_id": page.segment_ids[number], "lon": lon, "lat": lat}
 
 
 def sample_annotation() -> dict[str, Any]:
-    """A georeference annotation of the map."""
+    """Return a georeference annotation of the map."""
     width, height = SIZE
     corners = f"0,0 {width},0 {width},{height} 0,{height}"
     return {

@@ -21,7 +21,7 @@ Status = Literal["none", "too-few-points", "ready"]
 
 
 class PlaceOnGround(Params):
-    """Where a point is on the ground: lon and lat, or a place in the system that the source uses."""
+    """The place of a point on the ground: lon and lat, or coordinates in the system that the source uses."""
 
     lon: Longitude | None = None
     lat: Latitude | None = None
@@ -29,7 +29,7 @@ class PlaceOnGround(Params):
     original_x: Annotated[Ordinate | None, Field(description="East, or longitude, in original_crs")] = None
     original_y: Annotated[Ordinate | None, Field(description="North, or latitude, in original_crs")] = None
     segment_id: Id | None = None
-    x: Annotated[Fraction | None, Field(description="With y, in place of segment_id: draws a mark there")] = (
+    x: Annotated[Fraction | None, Field(description="With y, instead of segment_id: draws a mark there")] = (
         None
     )
     y: Fraction | None = None
@@ -43,7 +43,7 @@ class PlaceOnGround(Params):
         if any(given) != all(given):
             raise ValueError("give original_crs, original_x and original_y together")
         if any(degrees) and any(given):
-            raise ValueError("give lon and lat, or the original coordinates, which are converted; not both")
+            raise ValueError("give lon and lat, or the original coordinates to be converted; not both")
         if (self.x is None) != (self.y is None):
             raise ValueError("give x and y together")
         if self.segment_id is not None and self.x is not None:
@@ -52,7 +52,7 @@ class PlaceOnGround(Params):
 
 
 class PointCreate(PlaceOnGround):
-    """A control point: a place of the picture, and where it is on the ground."""
+    """A control point: a place in the picture, and its place on the ground."""
 
     pass_id: Id
     enabled: bool = True
@@ -62,10 +62,10 @@ class PointCreate(PlaceOnGround):
     def _somewhere(self) -> PointCreate:
         if self.lon is None and self.original_crs is None:
             raise ValueError(
-                "say where it is on the ground: lon and lat, or original_crs, original_x, original_y"
+                "give its place on the ground: lon and lat, or original_crs, original_x, original_y"
             )
         if self.segment_id is None and self.x is None:
-            raise ValueError("say where it is in the picture: segment_id, or x and y")
+            raise ValueError("give its place in the picture: segment_id, or x and y")
         return self
 
 
@@ -90,7 +90,7 @@ class ControlPoint(Message):
     lon: float
     lat: float
     counts: bool
-    """Whether the transformation rests on it."""
+    """Whether the transformation uses it."""
     why_not: str | None
     """In words, why it does not count."""
 
@@ -115,7 +115,7 @@ class SetType(Params):
     crs: Annotated[
         Code | None,
         Field(
-            description="A projected system to fit in, as EPSG:3857; left out: a plane laid through the points"
+            description="A projected system to fit in, such as EPSG:3857; default: a plane laid through the points"
         ),
     ] = None
 
@@ -123,7 +123,7 @@ class SetType(Params):
 class Residual(Message):
     """How far the map puts a control point from its place, in metres: east, north, and in all.
 
-    Null where it cannot be told; a spline's are those of the spline through the other points.
+    Null if unknown. For a spline, the residuals of the spline through the other points.
     """
 
     control_point_id: str
@@ -133,7 +133,7 @@ class Residual(Message):
 
 
 class GroundPlane(Message):
-    """The plane a transformation is fitted in."""
+    """The plane in which a transformation is fitted."""
 
     definition: str
     words: str
@@ -170,7 +170,7 @@ class Transform(Message):
 
 
 class WorldShape(Message):
-    """Where a segment lies on the ground; error_m is what the control points say of the map as a whole."""
+    """A segment on the ground; error_m is the error of the map as a whole, by its control points."""
 
     segment_id: str
     pass_id: str
@@ -197,14 +197,14 @@ class FeatureCollection(Message):
 
 
 class ReadAnnotation(Params):
-    """A IIIF georeference annotation, or an annotation page of which one is of this picture."""
+    """A IIIF georeference annotation, or an annotation page with exactly one, for this picture."""
 
     pass_id: Id
     annotation: Annotated[dict[str, Any], Field(description="The annotation as JSON")]
 
 
 class AnnotationRead(Message):
-    """What an annotation brought."""
+    """The control points that were imported from an annotation."""
 
     pass_id: str
     point_ids: list[str]
@@ -213,12 +213,12 @@ class AnnotationRead(Message):
 
 
 class ResolvedPlace(Message):
-    """A place value as it stands, with the geometry it is resolved to (GeoJSON) and, where there is none, why."""
+    """A place value, with the geometry it is resolved to (GeoJSON) or the reason why there is none."""
 
     value: dict[str, Any]
     geometry: dict[str, Any] | None
     uncertainty: str | None
-    """In words, what the extent of the geometry stands for."""
+    """In words, what the extent of the geometry means."""
     why_no_geometry: str | None
 
 
@@ -256,7 +256,7 @@ class GeoreferenceAnnotation(Message):
 
 
 class Placement(Sent):
-    """A segment that names a place, and the entity that it names where that is known."""
+    """A segment that names a place, and the entity that it names if that is known."""
 
     segment_id: Id
     uri: Annotated[str, Field(min_length=3, max_length=2000)]
@@ -264,14 +264,14 @@ class Placement(Sent):
 
 
 class PlaceNames(Params):
-    """What of a page names places of a gazetteer."""
+    """The names of a page that are places of a gazetteer."""
 
     document_id: Id
     placements: Annotated[list[Placement], Field(min_length=1, max_length=10_000)]
 
 
 class NamesPlaced(Message):
-    """The links that were made; a name that was linked before is not linked twice."""
+    """The links that were made; a name already linked is not linked again."""
 
     document_id: str
     link_ids: list[str]

@@ -1,4 +1,4 @@
-"""Coordinates that somebody stated for a place, read as RFC 7946 has them; pure."""
+"""Coordinates stated for a place, read according to RFC 7946; pure."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ _DEPTHS = {
     "Polygon": 2,
     "MultiPolygon": 3,
 }
-"""How many lists stand around the places of each type."""
+"""How deep the positions of each type are nested in lists."""
 _DEEPEST = 8
-"""Collections in collections that are read."""
+"""How deep nested collections are read."""
 _LEAST = {"LineString": 2, "MultiLineString": 2, "Polygon": 3, "MultiPolygon": 3}
-"""Different places that a line, a ring has at least."""
+"""The least number of different positions of a line, of a ring."""
 
 
 class NoGeometry(ValueError):
-    """What was stated is no geometry; the text is a sentence for a person."""
+    """The stated value is not a geometry; the text is a sentence for a person."""
 
 
 def geometry_of(value: Mapping[str, Any]) -> Geometry | None:
-    """The geometry that a place value states: its GeoJSON, else its box, else its point; None where it states none.
+    """Return the geometry a place value states: its GeoJSON, else its box, else its point; None if it states
+    none.
 
-    Rings are closed and turned the right way. NoGeometry for what lies nowhere on the globe or is no geometry.
+    Rings are closed and oriented. Raises NoGeometry for positions outside the globe and for what is not a
+    geometry.
     """
     if value.get("geojson") is not None:
         return _read(value["geojson"], 0)
@@ -45,7 +47,7 @@ def geometry_of(value: Mapping[str, Any]) -> Geometry | None:
 
 
 def parts_of(geometry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The geometries that a geometry consists of: itself, or those of a collection."""
+    """Yield the geometries a geometry consists of: itself, or those of a collection."""
     if geometry["type"] != "GeometryCollection":
         yield geometry
         return
@@ -54,7 +56,7 @@ def parts_of(geometry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def places_of(geometry: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
-    """Every place that a geometry names."""
+    """Yield every position in a geometry."""
     for part in parts_of(geometry):
         waiting = [part["coordinates"]]
         while waiting:
@@ -68,16 +70,16 @@ def places_of(geometry: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
 def _read(given: Any, depth: int) -> Geometry:
     kind = given.get("type") if isinstance(given, Mapping) else None
     if depth > _DEEPEST:
-        raise NoGeometry(f"Its GeoJSON holds more than {_DEEPEST} collections one in another.")
+        raise NoGeometry(f"Its GeoJSON contains more than {_DEEPEST} collections nested in each other.")
     if kind == "Feature":
         return _read(given.get("geometry"), depth + 1)
     if kind in ("FeatureCollection", "GeometryCollection"):
         inner = given.get("features" if kind == "FeatureCollection" else "geometries")
         if not isinstance(inner, Sequence) or isinstance(inner, str) or not inner:
-            raise NoGeometry("Its GeoJSON is a collection of nothing.")
+            raise NoGeometry("Its GeoJSON is an empty collection.")
         return {"type": "GeometryCollection", "geometries": [_read(one, depth + 1) for one in inner]}
     if kind not in _DEPTHS:
-        raise NoGeometry(f"Its GeoJSON is no geometry: its type is {kind!r}.")
+        raise NoGeometry(f"Its GeoJSON is not a geometry: its type is {kind!r}.")
     if kind in ("Polygon", "MultiPolygon"):
         nested = _read_coordinates(given.get("coordinates"), _DEPTHS[kind], _LEAST[kind])
         areas = [nested] if kind == "Polygon" else nested
@@ -90,11 +92,11 @@ def _read(given: Any, depth: int) -> Geometry:
 
 
 def _read_coordinates(given: Any, depth: int, least: int) -> Any:
-    """Places within *depth* lists, of which the innermost holds *least* different ones or more."""
+    """Return positions within *depth* lists, of which the innermost contains at least *least* different ones."""
     if depth == 0:
         return _place(given)
     if not isinstance(given, list) or not given:
-        raise NoGeometry("The coordinates of its GeoJSON are not nested as its type asks.")
+        raise NoGeometry("The coordinates of its GeoJSON are not nested as its type requires.")
     found = [_read_coordinates(one, depth - 1, least) for one in given]
     if depth == 1 and len({tuple(one) for one in found}) < least:
         raise NoGeometry(f"Its GeoJSON has a line or a ring of fewer than {least} places.")
@@ -102,23 +104,23 @@ def _read_coordinates(given: Any, depth: int, least: int) -> Any:
 
 
 def _place(given: Any) -> Place:
-    """Longitude and latitude of a position; an altitude is left out."""
+    """Return longitude and latitude of a position; an altitude is left out."""
     if not isinstance(given, list) or not 2 <= len(given) <= 3:
-        raise NoGeometry("The coordinates of its GeoJSON are not nested as its type asks.")
+        raise NoGeometry("The coordinates of its GeoJSON are not nested as its type requires.")
     if not all(
         isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in given
     ):
-        raise NoGeometry("A coordinate of it is no number.")
+        raise NoGeometry("One of its coordinates is not a number.")
     lon, lat = given[:2]
     if abs(lon) > 180 or abs(lat) > 90:
         raise NoGeometry(
-            f"Longitude {lon:g}, latitude {lat:g} is no place on the globe; longitude comes first."
+            f"Longitude {lon:g}, latitude {lat:g} is not a place on the globe; longitude comes first."
         )
     return [lon, lat]
 
 
 def _turn(ring: list[Place], *, outer: bool) -> list[Place]:
-    """A ring closed, and turned counter-clockwise; a hole clockwise."""
+    """Return a ring closed and counter-clockwise; a hole clockwise."""
     whole = ring if ring[0] == ring[-1] else [*ring, ring[0]]
     area = sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(whole))
     return whole if (area > 0) == outer else whole[::-1]
@@ -128,8 +130,8 @@ def _box(box: Sequence[float]) -> Geometry:
     west, south, east, north = box
     corners = [_place([west, south]), _place([east, north])]
     if corners[0][1] > corners[1][1]:
-        raise NoGeometry("The south of its box lies north of its north: a box is west, south, east, north.")
-    # A box whose west lies east of its east reaches over the antimeridian.
+        raise NoGeometry("The south of its box is north of its north: a box is west, south, east, north.")
+    # A box whose west is east of its east extends over the antimeridian.
     if west > east:
         halves = [(west, 180.0), (-180.0, east)]
         return {"type": "MultiPolygon", "coordinates": [[_corners(w, south, e, north)] for w, e in halves]}

@@ -1,4 +1,6 @@
-"""The transformation of a pass as its control points carry it now: fitted anew at each reading, so that it never lags."""
+"""The transformation of a pass, fitted to its present control points at each request, so that it is never out
+of date.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _NEAR_POLE = 89.9
 
 @dataclass
 class PassTransform:
-    """What a pass' control points come to. `fit` and `plane` are there when it is ready."""
+    """The transformation that a pass's control points yield. `fit` and `plane` are set when it is ready."""
 
     pass_id: str
     document_id: str
@@ -51,16 +53,16 @@ class PassTransform:
 
     @property
     def counting(self) -> list[dict[str, Any]]:
-        """The control points that it rests on."""
+        """Return the control points it is fitted to."""
         return [one for one in self.points if one["counts"]]
 
     @property
     def error_m(self) -> float | None:
-        """What its control points say of the error anywhere on the map; None where they cannot say."""
+        """Return the error anywhere on the map, by its control points; None if they do not tell."""
         return None if self.proves_nothing else self.rms_m
 
     def to_world(self, fractions: Points) -> Points:
-        """Longitudes and latitudes of places of the picture (fractions, y down); not a number beyond a horizon."""
+        """Return longitudes and latitudes of places in the picture (fractions, y down); NaN beyond a horizon."""
         assert self.fit is not None
         assert self.plane is not None
         assert self.size is not None
@@ -68,7 +70,7 @@ class PassTransform:
 
 
 def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
-    """Places of a picture (fractions from the top left) as pixels from the bottom left, y up."""
+    """Return places in a picture (fractions from the top left) as pixels from the bottom left, y up."""
     import numpy as np
 
     width, height = size
@@ -76,7 +78,9 @@ def pixels_up(fractions: Points, size: tuple[int, int]) -> Points:
 
 
 def require_pass(conn: Connection, pass_id: str) -> Any:
-    """The row of a live pass; NotFound, Conflict for a withdrawn one, Invalid for a provisional id."""
+    """Return the row of a live pass. Raises NotFound, Conflict for a withdrawn one, Invalid for a provisional
+    id.
+    """
     if is_provisional(pass_id):
         raise provisional(pass_id, IS_PROVISIONAL)
     row = get_pass(conn, pass_id)
@@ -86,7 +90,7 @@ def require_pass(conn: Connection, pass_id: str) -> Any:
 
 
 def picture_size(conn: Connection, document_id: str, rendition_id: str | None) -> tuple[int, int] | None:
-    """Width and height in pixels of a rendition (else of the page's primary one); None where they are not known."""
+    """Return width and height in pixels of a rendition (else of the page's primary one); None if unknown."""
     wanted = renditions.c.id == rendition_id if rendition_id else renditions.c.is_primary
     row = conn.execute(
         select(renditions.c.pixel_width, renditions.c.pixel_height).where(
@@ -97,7 +101,7 @@ def picture_size(conn: Connection, document_id: str, rendition_id: str | None) -
 
 
 def transform_of(conn: Connection, pass_id: str) -> PassTransform:
-    """The transformation of a pass; NotFound, Conflict for a withdrawn one."""
+    """Return the transformation of a pass. Raises NotFound, and Conflict for a withdrawn one."""
     row = require_pass(conn, pass_id)
     stated = row.transformation or {}
     found = _describe_unfitted(conn, pass_id, row.document_id, stated.get("type"))
@@ -107,7 +111,9 @@ def transform_of(conn: Connection, pass_id: str) -> PassTransform:
 
 
 def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) -> PassTransform:
-    """As `transform_of`, were its type *kind* and its plane *crs*. Conflict for a page without a picture."""
+    """Like `transform_of`, but of the type *kind* in the plane *crs*. Raises Conflict for a page without a
+    picture.
+    """
     row = require_pass(conn, pass_id)
     found = _describe_unfitted(conn, pass_id, row.document_id, kind)
     if found.size is None:
@@ -117,7 +123,7 @@ def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) ->
 
 
 def require_ready(found: PassTransform) -> None:
-    """NoTransform, in words, where it is not ready."""
+    """Raise NoTransform, in words, if it is not ready."""
     if found.type is None:
         raise NoTransform(
             found.pass_id,
@@ -134,7 +140,7 @@ def _describe_unfitted(conn: Connection, pass_id: str, document_id: str, kind: T
 
 
 def _fit(found: PassTransform, crs: str | None) -> None:
-    """Fit, measure, and say what is to be said of it; `problem` where it cannot be done."""
+    """Fit, measure and write the notes; set `problem` if it cannot be done."""
     import numpy as np
 
     kind, counting = found.type, found.counting
@@ -167,7 +173,7 @@ def _fit(found: PassTransform, crs: str | None) -> None:
 
 
 def _measure(found: PassTransform, true: Points, fitted: Points) -> None:
-    """Residuals along the geodesic; nulls where a fitted place is none."""
+    """Return residuals along the geodesic; nulls for fitted places outside the globe."""
     import numpy as np
 
     sound: Any = np.isfinite(fitted).all(axis=1)
@@ -183,36 +189,38 @@ def _measure(found: PassTransform, true: Points, fitted: Points) -> None:
 
 
 def _remark(found: PassTransform, picture: Points, ground: Points, true: Points) -> None:
-    """The sentences that go with a fit."""
+    """Return the notes on a fit."""
     kind, count = found.type, len(found.counting)
     if kind == SPLINE and found.proves_nothing:
         found.notes.append(
-            "A spline passes through its control points; what it is worth shows when one is left out, for which it takes "
-            "four points that count."
+            "A spline passes through its control points, so its error can only be seen by leaving one out, "
+            "which takes four points that count."
         )
     elif found.proves_nothing:
         found.notes.append(
-            f"Exactly as many points count as a {kind} needs ({count}), so it fits them whatever they say: an error of "
-            "nothing proves nothing. Add a point to learn how good it is."
+            f"Exactly as many points count as a {kind} needs ({count}), so it fits them whatever they are: "
+            "an error of zero proves nothing. Add a point to see how good it is."
         )
     if kind == SPLINE and not found.proves_nothing:
         found.notes.append("Each residual is that of the spline through all the other points.")
         if any(one["error_m"] is None for one in found.residuals):
             found.notes.append(
-                "Where the other points lie on one line, no residual can be told; spread the points over the map."
+                "If the other points are on one line, no residual can be given; spread the points over the "
+                "map."
             )
     if is_mirrored(picture, ground):
         cannot = ", which a helmert cannot show; choose polynomial1" if kind == "helmert" else ""
         found.notes.append(
-            f"The map is mirrored: its control points run the other way round on the ground than in the picture{cannot}. "
-            "Check whether longitudes and latitudes, or x and y, were exchanged, or the picture was turned over."
+            "The map is mirrored: its control points have the opposite orientation on the ground and in "
+            f"the picture{cannot}. Check whether longitudes and latitudes, or x and y, were exchanged, or "
+            "the picture was turned over."
         )
     if float(abs(true[:, 1]).max()) > _NEAR_POLE:
-        found.notes.append("A control point lies at a pole, where every longitude is the same place.")
+        found.notes.append("A control point is at a pole, where every longitude is the same place.")
 
 
 def transform_answer(found: PassTransform) -> dict[str, Any]:
-    """As answered over HTTP (Transform)."""
+    """Return the answer over HTTP (Transform)."""
     status = "none" if found.type is None else "ready" if found.fit is not None else "too-few-points"
     made = found.fit
     return {

@@ -1,4 +1,6 @@
-"""A picture drawn as its transformation lays it on the ground: the inverse by Newton's method, the drawing by a mesh."""
+"""Draws a picture as its transformation lays it on the ground: the inverse by Newton's method, the drawing by
+a mesh.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,17 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 CELL = 12
-"""Pixels of the drawn picture between two places that are worked out; in between it is taken for straight."""
+"""The distance in pixels of the drawing between computed places; between them it is interpolated linearly."""
 _ROUNDS = 25
 _NODES = 49
 _REACH = 2.0
-"""How far beyond its control points a map is drawn, in their own extent: a spline goes astray out there."""
+"""How far beyond its control points a map is drawn, relative to their extent: farther out a spline is
+unreliable.
+"""
 
 
 class Window(NamedTuple):
-    """What of the plane is drawn: its edges in metres, and metres a pixel."""
+    """The part of the plane that is drawn: its edges in metres, and metres per pixel."""
 
     west: float
     south: float
@@ -33,13 +37,13 @@ class Window(NamedTuple):
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
+        """Return width and height in pixels."""
         return max(1, round((self.east - self.west) / self.scale)), max(
             1, round((self.north - self.south) / self.scale)
         )
 
     def pixels(self, ground: Points) -> Points:
-        """Places of the plane as pixels of the drawing, y down."""
+        """Return places of the plane as pixels of the drawing, y down."""
         import numpy as np
 
         return np.column_stack(
@@ -55,7 +59,7 @@ class Warp:
     size: tuple[int, int]
 
     def nodes(self) -> tuple[Points, Points]:
-        """Places spread over the picture, in pixels with y up, and where they lie on the ground."""
+        """Return places spread over the picture, in pixels with y up, and their places on the ground."""
         import numpy as np
 
         width, height = self.size
@@ -66,7 +70,9 @@ class Warp:
         return picture[sound], ground[sound]
 
     def window(self, control: Points, longest: int) -> Window:
-        """What is drawn: the whole picture where it stays near its control points (*control*, on the ground)."""
+        """Return the window to draw: the whole picture if it stays near its control points (*control*, on the
+        ground).
+        """
         import numpy as np
 
         _, ground = self.nodes()
@@ -81,7 +87,7 @@ class Warp:
         return Window(west, south, east, north, scale)
 
     def invert(self, ground: Points) -> Points:
-        """Places of the picture (pixels, y up) of places on the ground; not a number where none was found."""
+        """Return the places in the picture (pixels, y up) of places on the ground; NaN where none was found."""
         import numpy as np
 
         start, known = self.nodes()
@@ -114,7 +120,7 @@ class Warp:
         return found
 
     def draw(self, image: Image.Image, window: Window) -> Image.Image:
-        """The picture as it lies in *window*, transparent where there is none of it. *image* may be a smaller one."""
+        """Draw the picture as it is in *window*, transparent elsewhere. *image* may be a smaller one."""
         import numpy as np
         from PIL import Image
 

@@ -1,6 +1,7 @@
-"""GeoJSON of shapes on the ground: rings turned the right way, cut at the antimeridian, closed over a pole; pure.
+"""GeoJSON of shapes on the ground: rings oriented, cut at the antimeridian, closed over a pole; pure.
 
-RFC 7946: longitude before latitude in degrees, outer rings counter-clockwise, nothing across the 180th meridian.
+RFC 7946: longitude before latitude in degrees, outer rings counter-clockwise, nothing across the 180th
+meridian.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from typing import Any
 
 Ring = Sequence[Sequence[float]]
 DECIMALS = 8
-"""Of degrees: about a millimetre."""
+"""In degrees: about a millimetre."""
 
 
 def polygon(ring: Ring, *, holds_north: bool = False, holds_south: bool = False) -> dict[str, Any] | None:
-    """The area inside a ring of lon, lat (not closed), as a Polygon or MultiPolygon; None for a ring without area.
+    """Return the area inside a ring of lon, lat (not closed), as a Polygon or MultiPolygon; None if it has no
+    area.
 
-    Neighbouring points are taken to be less than half the globe apart. A ring that goes once around the globe holds a
-    pole: the one that is said to lie inside, else the nearer one.
+    Neighbouring points are assumed to be less than half the globe apart. A ring that goes once around the
+    globe contains a pole: the one stated to be inside, otherwise the nearer one.
     """
     if len(ring) < 3:
         return None
@@ -36,13 +38,13 @@ def polygon(ring: Ring, *, holds_north: bool = False, holds_south: bool = False)
 
 
 def goes_round(ring: Ring) -> bool:
-    """Whether a ring of lon, lat goes once around the globe, and so holds a pole."""
+    """Return whether a ring of lon, lat goes once around the globe, and so contains a pole."""
     lons = _unwrap(ring)
     return abs(lons[-1] - lons[0] + _step(ring[-1][0], ring[0][0])) > 180
 
 
 def line(points: Ring) -> dict[str, Any] | None:
-    """A line through lon, lat as a LineString or MultiLineString; None for fewer than two points."""
+    """Return a line through lon, lat as a LineString or MultiLineString; None for fewer than two points."""
     if len(points) < 2:
         return None
     lons = _unwrap(points)
@@ -57,7 +59,7 @@ def line(points: Ring) -> dict[str, Any] | None:
 
 
 def _step(before: float, after: float) -> float:
-    """The way from one longitude to another the shorter way round."""
+    """Return the way from one longitude to another in the shorter direction."""
     return (after - before + 180) % 360 - 180
 
 

@@ -22,7 +22,7 @@ def run(machine: Machine, action: str, **params: Any) -> Any:
 
 def test_map_draws_a_page_into_a_file(wills: Machine) -> None:
     name, page = next(one for one in ids(wills).items() if one[0].endswith((".jpg", ".png")))
-    assert "does not lie on the ground" in wills.expect_refusal("map", page)
+    assert "has no place on the ground" in wills.expect_refusal("map", page)
     pass_id = run(wills, "segment.pass_create", document_id=page, name="Places")["id"]
     for x, y, lon, lat in PLACES:
         run(wills, "georeference.point_create", pass_id=pass_id, x=x, y=y, lon=lon, lat=lat)
@@ -31,7 +31,7 @@ def test_map_draws_a_page_into_a_file(wills: Machine) -> None:
     assert drawn["size_bytes"] == Path("a/b.html").stat().st_size
     assert "<svg" in Path("a/b.html").read_text()
     assert "pass --overwrite" in wills.expect_refusal("map", page, "--out", "a/b.html")
-    assert wills.succeed("map", page, "--pass", pass_id, "--out", "c.html").out.endswith("into c.html.\n")
+    assert wills.succeed("map", page, "--pass", pass_id, "--out", "c.html").out.endswith("to c.html.\n")
     wills.succeed("map", page)
     assert Path(f"{Path(name).stem}-map.html").is_file()
     assert wills.expect_refusal("map", "f" * 32).endswith(".")

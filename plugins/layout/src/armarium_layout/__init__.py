@@ -1,1 +1,3 @@
-"""Layout without a model: regions, shapes, cells, halves, orders and drawings worked out from ink and white space."""
+"""Layout without a model: regions, outlines, cells, halves of spreads, orders and drawings derived from ink
+and white space.
+"""

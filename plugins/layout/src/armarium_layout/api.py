@@ -1,4 +1,4 @@
-"""What other families may import of layout: detectors, the drivers that find regions with a model that was trained."""
+"""What other families may import of layout: detectors, the drivers that find regions with a trained model."""
 
 from armarium_layout.detectors import GROUP as DETECTORS
 from armarium_layout.detectors import STORE as DETECTOR_MODELS

@@ -1,4 +1,4 @@
-"""Detectors of regions that were trained: the driver group, and where their models lie."""
+"""Trained detectors of regions: the driver group, and where their models are."""
 
 from __future__ import annotations
 
@@ -12,36 +12,39 @@ from armarium_layout import errors
 
 GROUP = "armarium.detectors"
 STORE = "layout"
-"""The folder of their models, in the project's models and in this machine's."""
+"""The folder of their models, among the models of the project and of this machine."""
 CONFIG = "config.json"
 
 
 class Detector:
     """The base of every driver that finds regions with a model; its worker answers `find_regions`.
 
-    It is given `model` (the path of the model's config.json), `image`, `max_pixels` and `at_least`, how sure it is to be
-    (None: what suits the model), and answers {regions[] {class, rect, score}}: rects in fractions of the page, the surest first.
+    The worker is given `model` (the path of the model's config.json), `image`, `max_pixels` and `at_least`,
+    the least confidence (None: what suits the model), and answers {regions[] {class, rect, score}}: rects in
+    fractions of the page, most confident first.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     worker: ClassVar[str]
-    """`module:class` of its worker."""
+    """The worker, as `module:class`."""
     runtime: ClassVar[Any] = None
     """The runtime it needs; None: the engine's own environment."""
     model_types: ClassVar[frozenset[str]] = frozenset()
-    """What the `model_type` of its models' config.json says."""
+    """The values of `model_type` in the config.json of its models."""
 
 
 def check_detector(group: str, name: str, driver: object) -> str | None:
-    """Why what is installed under *name* is no detector of that name; None when it is one."""
+    """Return why the class installed under *name* is not a detector of that name; None if it is."""
     if not (isinstance(driver, type) and issubclass(driver, Detector)):
-        return "It is no class derived from Detector of armarium_layout."
-    return None if driver.name == name else "It calls itself otherwise than it is installed."
+        return "It is not a class derived from Detector of armarium_layout."
+    return (
+        None if driver.name == name else ("Its own name differs from the name under which it is installed.")
+    )
 
 
 def detectors(engine: Engine) -> list[type[Detector]]:
-    """Every detector that loads, by name."""
+    """Return every detector that loads, by name."""
     found = []
     for name in engine.drivers.names(GROUP):
         try:
@@ -52,7 +55,7 @@ def detectors(engine: Engine) -> list[type[Detector]]:
 
 
 def model_type(config: Path) -> str | None:
-    """What a model's config.json says it is of; None where it cannot be read."""
+    """Return the model_type of a model's config.json; None if it cannot be read."""
     try:
         told = json.loads(config.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -62,7 +65,9 @@ def model_type(config: Path) -> str | None:
 
 
 def models_here(engine: Engine, library: Library) -> dict[str, Path]:
-    """The detectors' models by name, each with its config.json; the project's own before this machine's."""
+    """Return the detectors' models by name, each with its config.json; the project's take precedence over
+    this machine's.
+    """
     found: dict[str, Path] = {}
     for folder in (library.models / STORE, engine.settings.state_dir / "models" / STORE):
         for config in sorted(folder.glob(f"*/{CONFIG}")):
@@ -74,9 +79,10 @@ def models_here(engine: Engine, library: Library) -> dict[str, Path]:
 def detector_of(
     engine: Engine, library: Library, model: NameOrMaterialPath
 ) -> tuple[type[Detector], Path, str]:
-    """The detector that takes *model* and can run here, the model's config.json, and its name. NotFound, Invalid, Conflict.
+    """Return a detector that accepts *model* and can run here, the model's config.json, and its name.
+    NotFound, Invalid, Conflict.
 
-    *model* is a name, or the full path of a config.json of this machine, checked where it was named.
+    *model* is a name, or the full path of a config.json on this machine, checked when it was named.
     """
     if os.path.isabs(model):
         config = model.real

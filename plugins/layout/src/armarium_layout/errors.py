@@ -1,4 +1,4 @@
-"""What layout refuses, and with which words."""
+"""The refusals of layout, one sentence each."""
 
 from __future__ import annotations
 
@@ -8,28 +8,30 @@ from armarium.api import Invalid, NotFound
 
 
 def unknown_example(segment_id: str) -> NotFound:
-    """An example of a sign that is no segment of this project."""
+    """The example of a sign is not a segment of this project."""
     return NotFound(
-        f"There is no segment {segment_id} to take as the example of a sign; name one that is drawn around the sign.",
+        f"There is no segment {segment_id} to use as the example of a sign; name one that is drawn "
+        "around the sign.",
         code="unknown_example",
         id=segment_id,
     )
 
 
 def unknown_detector(name: str, here: Iterable[str]) -> NotFound:
-    """A model of regions that is not on this machine."""
+    """The model of regions is not on this machine."""
     return NotFound(
-        f"There is no layout detector {name} here. There are: {', '.join(sorted(here)) or 'none'}. Train one on regions that "
-        "you drew (armarium train-regions), or leave the model out: regions are then found by white space.",
+        f"There is no layout detector {name} here. There are: {', '.join(sorted(here)) or 'none'}. "
+        "Train one on regions that you drew (armarium train-regions), or leave the model out: "
+        "regions are then found from white space.",
         code="unknown_detector",
         model=name,
     )
 
 
 def no_detector(name: str, kind: str | None) -> Invalid:
-    """A model that no installed detector takes."""
+    """No installed detector accepts the model."""
     return Invalid(
-        f"No installed detector takes {name} ({kind or 'its config.json says no model_type'}). Choose a model that was "
-        "trained here, or leave the model out.",
+        f"No installed detector accepts {name} ({kind or 'its config.json says no model_type'}). "
+        "Choose a model that was trained here, or leave the model out.",
         code="no_detector",
     )

@@ -1,4 +1,4 @@
-"""What layout brings to the engine: the only file with a hook."""
+"""What layout adds to the engine: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium_layout.recipe_jobs import RECIPE_JOBS
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """The recipe jobs of layout, and the drivers that find regions with a trained model."""
+    """Register the recipe jobs of layout, and the drivers that find regions with a trained model."""
     return Plugin(
         name="layout",
         summary="Regions, outlines, table cells, orders, halves of spreads and prepared pictures; regions also with a trained model",

@@ -1,4 +1,6 @@
-"""The pictures that pages are prepared into, made before a step asks for the writer and held until it has written its rows."""
+"""The prepared pictures of pages: computed before a step requests the writer, and held until it has written
+its rows.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MOST_HELD = 16
-"""Made pictures that are held between the making and the step; only what is said of them, not their pixels."""
+"""How many pictures are held between computation and step; only their descriptions, not their pixels."""
 
 
 class Preparation(NamedTuple):
-    """A rendition to be added. transform: six numbers to the primary's frame; None where the map is no affine one."""
+    """A rendition to be added. transform: six numbers that map to the primary's frame; None if the map is not
+    affine.
+    """
 
     role: str
     piece: Piece
@@ -28,11 +32,11 @@ class Preparation(NamedTuple):
 
 
 def preparations(library: Library, p: PreparePage, *, max_pixels: int) -> list[Preparation]:
-    """What is to be made of a page's primary picture; nothing for a page that is level, or straight, already.
+    """Return what is to be made of a page's primary picture; nothing if it is already level and straight.
 
-    Where the lines of the page are known, it is made level and straight by their baselines, otherwise by its ink. The same
-    picture with the same lines always gives the same bytes. Raises NotFound for an unknown document or one without a picture,
-    Invalid in words for a damaged picture.
+    If the lines of the page are known, it is made level and straight by their baselines, otherwise by its
+    ink. The same picture with the same lines always gives the same bytes. Raises NotFound for an unknown
+    document or one without a picture, Invalid with a sentence for a damaged picture.
     """
     with library.db.read() as conn:
         picture = page_image(library, conn, p.document_id)
@@ -51,7 +55,7 @@ _Lines = tuple[tuple[tuple[float, float], ...], ...]
 
 
 def _baselines(conn: Connection, document_id: str) -> _Lines:
-    """The baselines of the page's lines in fractions, left to right."""
+    """Return the baselines of the page's lines in fractions, left to right."""
     known = (row.baseline for row in shapes_of(conn, document_id).lines)
     return tuple(
         tuple(sorted((float(x), float(y)) for x, y in line)) for line in known if line and len(line) > 1
@@ -66,7 +70,7 @@ def _prepare(
     from armarium_layout.finding.ink import sheet_of
 
     if p.background:
-        # The step of the family of images finds it again.
+        # The step of the images family finds it again.
         treat_picture(
             library, picture.checksum, "the picture", "background-removed", 2.0, max_pixels=max_pixels
         )
@@ -113,7 +117,7 @@ def _level(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
 def _straight(sheet: Any, pixels: Any, lines: _Lines) -> _Made | None:
     from armarium_layout.finding import leveling
 
-    # A baseline of two points does not say how its line bends.
+    # A baseline of two points does not show how its line bends.
     bending = [line for line in lines if len(line) > 3]
     bend = leveling.bend_of(bending if len(bending) > 3 else leveling.curves_of(sheet))
     if bend is None:

@@ -1,4 +1,4 @@
-"""What layout asks of a page: its working pass with regions and lines, and the orders that were made for it."""
+"""What layout reads of a page: its working pass with regions and lines, and the derived orders."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from armarium_source_model.api import (
 )
 
 DERIVED = "derived"
-"""The kind of a reading order that was worked out from where things stand."""
+"""The kind of a reading order that was derived from positions."""
 
 
 class PageShapes(NamedTuple):
-    """The regions and lines of a page's working pass, as rows of the source model; no pass where it has none."""
+    """The regions and lines of a page's working pass, as rows of the source model; no pass if it has none."""
 
     pass_id: str | None
     ground_truth: bool
@@ -34,7 +34,7 @@ class PageShapes(NamedTuple):
 
 
 def shapes_of(conn: Connection, document_id: str) -> PageShapes:
-    """What the page is worked on by."""
+    """Return the shapes with which the page is processed."""
     pass_id, _ = working_pass(conn, document_id)
     if pass_id is None:
         return PageShapes(None, False, [], [])
@@ -45,12 +45,12 @@ def shapes_of(conn: Connection, document_id: str) -> PageShapes:
 
 
 def rect_of(row: Row[Any]) -> tuple[float, float, float, float]:
-    """A segment's rectangle [x, y, w, h] in fractions."""
+    """Return a segment's rectangle [x, y, w, h] in fractions."""
     return row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h
 
 
 def derived_order(conn: Connection, document_id: str, pass_id: str) -> str | None:
-    """The newest reading order of a pass that was worked out; None where there is none."""
+    """Return the newest derived reading order of a pass; None if there is none."""
     found = [
         one
         for one in list_orders(conn, document_id)["items"]
@@ -60,27 +60,28 @@ def derived_order(conn: Connection, document_id: str, pass_id: str) -> str | Non
 
 
 def is_current(conn: Connection, order_id: str, document_id: str, pass_id: str) -> bool:
-    """Whether an order still names the regions and lines of a pass as they would be put now."""
+    """Return whether an order still has the regions and lines of a pass as they would be ordered now."""
     shapes = {row.id for kind in ("region", "line") for row in segments_of(conn, pass_id, kind)}
     wanted = [one for one in pass_sequence(conn, document_id, pass_id) if one in shapes]
     return [segment_id for _, segment_id, _ in order_walk(conn, order_id)] == wanted
 
 
 def lines_in_order(conn: Connection, document_id: str, shapes: PageShapes) -> list[Row[Any]]:
-    """The lines of a page's working pass in the order they are read in."""
+    """Return the lines of a page's working pass in reading order."""
     assert shapes.pass_id is not None
     place = {one: number for number, one in enumerate(pass_sequence(conn, document_id, shapes.pass_id))}
     return sorted(shapes.lines, key=lambda row: place.get(row.id, len(place)))
 
 
 def readings_of(conn: Connection, pass_id: str, kind: str) -> dict[str, CountingText]:
-    """The readings of a kind that count in a pass, by segment."""
+    """Return the counting readings of a kind in a pass, by segment."""
     return counting_readings(conn, pass_id, kind)
 
 
 def page_text_of(conn: Connection, document_id: str) -> str | None:
-    """A text of the page as a whole: its newest transcription that is of no segment, else what the node itself holds, else
-    its newest transcription in one piece; None where there is none."""
+    """Return a text of the page as a whole: its newest transcription without a segment, otherwise the text of
+    the node itself, otherwise its newest transcription in one piece; None if there is none.
+    """
     text = conn.execute(
         select(representations.c.content)
         .where(
@@ -105,7 +106,7 @@ def page_text_of(conn: Connection, document_id: str) -> str | None:
 
 
 def segment_of(conn: Connection, segment_id: str) -> Row[Any]:
-    """A live segment as a row; NotFound where there is none."""
+    """Return a live segment as a row; NotFound if there is none."""
     row = conn.execute(
         select(segments).where(segments.c.id == segment_id, segments.c.deleted_at.is_(None))
     ).one_or_none()
@@ -115,5 +116,5 @@ def segment_of(conn: Connection, segment_id: str) -> Row[Any]:
 
 
 def signs_of(conn: Connection, pass_id: str) -> list[Row[Any]]:
-    """The words of a pass that are called signs."""
+    """Return the words of a pass that are marked as signs."""
     return [row for row in segments_of(conn, pass_id, "word") if row.kind_raw == "sign"]

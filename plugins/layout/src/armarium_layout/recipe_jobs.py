@@ -1,4 +1,4 @@
-"""What layout can do in a workflow or a recipe: jobs that need no model, of which one takes a trained detector too."""
+"""The recipe jobs of layout: they need no model, except that one can also use a trained detector."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from armarium_layout.schemas import (
 
 
 def _make_lined_page(ex: Example) -> dict[str, Any]:
-    """A page whose lines a machine found: a person's outlines are left as they are."""
+    """Create a page whose lines were found by a machine, because outlines made by persons are not changed."""
     page_id = letter_page(ex)
     width, height = 600, 800
     found = [
@@ -52,7 +52,7 @@ def _drawn_lines(ex: Example) -> dict[str, Any]:
 
 
 def _with_detector(engine: Engine, library: Library, settings: RegionSettings) -> Placement:
-    """Where regions are found; the refusal for a detector that is not here."""
+    """Return where regions are found; raises the refusal for a detector that is not here."""
     if settings.model is None:
         return Placement()
     _, _, name = detector_of(engine, library, settings.model)
@@ -68,13 +68,13 @@ PUT_IN_ORDER = RecipeJob(
         lane="database",
     ),
     name="Put in order",
-    description="Puts the regions and lines of each page in the order they are read in: columns, margins, footnotes.",
+    description="Puts the regions and lines of each page in reading order: columns, margins, footnotes.",
     layer="lines",
     takes=("lines",),
     gives=("reading_order",),
     settings=NoSettings,
     writes=("layout.order_page",),
-    compare="lines that follow the right one, of all lines",
+    compare="share of lines that follow the right one",
     example=_drawn_lines,
 )
 
@@ -87,7 +87,8 @@ FIND_REGIONS = RecipeJob(
         lane="local-model",
     ),
     name="Find regions",
-    description="Finds the blocks of text of each page from its lines and the white space between them, or with a detector.",
+    description="Finds the blocks of text of each page from its lines and the white space between them, or "
+    "with a detector.",
     layer="lines",
     takes=("page_image",),
     gives=("regions",),
@@ -101,16 +102,17 @@ FIND_REGIONS = RecipeJob(
 
 REFINE_SHAPES = RecipeJob(
     kind=page_kind(
-        "refine-shapes", lines.refine_shapes, OutlineSettings, summary="Give lines the outlines of their ink."
+        "refine-shapes", lines.refine_shapes, OutlineSettings, summary="Give lines outlines around their ink."
     ),
     name="Refine shapes",
-    description="Gives each line that has a baseline an outline around its own ink, without that of its neighbours.",
+    description="Gives each line that has a baseline an outline around its own ink, excluding that of its "
+    "neighbours.",
     layer="lines",
     takes=("lines",),
     gives=("lines",),
     settings=OutlineSettings,
     writes=("layout.reshape_lines",),
-    compare="ink that both outlines hold, of the ink that either holds",
+    compare="ink within both outlines, as a share of the ink within either",
     example=_make_lined_page,
 )
 
@@ -134,17 +136,18 @@ SPLIT_PAGES = RecipeJob(
         "split-pages",
         pictures.split_page,
         NoSettings,
-        summary="Cut pictures of open books at their gutter.",
+        summary="Split pictures of open books at their gutter.",
         lane="images",
     ),
     name="Split pages",
-    description="Cuts the picture of an open book or notebook at its gutter into two pages; single pages stay whole.",
+    description="Splits the picture of an open book or notebook at its gutter into two pages; single pages "
+    "stay whole.",
     layer="prepare",
     takes=("page_image",),
     gives=("page_image",),
     settings=NoSettings,
     writes=("image.split",),
-    compare="spreads cut at the gutter of all spreads, and single pages cut",
+    compare="spreads split at the gutter of all spreads, and single pages split",
     example=lambda ex: {"page_id": spread_page(ex)},
 )
 
@@ -157,7 +160,8 @@ PREPARE = RecipeJob(
         lane="images",
     ),
     name="Prepare the image",
-    description="Makes renditions of each picture: level, with straight lines, without the paper. The picture itself stays.",
+    description="Makes renditions of each picture: level, with straight lines, without the paper. The "
+    "picture itself is not changed.",
     layer="prepare",
     takes=("page_image",),
     gives=("page_image", "rendition"),
@@ -171,16 +175,17 @@ TIE_TEXT = RecipeJob(
         "tie-text-to-lines",
         readings.tie_text,
         NoSettings,
-        summary="Share the text of pages out among their lines.",
+        summary="Divide the text of pages among their lines.",
     ),
     name="Tie text to lines",
-    description="Shares a page's text out among its lines: by its line breaks, by what was read, by how much fits into each.",
+    description="Divides a page's text among its lines: by its line breaks, by what was read, by the room "
+    "in each line.",
     layer="reading",
     takes=("page_reading", "lines"),
     gives=("line_readings",),
     settings=NoSettings,
     writes=("reading.take",),
-    compare="lines that got their own words, of all lines",
+    compare="share of lines that got their own words",
     example=lambda ex: {"page_id": text_page(ex)},
 )
 
@@ -198,7 +203,7 @@ TRACE_DRAWING = RecipeJob(
     gives=("drawings",),
     settings=DrawingSettings,
     writes=("reading.take",),
-    compare="ink that both pictures hold, of the ink that either holds",
+    compare="ink within both pictures, as a share of the ink within either",
     example=lambda ex: {"page_id": drawing_page(ex)},
 )
 
@@ -213,7 +218,7 @@ FIND_SIGNS = RecipeJob(
     gives=("signs",),
     settings=SignSettings,
     writes=("layout.take_shapes",),
-    compare="signs found of signs checked, and places that are none",
+    compare="signs found of signs checked, and places that are not signs",
     example=sign_page,
 )
 

@@ -1,4 +1,4 @@
-"""What layout is asked and answers: the settings of its jobs, and what one step writes."""
+"""Requests and answers of layout: the settings of its jobs, and what one step writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium.api import Message, NameOrMaterialPath, Params
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Number = Annotated[float, Field(ge=-1, le=2, allow_inf_nan=False)]
-"""A fraction of the page, or a little over its edge."""
+"""A fraction of the page, or slightly beyond its edge."""
 Rect = Annotated[list[Number], Field(min_length=4, max_length=4)]
 Points = Annotated[list[tuple[Number, Number]], Field(max_length=10_000)]
 Version = Annotated[int, Field(ge=0, le=2**53)]
@@ -21,19 +21,20 @@ class NoSettings(Params):
 
 
 class RegionSettings(Params):
-    """What finds the regions."""
+    """How regions are found."""
 
     model: NameOrMaterialPath | None = Field(
         default=None,
-        description="A layout detector that was trained on regions; none: blocks by the white space between lines.",
+        description="A layout detector trained on regions; default: blocks from the white space between "
+        "lines.",
     )
     at_least: float | None = Field(
         default=None,
         ge=0.01,
         le=1,
         allow_inf_nan=False,
-        description="How sure the detector is to be of a region, up to 1; lower finds more and errs more. None: as suited the "
-        "pages that it was validated on.",
+        description="The least confidence of the detector in a region, up to 1; a lower value finds more "
+        "and errs more. Default: what suited the pages that it was validated on.",
     )
 
 
@@ -42,7 +43,8 @@ class OutlineSettings(Params):
 
     lines: Literal["plain", "all"] = Field(
         default="plain",
-        description="plain: lines that have a rectangle or no outline; all: every line that no person drew.",
+        description="plain: lines that have a rectangle or no outline; all: every line that was not drawn "
+        "by a person.",
     )
 
 
@@ -51,20 +53,21 @@ class TableSettings(Params):
 
     unruled: bool = Field(
         default=True,
-        description="Also regions called tables that have no ruled lines: their columns are the white between the words.",
+        description="Also regions marked as tables that have no ruled lines: their columns are separated "
+        "by the white between the words.",
     )
 
 
 class PrepareSettings(Params):
-    """What is done to each picture; each makes a rendition of its own, and the picture stays."""
+    """How each picture is prepared; each treatment makes a rendition of its own, and the picture is not
+    changed.
+    """
 
-    deskew: bool = Field(default=True, description="Turn the page so that its lines are level.")
+    deskew: bool = Field(default=True, description="Rotate the page so that its lines are level.")
     dewarp: bool = Field(
-        default=False, description="Make lines straight that bend, as near the fold of a book."
+        default=False, description="Straighten lines that bend, such as near the fold of a book."
     )
-    background: bool = Field(
-        default=False, description="Take the paper away so that the ink stands on white."
-    )
+    background: bool = Field(default=False, description="Remove the paper so that the ink is on white.")
 
 
 class DrawingSettings(Params):
@@ -72,7 +75,7 @@ class DrawingSettings(Params):
 
     kinds: Annotated[list[Annotated[str, Field(min_length=1, max_length=80)]], Field(max_length=50)] = Field(
         default=["image", "graphic", "drawing", "illustration", "figure", "map", "seal", "decoration"],
-        description="Regions whose kind has one of these words in it are traced.",
+        description="Regions whose kind contains one of these words are traced.",
     )
 
 
@@ -81,12 +84,14 @@ class SignSettings(Params):
 
     examples: Annotated[list[Id], Field(max_length=200)] = Field(
         default=[],
-        description="Segments that are drawn around a sign, on whatever page: its examples. What looks like one that shows a "
-        "declared sign becomes an instance of it; without any, the pictures of all declared signs are looked for.",
+        description="Segments drawn around a sign, on any page: its examples. What looks like an example "
+        "that shows a declared sign becomes an instance of it; without examples, the pictures "
+        "of all declared signs are looked for.",
     )
     likeness: Annotated[float, Field(ge=0.4, le=1, allow_inf_nan=False)] = Field(
         default=0.64,
-        description="How like an example a place must be, up to 1; lower finds more and errs more.",
+        description="How similar to an example a place must be, up to 1; a lower value finds more and errs "
+        "more.",
     )
 
 
@@ -96,7 +101,7 @@ class OrderPage(Params):
 
 
 class OrderedPage(Message):
-    """The reading order that was made, and the one that was withdrawn for it."""
+    """The reading order that was made, and the one withdrawn in its favour."""
 
     document_id: str
     order_id: str
@@ -114,23 +119,23 @@ class FoundCell(Params):
 
 
 class FoundShape(Params):
-    """A region or sign that was found. key: its name in this step, for what stands inside it."""
+    """A region or sign that was found. key: its name in this step, for shapes inside it."""
 
     key: Id
     kind: Literal["region", "word"] = "region"
     rect: Rect
     kind_raw: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     inside: Id | None = None
-    """The segment that holds it, or the key of a shape named earlier."""
+    """The segment that contains it, or the key of a shape named earlier."""
     cell: FoundCell | None = None
     sign_id: Id | None = None
     """The declared sign that it shows."""
     certainty: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    """How sure it is that it shows that sign."""
+    """How certain it is that it shows that sign."""
 
 
 class HeldLine(Params):
-    """A segment that stands in one of the shapes now."""
+    """A segment that is now inside one of the shapes."""
 
     segment_id: Id
     expected_version: Version
@@ -138,7 +143,7 @@ class HeldLine(Params):
 
 
 class TakeShapes(Params):
-    """Shapes found on one page, into a pass that it has or into a new one."""
+    """Shapes found on one page, for an existing pass or a new one."""
 
     document_id: Id
     pass_id: Id | None = None
@@ -184,12 +189,12 @@ class MadeRendition(Message):
 
 
 class PreparedPage(Message):
-    """The renditions that were made; none of those that were there already."""
+    """The renditions that were made; not those that already existed."""
 
     document_id: str
     renditions: list[MadeRendition]
 
 
 def fractions(values: Any) -> list[float]:
-    """Numbers as plain floats to seven decimals: less than a hundredth of a pixel."""
+    """Return numbers as plain floats to seven decimals: less than a hundredth of a pixel."""
     return [round(float(value), 7) for value in values]

@@ -1,4 +1,6 @@
-"""What a model says of signs, written in one step: a description of each, and that it is an instance of the sign of that name."""
+"""What a model says signs are, written in one step: a description of each, and that it is an instance of the
+declared sign of that name.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,14 @@ def _example(ex: Example) -> dict[str, Any]:
     "model_jobs.take_signs",
     params=TakeSigns,
     result=TakenSigns,
-    summary="Take what a model said signs of a page are, in one step.",
+    summary="Record what a model identified the signs of a page as, in one step.",
     words="Identified signs of {document_id|a page}",
     example=_example,
 )
 def take_signs(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
-    """Raises what `reading.take` and `sign.take` do; where no family declares signs, the descriptions are all that is kept."""
+    """Raises what `reading.take` and `sign.take` raise. If no family declares signs, only the descriptions
+    are written.
+    """
     given = {"document_id": p.document_id, "pass_id": p.pass_id, "provider": p.provider, "model": p.model}
     readings = [{"segment_id": one.segment_id, "text": one.is_a} for one in p.signs]
     made = ctx.run("reading.take", {**given, "kind": DESCRIPTION, "readings": readings})

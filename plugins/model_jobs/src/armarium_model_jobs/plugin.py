@@ -1,4 +1,4 @@
-"""What these jobs bring to the engine: the only file with a hook."""
+"""What this family adds to the engine: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from armarium_model_jobs.recipe_jobs import RECIPE_JOBS
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """The recipe jobs that ask a model."""
+    """Register the recipe jobs that ask a model."""
     return Plugin(
         name="model_jobs",
-        summary="Lines corrected and translated, entries, tables, signs and free questions, by a provider's model",
+        summary="Correction and translation of lines, entries, tables, signs and free questions, by a "
+        "provider's model",
         prefixes=("model_jobs", *(job.id for job in RECIPE_JOBS)),
         actions=(take_signs, *start_actions("model_jobs", RECIPE_JOBS)),
         recipe_jobs=RECIPE_JOBS,

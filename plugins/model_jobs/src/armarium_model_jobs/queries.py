@@ -1,4 +1,4 @@
-"""What a model is told of a page: the lines and signs of the pass it is read by, with the readings that count."""
+"""What a model is shown of a page: the lines and signs of its working pass, with their counting readings."""
 
 from __future__ import annotations
 
@@ -17,35 +17,37 @@ from armarium_source_model.api import (
 
 
 class Line(NamedTuple):
-    """A line with the reading that counts, its white space made single so that nothing in it begins a line anew."""
+    """A line with its counting reading; runs of white space are single spaces, so that the text cannot start
+    a new line.
+    """
 
     segment_id: str
     text: str
     by_person: bool
-    """Whether a person wrote or chose it."""
+    """Whether a person wrote or chose the reading."""
     cell: dict[str, Any] | None
-    """Where in a table it stands: row and column from 0."""
+    """The row and column of the line in a table, counted from 0."""
 
 
 class PageLines(NamedTuple):
-    """The lines of a page that have words, in reading order; no pass where the page has none."""
+    """The lines of a page that have words, in reading order; no pass if the page has none."""
 
     pass_id: str | None
     lines: tuple[Line, ...]
 
     @property
     def fingerprint(self) -> str:
-        """Of the text that is sent; what was made of it is stale when this is another by now."""
+        """Return a fingerprint of the text that is sent; a result made from it is stale once it changes."""
         return text_fingerprint("\n".join(line.text for line in self.lines))
 
 
 def single_spaced(text: str) -> str:
-    """*text* on one line."""
+    """Return *text* on one line."""
     return " ".join(text.split())
 
 
 def lines_of(conn: Connection, document_id: str) -> PageLines:
-    """The transcribed lines of a page."""
+    """Return the transcribed lines of a page."""
     rule = reading_rule(conn)
     pass_id, _ = working_pass(conn, document_id, rule)
     if pass_id is None:
@@ -66,7 +68,7 @@ def lines_of(conn: Connection, document_id: str) -> PageLines:
 
 
 def texts_of(conn: Connection, pass_id: str, kind: str) -> dict[str, str]:
-    """The words that count of each segment of a pass, by kind."""
+    """Return the counting readings of the segments of a pass, by kind."""
     rule = reading_rule(conn)
     return {key: one.text for key, one in counting_readings(conn, pass_id, kind, rule).items()}
 
@@ -76,7 +78,7 @@ DESCRIPTION = "description"
 
 
 def signs_of(conn: Connection, document_id: str) -> tuple[str | None, list[Row[Any]]]:
-    """The pass a page is read by, and its words that are called signs."""
+    """Return the working pass of a page, and its words that are marked as signs."""
     pass_id, _ = working_pass(conn, document_id, reading_rule(conn))
     if pass_id is None:
         return None, []

@@ -1,4 +1,4 @@
-"""What a model is asked for in a workflow or a recipe."""
+"""The recipe jobs that ask a model, for workflows and recipes."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ CORRECT = _job(
     ModelSettings,
     summary="Have a model correct the lines of pages.",
     name="Correct",
-    description="A model corrects what a machine misread, line by line; what a person wrote or chose stays as it is.",
+    description="A model corrects what a machine misread, line by line; what a person wrote or chose is "
+    "not changed.",
     layer="reading",
     takes=("line_readings",),
     gives=("line_readings",),
     writes=("reading.take",),
-    compare="characters wrong of all characters, before and after",
+    compare="share of wrong characters, before and after",
 )
 
 RENDER = _job(
@@ -75,7 +76,7 @@ RENDER = _job(
     takes=("line_readings",),
     gives=("line_readings",),
     writes=("reading.take",),
-    compare="characters that differ from a person's rendering, of all characters",
+    compare="share of characters that differ from a person's rendering",
 )
 
 ASK = _job(
@@ -84,9 +85,9 @@ ASK = _job(
     QuestionSettings,
     summary="Ask a model about pages.",
     place=_placed_question,
-    example=lambda ex: {**read_page(ex), "settings": {"prompt": "Who is written to?"}},
+    example=lambda ex: {**read_page(ex), "settings": {"prompt": "To whom is this addressed?"}},
     name="Ask a model",
-    description="Asks a model a question about the words of each page, and keeps what it answers beside the page.",
+    description="Asks a model a question about the text of each page, and stores the answer with the page.",
     layer="knowledge",
     takes=("page_reading",),
     gives=(),
@@ -97,17 +98,18 @@ EXTRACT = _job(
     "extract-to-a-table",
     results.extract,
     ColumnSettings,
-    summary="Have a model extract what pages say to a table.",
+    summary="Have a model extract the contents of pages into a table.",
     place=_placed_table,
     example=lambda ex: {**read_page(ex), "settings": {"columns": ["Who", "What"]}},
     name="Extract to a table",
-    description="A model extracts what each page says to rows with the columns named, each row with the lines it is from.",
+    description="A model extracts the contents of each page into rows with the given columns, each row "
+    "with the lines it comes from.",
     layer="structure",
     takes=("page_reading", "table_cells"),
     gives=("table_rows",),
     takes_any=True,
     writes=("artifact.create",),
-    compare="cells that are right, of all cells",
+    compare="share of cells that are right",
 )
 
 SPLIT = _job(
@@ -116,12 +118,13 @@ SPLIT = _job(
     ModelSettings,
     summary="Have a model split pages into entries.",
     name="Split into entries",
-    description="A model says with which lines the entries of a register, diary or list begin; the lines are shared out.",
+    description="A model says which lines begin the entries of a register, diary or list; the lines are "
+    "divided among them.",
     layer="structure",
     takes=("page_reading",),
     gives=("entries",),
     writes=("artifact.create",),
-    compare="entries that begin where they should, of all entries",
+    compare="share of entries that begin where they should",
 )
 
 IDENTIFY = _job(
@@ -131,12 +134,13 @@ IDENTIFY = _job(
     summary="Have a model identify the signs of pages.",
     example=signed_page,
     name="Identify signs",
-    description="A model that takes pictures says what the signs found on each page are: a description of each, and an instance of the sign of that name.",
+    description="A model that accepts pictures says what the signs found on each page are: each gets a "
+    "description and becomes an instance of the declared sign of that name.",
     layer="reading",
     takes=("signs",),
     gives=("sign_identifications",),
     writes=("model_jobs.take_signs",),
-    compare="signs identified rightly, of all signs",
+    compare="share of signs identified correctly",
 )
 
 RECIPE_JOBS = (CORRECT, IDENTIFY, RENDER, SPLIT, EXTRACT, ASK)

@@ -1,4 +1,4 @@
-"""The pages that the examples of these jobs work on."""
+"""The pages that the examples of these jobs use."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from armarium.api import Example, new_id
 
 WORDS = ("Deer Sir", "your letter of the third", "has come to hand")
-"""What a machine read, in order."""
+"""The lines as a machine read them, in order."""
 
 
 def page_with_pass(ex: Example) -> tuple[str, str]:
-    """A page and a pass of it, by their ids."""
+    """The ids of a page and of a pass of it."""
     page_id = str(ex.run("document.create", {"name": "Letter", "doc_type": "page"})["id"])
     made = ex.run("segment.pass_create", {"document_id": page_id, "name": "Lines"})
     return page_id, str(made["id"])
 
 
 def with_provider(ex: Example, example: Callable[[Example], dict[str, Any]]) -> dict[str, Any]:
-    """The ground of *example*, with a provider of this machine among its settings."""
+    """Wrap the setup of *example* so that its settings name a provider on this machine."""
     ground = example(ex)
     stated = {"name": f"Server {new_id()}", "provider_type": "local-server"}
     provider = ex.run("provider.create", stated)["id"]
@@ -30,7 +30,7 @@ def with_provider(ex: Example, example: Callable[[Example], dict[str, Any]]) -> 
 
 
 def read_page(ex: Example) -> dict[str, Any]:
-    """A page of three lines that a machine read."""
+    """Create a page of three lines that a machine read."""
     page_id, pass_id = page_with_pass(ex)
     of_page = {"document_id": page_id, "pass_id": pass_id}
     anchors = [{"rect": [0.1, 0.1 + 0.1 * number, 0.8, 0.05]} for number in range(len(WORDS))]
@@ -42,11 +42,11 @@ def read_page(ex: Example) -> dict[str, Any]:
 
 
 SIGN_CORNERS = ((60, 60), (240, 180))
-"""Where the signs of the sample stand, in pixels of its picture of 400 by 300."""
+"""The corners of the signs of the sample, in pixels of its 400 by 300 picture."""
 
 
 def signed_page(ex: Example) -> dict[str, Any]:
-    """A page with a picture and two signs, a dark square each."""
+    """Create a page with a picture and two signs, each a dark square."""
     from PIL import Image
 
     assert ex.library is not None

@@ -12,28 +12,30 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class ModelSettings(Params):
-    """Which model is asked, and whether pages may leave for it."""
+    """The model to ask, and whether pages may leave this machine for it."""
 
     provider: Annotated[str, Field(min_length=1, max_length=80)] | None = Field(
         default=None, description="The provider, by name or id."
     )
-    model: Name | None = Field(default=None, description="One of its models; left out: its default.")
+    model: Name | None = Field(
+        default=None, description="One of its models; default: the provider's default model."
+    )
     pages_may_leave: bool = Field(
-        default=False, description="Whether pages may be sent to a provider of another machine."
+        default=False, description="Whether pages may be sent to a provider on another machine."
     )
     prompt: Annotated[str, Field(min_length=1, max_length=20_000)] | None = Field(
-        default=None, description="What the model is told beside what the work asks of it."
+        default=None, description="Instructions for the model in addition to those of the job."
     )
 
 
 class QuestionSettings(ModelSettings):
-    """What is asked of each page."""
+    """The question to ask about each page."""
 
     picture: bool = Field(default=False, description="Also show the model the picture of the page.")
 
 
 class RenderSettings(ModelSettings):
-    """Into what lines are rendered."""
+    """What lines are rendered into."""
 
     kind: Literal["translation", "transliteration", "normalized_text"] = Field(
         default="translation",
@@ -41,12 +43,13 @@ class RenderSettings(ModelSettings):
     )
     into: Name | None = Field(
         default=None,
-        description="The language, script or spelling; left out: English, Latin letters, today's spelling.",
+        description="The target language, script or spelling; default: English, Latin letters or today's "
+        "spelling.",
     )
 
 
 class ColumnSettings(ModelSettings):
-    """The table that is made of each page."""
+    """The table to make of each page."""
 
     columns: Annotated[list[Name], Field(max_length=50)] = Field(
         default=[], description="The names of the columns, in order."
@@ -54,14 +57,14 @@ class ColumnSettings(ModelSettings):
 
 
 class SeenSign(Params):
-    """What a sign of the page is taken for: its name, or a description of it."""
+    """What a sign of the page is identified as: its name, or a description of it."""
 
     segment_id: Name
     is_a: Annotated[SourceText, Field(min_length=1, max_length=500)]
 
 
 class TakeSigns(Params):
-    """What a model said the signs of one page are."""
+    """What a model identified the signs of one page as."""
 
     document_id: Name
     pass_id: Name
@@ -71,7 +74,7 @@ class TakeSigns(Params):
 
 
 class TakenSigns(Message):
-    """declared: signs of names that were not there before; instance_ids: where a sign is said to stand."""
+    """declared: signs declared by this step; instance_ids: the places identified as signs."""
 
     representation_ids: list[str]
     declared: list[str]

@@ -1,4 +1,4 @@
-"""What other families may use of paleography: its tables, and what is said of segments."""
+"""What other families may use of paleography: its tables, and the records about segments."""
 
 from __future__ import annotations
 

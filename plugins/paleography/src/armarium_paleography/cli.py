@@ -1,4 +1,4 @@
-"""Commands that show hands and letters side by side."""
+"""Commands that draw hands and letters side by side."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from armarium.commandline import Refused, Session, Topic, answer, plural, projec
 Out = Annotated[
     Path | None, typer.Option("--sheet", help="Draw the pictures side by side into this PNG file.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file where it is there.")]
-Height = Annotated[int, typer.Option("--height", help="Pixels of each picture's height.", min=16, max=256)]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+Height = Annotated[int, typer.Option("--height", help="Height of each picture in pixels.", min=16, max=256)]
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     example = 'Example: armarium hands "Hand A" --sheet hand-a.png'
     program.command(rich_help_panel=Topic.lines, epilog=example)(hands)
@@ -27,19 +27,17 @@ def commands() -> typer.Typer:
 
 
 def hands(
-    hand: Annotated[
-        str | None, typer.Argument(help="A hand's label or id; left out: all are listed.")
-    ] = None,
+    hand: Annotated[str | None, typer.Argument(help="A hand's label or id; default: list all hands.")] = None,
     sheet: Out = None,
     height: Height = 64,
     overwrite: Overwrite = False,
 ) -> None:
-    """List the hands, or what is in one; with --sheet, draw it."""
+    """List the hands, or the attributions to one; with --sheet, draw their pictures."""
     with project_session() as session:
         listed = session.get("/api/hands")["items"]
         if hand is None:
             if sheet is not None:
-                raise Refused("Name the hand whose sheet is to be drawn: armarium hands HAND --sheet FILE.")
+                raise Refused("Name the hand whose sheet should be drawn: armarium hands HAND --sheet FILE.")
             answer(
                 {"items": listed, "count": len(listed)}, lambda: _lines(_hand_words(one) for one in listed)
             )
@@ -53,14 +51,18 @@ def hands(
 
 def letters(
     character: Annotated[
-        str | None, typer.Argument(help="A character; left out: the features in use.")
+        str | None, typer.Argument(help="A character; default: list the features in use.")
     ] = None,
-    hand: Annotated[str | None, typer.Option("--hand", help="Only those of this hand (label or id).")] = None,
+    hand: Annotated[
+        str | None, typer.Option("--hand", help="Only letterforms of this hand (label or id).")
+    ] = None,
     sheet: Out = None,
     height: Height = 64,
     overwrite: Overwrite = False,
 ) -> None:
-    """List the described letterforms of a character, or the features in use; with --sheet, draw them."""
+    """List the described letterforms of a character, or the features in use; with --sheet, draw their
+    pictures.
+    """
     with project_session() as session:
         asked: dict[str, Any] = {} if character is None else {"character": character}
         if hand is not None:
@@ -89,8 +91,11 @@ def _find_named(listed: list[dict[str, Any]], text: str) -> dict[str, Any]:
     if len(found) == 1:
         return found[0]
     if found:
-        raise Refused(f"{len(found)} hands are called {text!r}: {', '.join(one['id'] for one in found)}.")
-    raise Refused(f"There is no hand {text!r}; armarium hands lists them.")
+        raise Refused(
+            f"{len(found)} hands are called {text!r}: {', '.join(one['id'] for one in found)}. Name one by "
+            "its id."
+        )
+    raise Refused(f"There is no hand called {text!r}; armarium hands lists them.")
 
 
 def _hand_words(hand: dict[str, Any]) -> str:

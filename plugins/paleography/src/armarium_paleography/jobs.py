@@ -1,4 +1,4 @@
-"""Long work of paleography: looking at the lines and words of pages, page by page."""
+"""The job that looks at the lines and words of pages, page by page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from armarium_paleography.schemas import LookArgs
 from armarium_source_model.api import passes, segments
 
 NUMBER = 2
-"""Bytes of a number of a stored vector."""
+"""Bytes per number of a stored vector."""
 
 
 def look_at(job: JobContext) -> dict[str, Any]:
-    """One step a page. Killed anywhere and run again it looks at what is left."""
+    """Look at the pages, one step per page. Killed at any point and run again, it looks at the rest."""
     args: LookArgs = job.args
     kept: dict[str, int] = {"next": 0, "looked_at": 0, "left_out": 0, **job.checkpoint}
     target = worker_target()
@@ -54,7 +54,7 @@ def _writing(rows: list[dict[str, Any]]) -> Any:
 
 
 def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, Any]]:
-    """The vectors of a page's lines and words that were drawn or moved since they were looked at."""
+    """Return vectors of the page's lines and words that were drawn or moved since they were last looked at."""
     with job.library.db.read() as conn:
         picture = page_image(job.library, conn, page_id)
         known = kept_fingerprints(conn, page_id)

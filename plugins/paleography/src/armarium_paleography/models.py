@@ -1,4 +1,6 @@
-"""The tables of paleography: campaigns, editorial facts, hands, signs, letterforms, and what likeness proposes."""
+"""The tables of paleography: campaigns, editorial facts, hands, signs, letterforms, and proposals by
+similarity.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ hands = Table(
     Index("ix_hand_label", "label"),
     info=tracked(label="hand"),
 )
-"""A hand of the project: one writer's writing, wherever it stands."""
+"""A hand of the project: the writing of one scribe, wherever it occurs."""
 
 attributions = Table(
     "hand_attribution",
@@ -43,7 +45,7 @@ attributions = Table(
     Index("ix_hand_attribution_hand", "hand_id", "id", sqlite_where=LIVE),
     info=tracked(label="attribution to a hand", document="document_id"),
 )
-"""One judgement that a segment is of a hand; rivals stand side by side."""
+"""One judgement that a segment is in a hand; rival judgements may exist side by side."""
 
 campaigns = Table(
     "campaign",
@@ -59,7 +61,7 @@ campaigns = Table(
     Column("withdrawn_at", Text),
     info=tracked(label="campaign", document="document_id"),
 )
-"""A campaign of writing on a source: what was laid down in one go. 1 was laid down first."""
+"""A campaign of writing on a source: what was written in one go. The first one has sequence 1."""
 
 members = Table(
     "campaign_member",
@@ -73,7 +75,9 @@ members = Table(
     Index("ix_campaign_member_segment", "segment_id", sqlite_where=text("superseded_at IS NULL")),
     info=tracked(label="membership of a campaign", document="document_id"),
 )
-"""That a segment belongs to a campaign; at most one stands for a segment, earlier ones stay as superseded."""
+"""Membership of a segment in a campaign: at most one per segment is current, earlier ones remain as
+superseded.
+"""
 
 reading_members = Table(
     "campaign_reading",
@@ -87,7 +91,7 @@ reading_members = Table(
     Index("ix_campaign_reading_of", "representation_id", sqlite_where=text("superseded_at IS NULL")),
     info=tracked(label="campaign of a reading", document="document_id"),
 )
-"""That a reading gives what a campaign wrote; a reading may give several."""
+"""A campaign whose writing a reading gives; a reading may give several."""
 
 facts = Table(
     "editorial_fact",
@@ -110,14 +114,16 @@ facts = Table(
     Column("withdrawn_at", Text),
     info=tracked(label="editorial fact", document="document_id"),
 )
-"""What an editor sees on a line: unclear, lost, restored, supplied, superfluous, deleted, added; of a span, or of it all."""
+"""What an editor sees on a line: unclear, lost, restored, supplied, superfluous, deleted, added; of a span or
+the whole line.
+"""
 
 signs = Table(
     "sign",
     metadata,
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
-    # Empty only where the picture stayed behind in another project.
+    # Null only if the picture remained in another project.
     reference("picture_segment_id", segments.c.id, required=False),
     Column("code_point", Text),
     Column("list_references", Json, nullable=False),
@@ -129,7 +135,7 @@ signs = Table(
     Index("ix_sign_code_point", "code_point", sqlite_where=LIVE),
     info=tracked(label="sign"),
 )
-"""A sign of the project, with a picture of it; a code point is of one live sign."""
+"""A sign of the project, with its picture; a code point belongs to one live sign."""
 
 instances = Table(
     "sign_instance",
@@ -144,7 +150,7 @@ instances = Table(
     Index("ix_sign_instance_sign", "sign_id", "id", sqlite_where=LIVE),
     info=tracked(label="instance of a sign", document="document_id"),
 )
-"""That a segment shows a sign."""
+"""An instance: a segment that shows a sign."""
 
 allographs = Table(
     "letterform_allograph",
@@ -157,7 +163,7 @@ allographs = Table(
     Column("withdrawn_at", Text),
     info=tracked(label="allograph"),
 )
-"""One way a character is written: a long s, an open g."""
+"""One way to write a character: a long s, an open g."""
 
 letterforms = Table(
     "letterform",
@@ -175,7 +181,7 @@ letterforms = Table(
     Index("ix_letterform_character", "character", "id", sqlite_where=LIVE),
     info=tracked(label="letterform", document="document_id"),
 )
-"""How the character of a segment is written, in words that anybody may bring; one description stands for a segment."""
+"""How the character of a segment is written, in free terms; a segment has one live description."""
 
 proposals = Table(
     "likeness_proposal",
@@ -191,20 +197,22 @@ proposals = Table(
     Column("state", Text, nullable=False),
     Column("decided_by", Text),
     Column("decided_at", Text),
-    # The attribution or instance that accepting it made.
+    # The attribution or instance that was made when it was accepted.
     Column("resulting_id", Text),
     *provenance_columns(),
     Index("ix_likeness_proposal_state", "state", "kind", "id"),
     info=tracked(label="proposal", document="document_id"),
 )
-"""A hand or sign that a segment may be of, because it looks like one that is; no judgement until a person accepts it."""
+"""A hand or sign proposed for a segment because it looks like a judged one; no judgement until a person
+accepts it.
+"""
 
 vectors = Table(
     "likeness_vector",
     metadata,
     Column("segment_id", Text, primary_key=True),
     Column("document_id", Text, nullable=False, index=True),
-    # Of the picture and the shape that it was made of: another one is made when these change.
+    # Of the picture and shape it was made from: when these change, the vector is made again.
     Column("fingerprint", Text, nullable=False),
     Column("vector", LargeBinary, nullable=False),
     info=derived(document="document_id"),
@@ -223,4 +231,6 @@ EXPORTED = (
     allographs,
     letterforms,
 )
-"""Tables whose rows leave a project as records; what likeness proposes is worked out anew elsewhere."""
+"""Tables whose rows leave a project as records; proposals are not among them, the other project makes its
+own.
+"""

@@ -1,4 +1,4 @@
-"""What paleography brings to the engine: the only file with a hook."""
+"""What paleography adds to the engine; the only file with hooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from armarium_paleography.routes import router
 
 _NAMED = ("hand", "sign", "letterform_allograph")
 _CARRIER = Carrier(companions=_NAMED, named=_NAMED, arrived=settle_arrivals)
-"""A hand, a sign, an allograph comes along with what names it, and is matched by its name in the other project."""
+"""A hand, sign or allograph is copied along with the rows that name it, and matched by name in the other
+project.
+"""
 
 
 @hookimpl

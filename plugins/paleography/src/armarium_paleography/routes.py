@@ -1,4 +1,4 @@
-"""Routes that answer files: sheets, and the bundled fonts."""
+"""Routes that answer with files: sheets, and the bundled fonts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def _answer(sheet: Sheet) -> Response:
 def read_hand_sheet(
     library: CurrentLibrary, hand_id: str, height: Height = USUAL, limit: Limit = MOST, offset: Offset = 0
 ) -> Response:
-    """PNG bytes: the pictures straightened to one height, each with the page it comes from. Changes nothing."""
+    """A PNG: the pictures straightened and scaled to one height, each with the name of its page. Changes
+    nothing.
+    """
     with library.db.read() as conn:
         return _answer(sheet_of_hand(library, conn, hand_id, height=height, limit=limit, offset=offset))
 
@@ -70,7 +72,7 @@ def read_hand_sheet(
 def read_sign_sheet(
     library: CurrentLibrary, sign_id: str, height: Height = USUAL, limit: Limit = MOST, offset: Offset = 0
 ) -> Response:
-    """PNG bytes, as of a hand."""
+    """A PNG, like that of a hand."""
     with library.db.read() as conn:
         return _answer(sheet_of_sign(library, conn, sign_id, height=height, limit=limit, offset=offset))
 
@@ -90,7 +92,7 @@ def read_letter_sheet(
     limit: Limit = MOST,
     offset: Offset = 0,
 ) -> Response:
-    """PNG bytes, as of a hand; 422 where none of the three is named."""
+    """A PNG, like that of a hand; 422 if none of the three is named."""
     asked = {"character": character, "allograph_id": allograph_id, "hand_id": hand_id}
     with library.db.read() as conn:
         return _answer(sheet_of_letters(library, conn, **asked, height=height, limit=limit, offset=offset))
@@ -100,7 +102,7 @@ def read_letter_sheet(
     "/fonts", summary="The bundled fonts, in fallback order", response_model=Fonts, responses=REFUSALS()
 )
 def list_fonts(principal: CurrentPrincipal) -> dict[str, Any]:
-    """Those whose packages are installed. The same for every project."""
+    """Those whose packages are installed. The list is the same for every project."""
     shown = ("name", "family", "scripts", "file", "licence", "licence_file", "order")
     items = [{name: getattr(font, name) for name in shown} for font in bundled_fonts()]
     return {"items": items, "count": len(items)}
@@ -113,7 +115,7 @@ def list_fonts(principal: CurrentPrincipal) -> dict[str, Any]:
     responses={**REFUSALS(404), **FONT},
 )
 def read_font(principal: CurrentPrincipal, name: str) -> Response:
-    """The bytes of a font by its name or its file's; the text of a licence by its file's name."""
+    """The bytes of a font, by its name or file name; the text of a licence, by its file name."""
     for font in bundled_fonts():
         if name in (font.name, font.file):
             return Response(font.path.read_bytes(), media_type=f"font/{font.path.suffix[1:]}")

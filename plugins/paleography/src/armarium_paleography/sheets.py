@@ -1,4 +1,4 @@
-"""Draws a sheet: pictures side by side at one height, each with where it comes from; pure."""
+"""Draws a sheet: pictures side by side at one height, each with its source; pure."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from PIL import Image
 
 WIDTH, MARGIN, GAP = 1600, 28, 16
-"""Pixels: the sheet's width, the paper around it, the room between pictures."""
+"""In pixels: the width of the sheet, its margin, the gap between pictures."""
 PAPER, INK, FAINT, RULE = (250, 248, 243), (38, 36, 34), (120, 116, 110), (222, 217, 208)
 TITLE, CAPTION = 24, 13
-"""Pixels of the letters of the title and of what stands beneath a picture."""
+"""Font sizes of the title and of the captions, in pixels."""
 LOWEST_CAPTION = 90
-"""Pixels: a narrower picture is given this much room, so that something can be read beneath it."""
+"""In pixels: the least width for a picture, so that its caption can be read."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One picture, at the sheet's height or lower where it is too long for the sheet, and what stands beneath it."""
+    """One picture, at the sheet's height or lower if it is too long for the sheet, and its caption."""
 
     image: Image.Image
     caption: str
 
 
 def fit_image(image: Image.Image, height: int) -> Image.Image:
-    """*image* at *height* pixels, or lower where it would not fit the width of the sheet."""
+    """Scale *image* to *height* pixels, or lower if it would not fit the width of the sheet."""
     from PIL import Image
 
     scale = min(height / image.height, (WIDTH - 2 * MARGIN) / image.width)
@@ -38,7 +38,7 @@ def fit_image(image: Image.Image, height: int) -> Image.Image:
 
 
 def draw_sheet(title: str, notes: Sequence[str], pieces: Sequence[Piece], height: int) -> Image.Image:
-    """The sheet: its title, what is to be said of it, and the pictures in rows."""
+    """Draw the sheet: its title, notes, and the pictures in rows."""
     from PIL import Image, ImageDraw
 
     rows: list[list[tuple[int, Piece]]] = []
@@ -62,7 +62,7 @@ def draw_sheet(title: str, notes: Sequence[str], pieces: Sequence[Piece], height
     for number, row in enumerate(rows):
         y = top + number * step
         for x, piece in row:
-            # Pictures stand on one line, as letters do.
+            # The lower edges of the pictures of a row are aligned, like letters on a line.
             place = (x, y + height - piece.image.height)
             sheet.paste(piece.image.convert("RGB"), place)
             right, bottom = place[0] + piece.image.width, place[1] + piece.image.height
@@ -80,7 +80,7 @@ def write(
     colour: tuple[int, int, int],
     room: float,
 ) -> None:
-    """Write *text*, cut with an ellipsis where it is longer than *room*."""
+    """Write *text*, shortened with an ellipsis if it is wider than *room*."""
     font = PictureFont(size)
     if font.width(text) > room:
         low, high = 0, len(text)

@@ -1,1 +1,3 @@
-"""Recipes: answers about the material, the plan of work they lead to, its runs, and readers chosen by measurement."""
+"""Recipes: answers about the material, the plan of work they lead to, its runs, and the choice of readers by
+measurement.
+"""

@@ -1,4 +1,4 @@
-"""The tables of a project's recipe: what was answered and saved, when it was started, and how its runs went."""
+"""The tables of a project's recipe: its answers and saved recipe, when it was started, and its runs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from armarium_documents.api import documents
 metadata = MetaData()
 
 ONLY = "project"
-"""The id of the one row of a table that has one row a project."""
+"""The id of the only row of a table that has one row per project."""
 
 setups = Table(
     "recipes_project",
     metadata,
     Column("id", Text, primary_key=True),
     Column("answers", Json),
-    # The version stands in the column beside it, for it grows when a save is taken back too.
+    # The version has its own column, because it also grows when a save is undone.
     Column("recipe", Json),
     Column("version", Integer, nullable=False),
     Column("updated_at", Text, nullable=False),
     info=tracked(label="recipe of the project", monotonic=("version", "updated_at"), large=("recipe",)),
 )
-"""What was answered of the material, and the recipe that follows from it."""
+"""The answers about the material, and the recipe that follows from them."""
 
 overrides = Table(
     "recipes_override",
@@ -38,7 +38,7 @@ overrides = Table(
     Column("set_at", Text, nullable=False),
     info=tracked(label="override of a step of the recipe", document="folder_id"),
 )
-"""Another card for a step, for the whole project or beneath a folder."""
+"""Another card for a step, in the whole project or below a folder."""
 
 starts = Table(
     "recipes_start",
@@ -50,7 +50,7 @@ starts = Table(
     Column("recipe_version", Integer, nullable=False),
     Column("pages", Integer, nullable=False),
     Column("redo", Json, nullable=False),
-    # What a person agreed to have sent away, when pressing Start: the uses of a cloud by step.
+    # The uses of a cloud, by step, that a person agreed to when pressing Start.
     Column("cloud_uses", Json),
     info=tracked(label="start of the recipe"),
 )
@@ -66,7 +66,7 @@ proposals = Table(
     Column("proposed_at", Text, nullable=False),
     info=tracked(label="steps proposed for the recipe"),
 )
-"""What was added to the recipe since the last Start, for the material that is there."""
+"""What was added to the recipe since the last Start, for the material already there."""
 
 runs = Table(
     "recipes_run",
@@ -76,7 +76,7 @@ runs = Table(
     Column("started_by", Text, nullable=False),
     Column("recipe_version", Integer, nullable=False),
     Column("page_ids", Json, nullable=False),
-    # What the run carries out, as it was when it was started: a recipe saved meanwhile does not change it.
+    # What the run carries out, as it was at the start: a recipe saved meanwhile does not change it.
     Column("cards", Json, nullable=False),
     Column("skipped", Json, nullable=False),
     Column("refusals", Json, nullable=False),
@@ -86,7 +86,7 @@ runs = Table(
     Column("finished_at", Text),
     info=operational(names_many=True),
 )
-"""Each run of the recipe; it outlives its job, of which the queue keeps 30 days."""
+"""Each run of the recipe; the row outlives the job, which the queue deletes after 30 days."""
 
 done_pages = Table(
     "recipes_page_done",
@@ -94,18 +94,20 @@ done_pages = Table(
     Column("job", Text, nullable=False),
     Column("page_id", Text, nullable=False),
     Column("thread_id", Text, nullable=False),
-    # The text it worked on; empty where it worked on the picture.
+    # The fingerprint of the text it worked on; empty if it worked on the picture.
     Column("fingerprint", Text, nullable=False),
     PrimaryKeyConstraint("job", "page_id"),
     info=operational(),
 )
-"""Which pages a step has been over, so that a page on which there was nothing to write is not done again."""
+"""Which pages a step has processed, so that a page on which there was nothing to write is not processed
+again.
+"""
 
 files = Table(
     "recipes_file",
     metadata,
     Column("name", Text, primary_key=True),
-    # Of the text that the project and the file last agreed in; none: the file is to be gone.
+    # The digest of the text on which the project and the file last agreed; null: the file should not exist.
     Column("digest", Text),
     Column("state", Text, nullable=False),
     Column("why", Text),
@@ -113,7 +115,7 @@ files = Table(
     Column("kept_as", Text),
     info=operational(),
 )
-"""How the files in the project's folder `recipe` stand to the rows."""
+"""How the files in the project's folder `recipe` relate to the rows."""
 
 arrivals = Table(
     "recipes_arrival",
@@ -123,4 +125,4 @@ arrivals = Table(
     Column("page_id", Text, nullable=False),
     info=operational(),
 )
-"""What an import brought after Start, by the run that goes over it."""
+"""The pages an import added after Start, by the run that works on them."""

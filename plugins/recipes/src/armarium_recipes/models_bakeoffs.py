@@ -1,4 +1,4 @@
-"""The tables of bake-offs, and of the readers that read the lines of single hands."""
+"""The tables of bake-offs, and of the readers used for single hands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium_recipes.models import metadata
 bakeoffs = Table(
     "recipes_bakeoff",
     metadata,
-    # That of its job.
+    # The id of its job.
     Column("id", Text, primary_key=True),
     Column("step", Text, nullable=False),
     Column("started_at", Text, nullable=False),
@@ -22,11 +22,11 @@ bakeoffs = Table(
     Column("lines", Integer, nullable=False),
     Column("candidates", Json, nullable=False),
     Column("promote", Integer, nullable=False),
-    # What came of it beside the scores, which stand on the models' cards.
+    # The outcome apart from the scores, which are on the models' cards.
     Column("outcome", Json),
     info=operational(),
 )
-"""Each bake-off as it was begun; it outlives its job, of which the queue keeps 30 days."""
+"""Each bake-off as it was started; the row outlives the job, which the queue deletes after 30 days."""
 
 champions = Table(
     "recipes_champion",
@@ -42,4 +42,4 @@ champions = Table(
     Index("ix_recipes_champion_hand", "hand_id", unique=True),
     info=tracked(label="reader of a hand"),
 )
-"""Which reader reads the lines of a hand; at most one a hand."""
+"""Which reader reads the lines of a hand; at most one per hand."""

@@ -1,4 +1,4 @@
-"""What recipes bring to the engine: the only file with a hook."""
+"""What recipes add to the engine: the only file with a hook."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from armarium_training.api import EVALUATION_FOLLOWERS
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Recipes, Start, bake-offs."""
+    """Register recipes, Start and bake-offs."""
     return Plugin(
         name="recipes",
         summary="Recipes, Start, bake-offs",

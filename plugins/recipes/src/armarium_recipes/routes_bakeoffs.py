@@ -1,4 +1,4 @@
-"""The routes of bake-offs that are written by hand: one begins one of two actions, the other answers a picture."""
+"""The handwritten routes of bake-offs: one starts one of two actions, the other answers a picture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ router = APIRouter(tags=["recipes"])
     "/api/recipes/project/bakeoffs",
     response_model=written(Bakeoff),
     responses=REFUSALS(404, 409),
-    summary="Measure readers, or finders of lines, on the project's corrected pages (evaluation.run)",
+    summary="Measure readers, or line finders, on the project's corrected pages (evaluation.run)",
 )
 def start_bakeoff(
     request: Request,
@@ -36,8 +36,9 @@ def start_bakeoff(
     principal: CurrentPrincipal,
     body: StartBakeoff,
 ) -> Response:
-    """Nothing is written as a reading. Invalid with `ready` false and what is lacking for below 100 corrected lines on two
-    pages, for a project that was not set up, and where no candidate can be scored."""
+    """No reading is written. Invalid, with `ready` false and what is missing, for fewer than 100 corrected
+    lines on two pages, a project that is not set up, or if no candidate can be scored.
+    """
     if body.step == "find-lines":
         return act(request, "project.compare_line_finders", {"page_ids": body.page_ids})
     outcome, answer = begin_bakeoff(engine, library, principal, body)
@@ -46,7 +47,7 @@ def start_bakeoff(
 
 
 CLOSED = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
-"""What the page of a bake-off may load: nothing, for all is in it."""
+"""What the page of a bake-off may load: nothing, because it is self-contained."""
 
 
 @router.get(
@@ -56,7 +57,7 @@ CLOSED = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inli
         **REFUSALS(404),
         200: {"content": {"image/png": {}, "text/html": {}}, "description": "The table as a picture."},
     },
-    summary="The table of a bake-off as a picture, or as a page that needs nothing beside it",
+    summary="The table of a bake-off as a picture, or as a self-contained page",
 )
 def draw_bakeoff(
     engine: CurrentEngine,
@@ -64,7 +65,7 @@ def draw_bakeoff(
     bakeoff_id: Annotated[str, Path(max_length=64)],
     kind: Annotated[Literal["png", "html"], Query()] = "png",
 ) -> Response:
-    """Bars with their intervals, and error against cost where any candidate costs something."""
+    """Bars with their intervals, and error against cost if any candidate costs something."""
     with library.db.read() as conn:
         told = read_bakeoff(conn, engine, library, bakeoff_id)
     if kind == "html":

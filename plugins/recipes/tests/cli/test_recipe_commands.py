@@ -90,13 +90,13 @@ def test_setup_says_the_steps_with_their_reasons(letters: Machine) -> None:
 
 def test_setup_says_what_it_does_not_understand(letters: Machine) -> None:
     for words, sentence in (
-        (("--purpose", "fame", "--language", "la"), "'fame' is no purpose; there are: transcribe"),
-        (("--material", "stone", "--language", "la"), "'stone' is no material; there are: handwriting"),
+        (("--purpose", "fame", "--language", "la"), "'fame' is not a purpose; there are: transcribe"),
+        (("--material", "stone", "--language", "la"), "'stone' is not a material; there are: handwriting"),
         (("--language", "Quenyarin"), "No language is called 'Quenyarin'"),
         (("--language", "la", "--script", "Tengwarin"), "No script is called 'Tengwarin'"),
         (("--language", "la", "--script", "han"), "Several scripts fit 'han'"),
-        (("--language", "la", "--direction", "Latn"), "'Latn' is no direction"),
-        (("--language", "la", "--direction", "Latn=up"), "'Latn=up' is no direction"),
+        (("--language", "la", "--direction", "Latn"), "'Latn' is not a direction"),
+        (("--language", "la", "--direction", "Latn=up"), "'Latn=up' is not a direction"),
         (("--language", "Mayan"), "Several languages fit 'Mayan'"),
         ((), "Which language?"),
     ):
@@ -111,7 +111,7 @@ def test_at_a_terminal_it_asks_five_questions_until_it_understands(
     monkeypatch.setattr(questions.typer, "prompt", lambda *_, **__: next(typed))
     monkeypatch.setattr(questions.typer, "confirm", lambda *_, **__: next(typed) == "y")
     said = letters.succeed("setup").out
-    assert "'fame' is no purpose" in said
+    assert "'fame' is not a purpose" in said
     assert "No language is called 'Elvish?'" in said
     assert list(typed) == []
     answers = letters.succeed("setup", "--yes", "--dry-run", "--json").json["answers"]
@@ -267,9 +267,9 @@ def test_a_table_names_the_best_the_tied_and_those_that_were_not_measured(
     assert "5.1%" in said
     assert said.count("tied with the best") == 1
     assert "not measured: Far: Pages may not leave this machine." in said
-    told = "Of 100 characters Hand reads 0.7 fewer wrong than Print (between -0.1 and 1.6; by chance alone: p = 0.080)."
+    told = "Of 100 characters Hand gets 0.7 fewer wrong than Print (between -0.1 and 1.6; by chance alone: p = 0.080)."
     assert told in said
-    assert "Take one: armarium bakeoff --use 1" in said
+    assert "Use one: armarium bakeoff --use 1" in said
     assert "hand Scribe A: reader:Print@1 would read it significantly better." in said
     show_table({**one, "step": "find-lines", "hands": [], "comparison": None,
                 "candidates": [_row("Finder", None, lines_found=90, lines_checked=100, extra_lines=7)]})  # fmt: skip

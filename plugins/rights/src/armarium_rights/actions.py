@@ -21,12 +21,12 @@ def _in_force(image: Image) -> bool:
 
 
 def _loosens(before: Image, after: Image) -> bool:
-    """A record that was in force is no more."""
+    """A record that was in force no longer is."""
     return _in_force(before) and not _in_force(after)
 
 
 TIGHTENS_ONLY: RowRule[Any] = RowRule("rights_record", "person", when=_loosens)
-"""A machine may set a record; to withdraw it, to take back its setting or its withdrawal is a person's."""
+"""A machine may set a record; only a person may withdraw it, or undo its setting or withdrawal."""
 
 
 def _set_example(ex: Example) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _set_example(ex: Example) -> dict[str, Any]:
     example=_set_example,
 )
 def set_rights(ctx: ActionContext, p: SetParams) -> dict[str, Any]:
-    """A record beside those that are there already: together they only tighten. A machine may set one too."""
+    """The record is added to the existing ones: together they only tighten. A machine may also set one."""
     document_id, segment_id = target(ctx.conn, p.target_kind, p.target_id)
     stated = p.model_dump(mode="json", exclude={"target_id"})
     row = {"id": new_id(), "document_id": document_id, "segment_id": segment_id, **stated, **ctx.provenance()}
@@ -81,7 +81,9 @@ def _withdraw_example(ex: Example) -> dict[str, Any]:
     example=_withdraw_example,
 )
 def withdraw(ctx: ActionContext, p: WithdrawParams) -> dict[str, Any]:
-    """The record is kept and no longer counts; undoing this step puts it in force again. For persons alone."""
+    """The record is kept but no longer counts; undoing this step puts it in force again. Only a person may do
+    this.
+    """
     found = ctx.conn.execute(records.select().where(records.c.id == p.record_id)).first()
     if found is None:
         raise unknown_record(p.record_id)

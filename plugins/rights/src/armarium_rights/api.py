@@ -1,4 +1,6 @@
-"""What other families may use of rights: the table of records. Whether something may be done they ask `armarium.api`."""
+"""What other families may use of rights: the table of records. To learn whether something is allowed, they
+ask `armarium.api`.
+"""
 
 from __future__ import annotations
 

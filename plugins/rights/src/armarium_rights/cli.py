@@ -11,20 +11,20 @@ from armarium_documents.commandline import document_id
 
 
 def commands() -> typer.Typer:
-    """The command."""
+    """Return the command."""
     program = typer.Typer()
     program.command(rich_help_panel=Topic.pages, epilog="Example: armarium rights Letters")(rights)
-    # Without this, typer would make the one command the whole program.
+    # Without this, Typer would make the only command the whole program.
     program.callback()(lambda: None)
     return program
 
 
 def rights(
     document: Annotated[
-        str | None, typer.Argument(help="A document by name, path or id; left out: the project.")
+        str | None, typer.Argument(help="A document: its name, path or id; default: the project.")
     ] = None,
 ) -> None:
-    """Show what rights apply: who may see it, which models may have it, under which conditions."""
+    """Show the rights that apply: who may see it, which models may receive it, under which conditions."""
     with project_session() as session:
         kind, identity = (
             ("library", "library") if document is None else ("document", document_id(session, document))
@@ -34,10 +34,10 @@ def rights(
 
 
 def in_words(found: dict[str, Any]) -> str:
-    """The answer for people."""
+    """Print the answer for people."""
     readers = found["readers"]
     who = "everybody" if readers is None else ", ".join(["the owner", *readers])
-    models = {"none": "none", "local": "those of this machine", "cloud": "any", None: "not limited"}
+    models = {"none": "none", "local": "those on this machine", "cloud": "any", None: "not limited"}
     lines = [f"Seen by: {who}", f"Models: {models[found['model_use']]}"]
     for title, name in (("Holders", "holders"), ("Labels", "labels"), ("Conditions", "conditions")):
         if found[name]:

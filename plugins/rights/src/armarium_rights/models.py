@@ -15,7 +15,8 @@ records = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("target_kind", Text, nullable=False),
-    # What it is about: the segment, else the document, else the project. A segment's record names its document too.
+    # The target: the segment, or else the document, or else the project. A segment's record names its
+    # document too.
     reference("document_id", documents.c.id, required=False, info=HIDDEN),
     reference("segment_id", segments.c.id, required=False, info=HIDDEN),
     Column("holders", Json, nullable=False),
@@ -30,4 +31,4 @@ records = Table(
     Index("ix_rights_record_limits", "id", sqlite_where=text("withdrawn_at IS NULL")),
     info=tracked(label="rights record", document="document_id"),
 )
-"""What is said of the rights in the project, a document or a segment; a record is withdrawn, never changed."""
+"""A statement of the rights in the project, a document or a segment; a record is withdrawn, never changed."""

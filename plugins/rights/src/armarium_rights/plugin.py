@@ -1,4 +1,4 @@
-"""What rights bring to the engine: the only file with a hook."""
+"""What rights add to the engine; the only file with hooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def armarium_plugin() -> Plugin:
     """Rights records, what applies to a target, and who may see what."""
     return Plugin(
         name="rights",
-        summary="Who may see a project, a document or a part of a page, and whether models may have it",
+        summary="Who may see a project, a document or a part of a page, and whether models may receive it",
         metadata=metadata,
         actions=(actions.set_rights, actions.withdraw),
         queries=(effective,),

@@ -1,4 +1,4 @@
-"""Which records apply to a target, and what they come to."""
+"""The records that apply to a target, and their combination."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ remade = forwardings.c.kind.in_(("merged", "split"))
 
 
 def as_answer(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the table as it is answered."""
+    """Return a row of the table as answers show it."""
     inner = ("document_id", "segment_id")
     value = {column.name: row[column.name] for column in records.columns if column.name not in inner}
     return value | {"target_id": row["segment_id"] or row["document_id"] or PROJECT}
 
 
 def documents_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
-    """The documents *ids*, all above them and what an alias among them stands for, each with how far above it is."""
+    """Return the documents *ids*, all above them and the originals of aliases among them, each with its
+    distance above.
+    """
 
     def above(nearer: set[str]) -> Iterator[str]:
         asked = select(documents.c.parent_id, documents.c.alias_target_id)
@@ -43,7 +45,9 @@ def documents_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
 
 
 def segments_above(conn: Connection, ids: Iterable[str]) -> dict[str, int]:
-    """The segments *ids*, the regions they lie in and those they were split or merged from, each with how far above."""
+    """Return the segments *ids*, the regions that contain them and those they were split or merged from, each
+    with its distance above.
+    """
     made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
 
     def above(nearer: set[str]) -> Iterator[str]:
@@ -72,7 +76,9 @@ def _levels(ids: Iterable[str], above: Callable[[set[str]], Iterable[str | None]
 def applying(
     conn: Connection, document_ids: Iterable[str], segment_ids: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """The live records above these documents and segments and their own, the project's first, the nearest last."""
+    """Return the live records about these documents and segments and all above them, the project's first, the
+    nearest last.
+    """
     docs, parts = documents_above(conn, document_ids), segments_above(conn, segment_ids)
     about = records.c.target_kind
     named = or_(
@@ -93,7 +99,7 @@ def applying(
 
 
 def combine_records(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What records come to together; each only tightens."""
+    """Combine records; each only tightens."""
     limits = [set(row["readers"]) for row in found if row["restricted"]]
     stated = [row["model_use"] for row in found if row["model_use"] is not None]
     return {
@@ -118,14 +124,16 @@ def effective(
     target_kind: TargetKind,
     target_id: Annotated[str, Query(min_length=1, max_length=200)],
 ) -> dict[str, Any]:
-    """The records of the project, of the documents above the target, of the regions it lies in, and its own."""
+    """The records of the project, of the documents above the target, of the regions that contain it, and its
+    own.
+    """
     document_id, segment_id = target(conn, target_kind, target_id)
     found = applying(conn, [document_id] if document_id else [], [segment_id] if segment_id else [])
     return {"target_kind": target_kind, "target_id": target_id, **combine_records(found)}
 
 
 def target(conn: Connection, kind: str, target_id: str) -> tuple[str | None, str | None]:
-    """(document, segment) of a target, None where it has none; the refusal where it is not there."""
+    """Return (document, segment) of a target, None for what it lacks. Raises a refusal if it does not exist."""
     if kind == PROJECT:
         if target_id != PROJECT:
             raise no_such_project(target_id)

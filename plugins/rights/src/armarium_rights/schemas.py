@@ -26,7 +26,7 @@ class Consent(Message):
 
 
 class SetParams(Params):
-    """A new record about the project (`library`), a document with all beneath it, or a segment."""
+    """A new record about the project (`library`), a document with everything below it, or a segment."""
 
     target_kind: TargetKind
     target_id: Annotated[Id, Field(description='"library" for the project')]
@@ -37,14 +37,16 @@ class SetParams(Params):
     restricted: bool = False
     readers: Annotated[
         list[Id],
-        Field(max_length=MANY, description="Token or device ids that may see it; none: the owner alone"),
+        Field(max_length=MANY, description="Token or device ids that may see it; empty: only the owner"),
     ] = Field(default_factory=list)
     model_use: ModelUse | None = None
 
     @model_validator(mode="after")
     def _readers_of_what_is_restricted(self) -> SetParams:
         if self.readers and not self.restricted:
-            raise ValueError("readers are named of what is restricted: send restricted true, or no readers")
+            raise ValueError(
+                "readers are only stated for restricted records: send restricted true, or no readers"
+            )
         return self
 
 
@@ -71,8 +73,10 @@ class Effective(Message):
     target_kind: TargetKind
     target_id: str
     restricted: bool
-    readers: Annotated[list[str] | None, Field(description="Who may see it beside the owner; null: all")]
-    model_use: Annotated[ModelUse | None, Field(description="The strictest stated; null: none is")]
+    readers: Annotated[
+        list[str] | None, Field(description="Who may see it besides the owner; null: everyone")
+    ]
+    model_use: Annotated[ModelUse | None, Field(description="The strictest stated; null: none is stated")]
     labels: list[str]
     holders: list[str]
     conditions: list[str]

@@ -1,4 +1,4 @@
-"""What the records withhold: the one answer that the engine asks of this family (`Plugin.rights`)."""
+"""What the records withhold: the answers this family gives to the engine (`Plugin.rights`)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class RightsOfProject:
     parts = segments
 
     def has_any(self, raw: sqlite3.Connection) -> bool:
-        """Whether a record is in force."""
+        """Return whether any record is in force."""
         return (
             raw.execute("SELECT 1 FROM rights_record WHERE withdrawn_at IS NULL LIMIT 1").fetchone()
             is not None
         )
 
     def find_withheld(self, conn: Connection, principal: Principal) -> WithheldRows:
-        """What restricted records, of which *principal* is no reader, are about."""
+        """Return the targets of restricted records of which *principal* is not a reader."""
         asked = select(records.c.target_kind, records.c.document_id, records.c.segment_id, records.c.readers)
         nodes, parts = set(), set()
         for kind, document_id, segment_id, readers in conn.execute(asked.where(live, records.c.restricted)):
@@ -43,13 +43,13 @@ class RightsOfProject:
         return WithheldRows(nodes=frozenset(nodes), parts=frozenset(_with_them(conn, parts)))
 
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
-        """Of *ids*, those that nobody may put to *use*, each with the sentence why."""
+        """Return those of *ids* that nobody may put to *use*, each with the reason as a sentence."""
         found = {}
         for one in dict.fromkeys(ids):
             page = conn.execute(select(segments.c.document_id).where(segments.c.id == one)).scalar()
             rules = applying(conn, [page or one], [one] if page else [])
             if page is None:
-                # A picture or text of the whole page shows every part of it.
+                # A picture or text of the whole page includes every part of it.
                 on_it = records.c.target_kind == "segment", records.c.document_id == one
                 rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
             why = _why_not(combine_records(rules), use)
@@ -58,7 +58,7 @@ class RightsOfProject:
         return found
 
     def refuse_moves(self, conn: Connection, moves: Iterable[tuple[str | None, str | None]]) -> None:
-        """Refuse a move from beneath one parent to another that leaves a record behind which limits what is moved."""
+        """Refuse a move out of the reach of a record that limits what is moved."""
         for before, after in moves:
             kept = {row["id"] for row in applying(conn, [after] if after else [])}
             left = [row for row in applying(conn, [before] if before else []) if row["id"] not in kept]
@@ -70,17 +70,19 @@ def _why_not(rules: Mapping[str, Any], use: Use) -> str | None:
     model_use = rules["model_use"]
     if use == "export":
         if rules["restricted"]:
-            return "It is restricted, and what is restricted is left out of exports."
-        return "No model may be given it, so it is left out of exports." if model_use == "none" else None
+            return "It is restricted, and restricted material is left out of exports."
+        return "No model may receive it, so it is left out of exports." if model_use == "none" else None
     if model_use == "none":
-        return "Its rights records let no model have it."
+        return "Its rights records allow no model to receive it."
     if use == "cloud-model" and model_use == "local":
-        return "Its rights records let only models of this machine have it."
+        return "Its rights records allow only models on this machine to receive it."
     return None
 
 
 def _with_them(conn: Connection, parts: set[str]) -> set[str]:
-    """*parts*, what lies within them, what was made of them, and what other passes have in the same place."""
+    """Return *parts*, what is within them, what was made from them, and what other passes have in the same
+    place.
+    """
     made = func.json_each(forwardings.c.new_segment_ids).table_valued("value").alias("made")
     other = segments.alias()
     within = and_(
@@ -107,7 +109,8 @@ def _with_them(conn: Connection, parts: set[str]) -> set[str]:
             .where(is_among(forwardings.c.old_segment_id, fresh))
         )
         fresh = {*conn.execute(beneath).scalars(), *conn.execute(after).scalars()} - found
-    # Asked once: what lies in the same place as that is not withheld too, or a page would go line by line.
+    # Asked only once: what overlaps those in turn is not withheld too, or a whole page would be withheld line
+    # by line.
     same_place = (
         select(other.c.id)
         .select_from(segments.join(other, other.c.document_id == segments.c.document_id))

@@ -1,1 +1,1 @@
-"""Workflows: graphs of work on pages, their runs, chains of them, and what two runs differ in."""
+"""Workflows: graphs of work on pages, their runs, chains of them, and comparisons of two runs."""

@@ -1,4 +1,4 @@
-"""What other families may import: the runs of workflows, how their pages stand, and the workflows that ship."""
+"""What other families may import: runs of workflows, the state of their pages, and the workflows that ship."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chain: workflow runs one after the other, each set aside beforehand, with conditions between them."""
+"""A chain: workflow runs one after the other, each created in advance, with conditions between them."""
 
 from __future__ import annotations
 
@@ -36,19 +36,20 @@ LAST_EVENTS = 100
 
 
 def check_chain(chain: ChainFields) -> None:
-    """Refuse steps that are named twice or not at all, jumps that lead back, and paths that are none."""
+    """Refuse duplicate or missing steps, jumps that lead back, and invalid paths."""
     ids = [step.id for step in chain.steps]
     twice = next((one for one in ids if ids.count(one) > 1), None)
     if twice is not None:
-        raise faulty_chain(f"Two steps have the id {twice}; each has its own.")
+        raise faulty_chain(f"Two steps have the id {twice}; each needs its own.")
     if chain.entry_step is not None and chain.entry_step not in ids:
-        raise faulty_chain(f"The chain begins with {chain.entry_step}, which is none of its steps.")
+        raise faulty_chain(f"The chain begins with {chain.entry_step}, which is not one of its steps.")
     for number, step in enumerate(chain.steps):
         condition = step.condition
         for target in (condition.true_step, condition.false_step) if condition is not None else ():
             if target is not None and target not in ids[number + 1 :]:
                 raise faulty_chain(
-                    f"Step {step.id} goes on with {target}, which does not come after it; a chain has no way back."
+                    f"Step {step.id} continues with {target}, which does not come after it; a chain cannot "
+                    "go back."
                 )
         try:
             for mapping in step.input_mappings:
@@ -72,18 +73,20 @@ def _check_path(text: str, step: str, before: list[str]) -> None:
 def _parts(expression: str) -> tuple[str, str | None, Any]:
     match = _EXPRESSION.match(expression.strip())
     if match is None:
-        raise PathFault(f"{expression[:120]!r} is no condition; write a path, or a path, == and a value.")
+        raise PathFault(f"{expression[:120]!r} is not a condition; write a path, or a path, == and a value.")
     path, op, value = match.group("path"), match.group("op"), match.group("value")
     if op is None:
         return path, None, None
     try:
         return path, op, orjson.loads(value)
     except orjson.JSONDecodeError:
-        raise PathFault(f"{value[:80]!r} is no JSON value; a text stands in double quotes.") from None
+        raise PathFault(f"{value[:80]!r} is not a JSON value; put a text in double quotes.") from None
 
 
 def holds(expression: str, roots: Mapping[str, Any]) -> bool:
-    """Whether a condition holds: a path with something at it, or one compared with a JSON value."""
+    """Return whether a condition holds: there is something at its path, or it equals the JSON value it is
+    compared with.
+    """
     text, op, wanted = _parts(expression)
     value = read(parse_path(text), roots)
     if op is None:
@@ -142,7 +145,7 @@ def run_chain(job: JobContext) -> dict[str, Any]:
 
 
 def _results_of(kept: Mapping[str, Any], skipped: Iterable[str] = ()) -> dict[str, Any]:
-    """How each step that has ended did, and why it failed, as an execution keeps it."""
+    """Return the state of each step that has ended, and why it failed, as an execution stores it."""
     ended = {**kept["results"], **dict.fromkeys(skipped, "skipped")}
     return {one: {"status": status, "error": kept["errors"].get(one)} for one, status in ended.items()}
 
@@ -176,7 +179,7 @@ def _next(
 def _begin_step(
     job: JobContext, execution: Mapping[str, Any], step: ChainStep, thread_id: str, kept: Mapping[str, Any]
 ) -> str | None:
-    """Put the run of a step in the queue; why it cannot be begun, else None."""
+    """Enqueue the run of a step; return why it cannot begin, or None."""
     with job.library.db.read() as conn:
         roots = _roots(conn, execution, kept["results"])
         try:
@@ -189,7 +192,7 @@ def _begin_step(
             inputs |= step.static_inputs
             scope = inputs.get("scope_ids") or []
             if not isinstance(scope, list) or not all(isinstance(one, str) for one in scope):
-                return "Its input scope_ids is no list of ids."
+                return "Its input scope_ids is not a list of ids."
             nodes = stored_run(conn, thread_id)["graph"]["nodes"]
             pages = subjects_under(conn, scope, nodes, job.engine.recipe_jobs)
         except PathFault as fault:
@@ -197,7 +200,7 @@ def _begin_step(
         except ServiceError as refusal:
             return refusal.detail
     if scope and not pages:
-        return "There are no pages in what was named."
+        return "The documents named contain no pages."
     new = NewJob(
         "workflow",
         {"thread_id": thread_id},
@@ -217,7 +220,7 @@ def _begin_step(
 def _end(
     job: JobContext, threads: Mapping[str, str], ids: list[str], kept: Mapping[str, Any], status: str
 ) -> None:
-    """Steps that were not come to are skipped, and their streams end."""
+    """Mark steps that were not reached as skipped, and end their streams."""
     with job.library.db.write() as conn:
         skipped = [one for one in ids if one not in kept["results"]]
         for step_id in skipped:
@@ -239,7 +242,7 @@ def _set_state(conn: Connection, execution_id: str, **values: Any) -> None:
 
 
 def lay_out_execution(conn: Connection, execution_id: str) -> None:
-    """The state of a new execution."""
+    """Write the state of a new execution."""
     raw_of(conn).execute(
         "INSERT OR REPLACE INTO workflow_execution_state (id, status, results, final_outputs) VALUES (?, 'waiting', '{}', '{}')",
         (execution_id,),
@@ -247,7 +250,7 @@ def lay_out_execution(conn: Connection, execution_id: str) -> None:
 
 
 def on_cancel(engine: Engine, library: Library | None, execution_id: str) -> None:
-    """Told after a chain was cancelled: steps it had not come to are cancelled, and their streams end."""
+    """Called after a chain was cancelled: cancels the steps it had not reached, and ends their streams."""
     assert library is not None
     with library.db.write() as conn:
         execution = EXECUTIONS.get(conn, execution_id)
@@ -261,7 +264,7 @@ def on_cancel(engine: Engine, library: Library | None, execution_id: str) -> Non
 
 
 def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str, Any]:
-    """An execution with how each of its steps stands."""
+    """Return an execution with the state of each of its steps."""
     row = (
         raw_of(conn)
         .execute(
@@ -302,8 +305,9 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
 
 
 def _status_of_step(run: Mapping[str, Any] | None) -> str:
-    """How a step stands that the chain has not done with. Paused is no state of a step: it stands where it was, as its
-    execution does; its run says that it is paused."""
+    """Return the state of a step that the chain has not finished. Steps are never `paused`: while its run is
+    paused, a step keeps its state, as its execution does.
+    """
     if run is None:
         return "cancelled"
     if run["status"] == "paused":

@@ -1,4 +1,4 @@
-"""The checkpoint of a run: which pages it has, and what each node gave for each of them. Rows are written once."""
+"""The checkpoint of a run: its pages, and the output of each node for each of them. Rows are written once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from armarium.api import json_text, now, raw_of, withheld_nodes
 
 MOST_OUTPUT = 8 * 1024 * 1024
-"""Bytes of JSON that one node hands on for one page."""
+"""The most bytes of JSON that a node may pass on for one page."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class PageRow:
 
 
 def size_fault(node: str, output: Any) -> str | None:
-    """Why *output* cannot be handed on; None when it can."""
+    """Return why *output* cannot be passed on; None if it can."""
     size = len(orjson.dumps(output))
     if size <= MOST_OUTPUT:
         return None
-    return f"Node {node} gave {size / 1024 / 1024:.1f} MiB for this page; a node hands on at most 8 MiB."
+    return f"Node {node} returned {size / 1024 / 1024:.1f} MiB for this page; a node passes on at most 8 MiB."
 
 
 def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **given: Any) -> None:
-    """The pages of a new run, and its state; a run without pages has one item without an id.
+    """Write the pages of a new run, and its state; a run without pages has one item without an id.
 
     *given*: `scope_ids` and `inputs` of a step of a chain.
     """
@@ -54,7 +54,7 @@ def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **given: 
 
 
 def keep(conn: Connection, thread_id: str, node_id: str, rows: Iterable[PageRow]) -> None:
-    """Write what a node did with pages; done again, it is the same row."""
+    """Write what a node did with pages; writing it again gives the same row."""
     raw_of(conn).executemany(
         "INSERT INTO workflow_page (thread_id, node_id, page_id, position, state, reason, output, job_id) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id, node_id, page_id) DO UPDATE SET "
@@ -77,7 +77,7 @@ def keep(conn: Connection, thread_id: str, node_id: str, rows: Iterable[PageRow]
 
 
 def pages(conn: Connection, thread_id: str, start: int, limit: int) -> list[tuple[str, int]]:
-    """(page, position) of a run's pages from position *start* on."""
+    """Return (page, position) of a run's pages, beginning at position *start*."""
     return list(
         raw_of(conn).execute(
             "SELECT page_id, position FROM workflow_page WHERE thread_id = ? AND node_id = '' AND position >= ? "
@@ -90,7 +90,7 @@ def pages(conn: Connection, thread_id: str, start: int, limit: int) -> list[tupl
 def node_outputs(
     conn: Connection, thread_id: str, node_ids: Sequence[str], page_ids: Sequence[str]
 ) -> dict[str, dict[str, tuple[str, Any]]]:
-    """Page to node to (state, output)."""
+    """Return page to node to (state, output)."""
     found: dict[str, dict[str, tuple[str, Any]]] = {}
     for page_id, node_id, state, output in raw_of(conn).execute(
         "SELECT p.page_id, p.node_id, p.state, p.output FROM json_each(?) n, json_each(?) g JOIN workflow_page p "
@@ -102,7 +102,7 @@ def node_outputs(
 
 
 def positions(conn: Connection, thread_id: str, page_ids: Sequence[str]) -> dict[str, int]:
-    """The place of each page in the run."""
+    """Return the position of each page in the run."""
     return dict(
         raw_of(conn).execute(
             "SELECT page_id, position FROM workflow_page WHERE thread_id = ? AND node_id = '' "
@@ -113,11 +113,12 @@ def positions(conn: Connection, thread_id: str, page_ids: Sequence[str]) -> dict
 
 
 def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]:
-    """Say of each page whether the run did it: by all *steps*, failed at one, or was kept from one by the rights of the page
-    (skipped by a job, and not by a branch); (pages, done, failed)."""
+    """Set the state of each page: done by all *steps*, failed at one, or skipped at one because of the page's
+    rights (skipped by a job, not by a branch); return (pages, done, failed).
+    """
     raw = raw_of(conn)
     raw.execute(
-        # A page in hand when the run was cancelled was finished all the same.
+        # The page that was being worked on when the run was cancelled was still finished.
         "UPDATE workflow_page SET state = 'done' WHERE thread_id = ? AND state = 'queued' "
         "AND EXISTS (SELECT 1 FROM job WHERE job.id = workflow_page.job_id AND job.state = 'done')",
         (thread_id,),
@@ -145,7 +146,7 @@ def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]
 
 
 def not_done(conn: Connection, thread_id: str) -> list[str]:
-    """The pages that a run which has ended did not do, in order."""
+    """Return the pages that a finished run did not do, in order."""
     rows = raw_of(conn).execute(
         "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state <> 'done' "
         "ORDER BY position",
@@ -155,7 +156,7 @@ def not_done(conn: Connection, thread_id: str) -> list[str]:
 
 
 def set_state(conn: Connection, thread_id: str, **values: Any) -> None:
-    """Change how a run stands."""
+    """Change the state of a run."""
     given = {
         name: json_text(value) if isinstance(value, Mapping) else value for name, value in values.items()
     }
@@ -166,18 +167,18 @@ def set_state(conn: Connection, thread_id: str, **values: Any) -> None:
 
 
 def set_ended(conn: Connection, thread_id: str, status: str, reason: str | None, **values: Any) -> None:
-    """A run is over."""
+    """Write that a run has ended."""
     set_state(conn, thread_id, status=status, reason=reason, finished_at=now(), **values)
 
 
 def forget(conn: Connection, thread_id: str) -> None:
-    """Remove the checkpoint of a run; how it ended stays."""
+    """Remove the checkpoint of a run; how it ended is kept."""
     raw_of(conn).execute("DELETE FROM workflow_page WHERE thread_id = ?", (thread_id,))
     set_state(conn, thread_id, forgotten=1)
 
 
 def is_forgotten(conn: Connection, thread_id: str) -> bool:
-    """Whether the checkpoint of a run was removed."""
+    """Return whether the checkpoint of a run was removed."""
     row = (
         raw_of(conn)
         .execute("SELECT forgotten FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
@@ -187,8 +188,9 @@ def is_forgotten(conn: Connection, thread_id: str) -> bool:
 
 
 def page_counts(conn: Connection, thread_id: str) -> tuple[int, int, int] | None:
-    """(pages, done, failed) of a run, as they were last counted; None for what is no run. For a caller from whom documents
-    are withheld, of those pages that it sees."""
+    """Return (pages, done, failed) of a run, as last counted; None if it is not a run. If documents are
+    withheld from the caller, only the visible pages are counted.
+    """
     raw = raw_of(conn)
     row: tuple[int, int, int] | None = raw.execute(
         "SELECT pages, pages_done, pages_failed FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
@@ -204,7 +206,7 @@ def page_counts(conn: Connection, thread_id: str) -> tuple[int, int, int] | None
 
 
 def pages_done(conn: Connection, thread_id: str) -> list[str]:
-    """The pages that a run which has ended did, in order."""
+    """Return the pages that a finished run did, in order."""
     rows = raw_of(conn).execute(
         "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state = 'done' "
         "ORDER BY position",
@@ -214,7 +216,9 @@ def pages_done(conn: Connection, thread_id: str) -> list[str]:
 
 
 def pages_withheld(conn: Connection, thread_id: str) -> list[str]:
-    """The pages that a run passed over because rights keep them from its work, as their jobs say, in order."""
+    """Return the pages that a run skipped because rights exclude them from its work, as its jobs report, in
+    order.
+    """
     rows = raw_of(conn).execute(
         "SELECT DISTINCT p.page_id, p.position FROM workflow_page p JOIN job j ON j.id = p.job_id "
         "WHERE p.thread_id = ? AND p.page_id <> '' AND p.state = 'skipped' "
@@ -225,7 +229,7 @@ def pages_withheld(conn: Connection, thread_id: str) -> list[str]:
 
 
 def failed_pages(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
-    """The pages at which a run failed, in order: document_id and why."""
+    """Return the pages at which a run failed, in order: document_id and reason."""
     rows = raw_of(conn).execute(
         "SELECT page_id, reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' "
         "AND state = 'failed' ORDER BY position",

@@ -1,4 +1,6 @@
-"""Commands of workflows: list them, run one, watch a run, compare two, read again what one did not do."""
+"""Commands of workflows: list them, run one, watch a run, compare two runs, continue with the pages a run did
+not do.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,17 @@ from armarium.commandline import Refused, Session, Topic, answer, plural, projec
 from armarium_documents.commandline import Scope, scope_of
 
 EVERY = 0.5
-"""Seconds between two looks at a run."""
+"""Seconds between two queries of a run's state."""
 
 ENDED = ("done", "failed", "cancelled")
-Thread = Annotated[str, typer.Argument(help="A run, by its thread id or the beginning of it.")]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")]
+Thread = Annotated[str, typer.Argument(help="A run: its thread id, or the beginning of it.")]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for it to end.")]
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
-    group = typer.Typer(no_args_is_help=True, help="Run work on pages as a workflow, and look at its runs.")
+    group = typer.Typer(no_args_is_help=True, help="Run work on pages as a workflow, and inspect its runs.")
     group.command("list", epilog="Example: armarium workflow list --runs")(list_)
     group.command("run", epilog="Example: armarium workflow run system-find-and-read 0001.jpg")(run)
     group.command("watch", epilog="Example: armarium workflow watch 01a2")(watch)
@@ -33,10 +35,10 @@ def commands() -> typer.Typer:
 
 
 def list_(
-    runs: Annotated[bool, typer.Option("--runs", help="The runs instead, newest first.")] = False,
-    status: Annotated[str | None, typer.Option(help="With --runs: only those that are so.")] = None,
+    runs: Annotated[bool, typer.Option("--runs", help="List the runs instead, newest first.")] = False,
+    status: Annotated[str | None, typer.Option(help="With --runs: only those with this status.")] = None,
 ) -> None:
-    """The workflows there are, or their runs."""
+    """List the workflows, or their runs."""
     with project_session() as session:
         if not runs:
             found = session.get("/api/workflows")
@@ -52,22 +54,23 @@ def list_(
 
 
 def run(
-    workflow: Annotated[str, typer.Argument(help="A workflow, by its id or its name.")],
+    workflow: Annotated[str, typer.Argument(help="A workflow: its id or name.")],
     ids: Scope = None,
-    provider: Annotated[str | None, typer.Option(help="Used by every node that takes one.")] = None,
-    model: Annotated[str | None, typer.Option(help="Used by every node that takes one.")] = None,
+    provider: Annotated[str | None, typer.Option(help="Used by every node that accepts one.")] = None,
+    model: Annotated[str | None, typer.Option(help="Used by every node that accepts one.")] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the work, as language=fr; again for more."
+            "--set", metavar="NAME=VALUE", help="A setting of the work, such as language=fr; may be repeated."
         ),
     ] = None,
     pages_may_leave: Annotated[
-        bool, typer.Option("--pages-may-leave", help="Let pages be sent to a provider of another machine.")
+        bool,
+        typer.Option("--pages-may-leave", help="Allow pages to be sent to a provider on another machine."),
     ] = False,
     no_wait: NoWait = False,
 ) -> None:
-    """Run a workflow over pages, step by step."""
+    """Run a workflow over pages, and follow its steps."""
     inputs = dict(_named_value(one) for one in setting or ())
     with project_session() as session:
         body = {
@@ -84,10 +87,10 @@ def run(
 
 
 def _named_value(text: str) -> tuple[str, Any]:
-    """`NAME=VALUE`, the value as JSON where it is, else as it stands."""
+    """Parse `NAME=VALUE`; the value is JSON if it parses as JSON, otherwise text."""
     name, sign, value = text.partition("=")
     if not name or not sign:
-        raise Refused(f"{text!r} is no setting; write --set NAME=VALUE, as in --set language=fr.")
+        raise Refused(f"{text!r} is not a setting; write --set NAME=VALUE, as in --set language=fr.")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -95,7 +98,7 @@ def _named_value(text: str) -> tuple[str, Any]:
 
 
 def watch(thread: Thread) -> None:
-    """Follow a run to its end."""
+    """Follow a run until it ends."""
     with project_session() as session:
         ended = _follow_run(session, _thread(session, thread))
     _print_run(ended)
@@ -112,7 +115,7 @@ def read_again(thread: Thread, no_wait: NoWait = False) -> None:
 
 
 def compare(left: Thread, right: Thread) -> None:
-    """What two runs differ in, page by page."""
+    """Compare two runs, page by page."""
     with project_session() as session:
         params = {"left": _thread(session, left), "right": _thread(session, right)}
         found = session.get("/api/workflow-execution/comparisons", **params)
@@ -141,7 +144,9 @@ def _workflow(session: Session, named: str) -> str:
     items = session.get("/api/workflows")["items"]
     found = [one["id"] for one in items if named in (one["id"], one["name"])]
     if len(found) != 1:
-        why = f"{len(found)} workflows are called {named}" if found else f"There is no workflow {named}"
+        why = (
+            f"{len(found)} workflows are called {named}" if found else f"There is no workflow called {named}"
+        )
         raise Refused(f"{why}; `armarium workflow list` shows their ids.")
     return str(found[0])
 
@@ -163,11 +168,11 @@ def _read_run(session: Session, thread_id: str) -> dict[str, Any]:
 
 
 def _follow_run(session: Session, thread_id: str) -> dict[str, Any]:
-    """A run at its end; each step is told when it changes."""
+    """Wait for a run to end and return it; print each step when it changes."""
     shown: dict[str, tuple[str, int]] = {}
     while True:
         run = _read_run(session, thread_id)
-        # Whoever watches is waiting: the run goes before other work.
+        # Someone is watching, so the run takes precedence over other work.
         session.get(f"/api/activity/jobs/{thread_id}")
         for node in run["nodes"]:
             state = (node["status"], node["done"])
@@ -191,7 +196,7 @@ def _print_run(run: dict[str, Any]) -> None:
             if page["status"] in ("failed", "skipped"):
                 typer.echo(f"  not done: {page['document_id']}: {page['reason']}")
         if run["status"] in ENDED and run["pages_done"] < run["pages"]:
-            typer.echo(f"  armarium workflow read-again {run['thread_id']} takes up the rest.")
+            typer.echo(f"  armarium workflow read-again {run['thread_id']} continues with the rest.")
         typer.echo(f"  run {run['thread_id']}", err=True)
 
     answer(run, words)

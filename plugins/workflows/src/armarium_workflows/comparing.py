@@ -1,4 +1,6 @@
-"""Two runs side by side: what each made of a document, line by line for transcriptions, item by item for anything else."""
+"""Compares two runs: what each made of a document, line by line for transcriptions, item by item for anything
+else.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +18,23 @@ from armarium_workflows.queries import run_row
 from armarium_workflows.schemas import Comparison
 
 FoundInRun = Callable[[Connection, str], Mapping[tuple[str, str], Mapping[str, Any]]]
-"""What a run wrote that is no artifact (the connection, its thread): by document and kind, each thing by what it is compared
-by. A family puts one into its plugin's `extras["found_in_runs"]`."""
+"""The results of a run that are not artifacts, from (connection, thread id): by document and kind, each
+result by the text it is compared by. A family adds one to its plugin's `extras["found_in_runs"]`.
+"""
 
 Thread = Annotated[str, Query(min_length=1, max_length=64)]
 
 
 @query(
     "/api/workflow-execution/comparisons",
-    summary="What two runs differ in",
+    summary="Compare two runs",
     answer=Comparison,
     refusals=(404, 409),
 )
 def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) -> dict[str, Any]:
-    """What they made is paired by document and kind. 422 for the same run twice, 409 for one that is not done."""
+    """What they made is paired by document and kind. 422 for the same run twice, 409 for one that is not
+    done.
+    """
     if left == right:
         raise same_run()
     shown = {"left": run_row(conn, left), "right": run_row(conn, right)}
@@ -52,7 +57,9 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
 def _compare_found(
     left: Mapping[tuple[str, str], Mapping[str, Any]], right: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What families say that two runs found, document by document; a side that found nothing has missed it all."""
+    """Yield what families report as results of the two runs, document by document; a side without results has
+    missed them all.
+    """
     pairs = []
     for document_id, kind in dict.fromkeys((*left, *right)):
         mine, theirs = left.get((document_id, kind), {}), right.get((document_id, kind), {})
@@ -73,7 +80,7 @@ def _compare_found(
 
 
 def _artifacts_of(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:
-    """(document, kind) to the last artifact of that kind which a run left."""
+    """Return (document, kind) to the last artifact of that kind which a run wrote."""
     columns = (
         artifacts.c.id,
         artifacts.c.document_id,
@@ -118,7 +125,7 @@ def _pair(key: tuple[str, str], left: Any, right: Any) -> dict[str, Any]:
 
 
 def differences(left: Sequence[str], right: Sequence[str]) -> list[dict[str, Any]]:
-    """The lines of two texts one by one: equal, replaced, inserted or deleted, numbered from 0."""
+    """Return the blocks of lines of two texts that are equal, replaced, inserted or deleted, numbered from 0."""
     from rapidfuzz.distance import Levenshtein
 
     found: list[dict[str, Any]] = []
@@ -140,14 +147,16 @@ def differences(left: Sequence[str], right: Sequence[str]) -> list[dict[str, Any
 
 
 def error_rate(left: str, right: str) -> float | None:
-    """Characters to change of *left* to make it *right*, of all its characters; None where it has none."""
+    """Return the edit distance from *left* to *right* as a share of the characters of *left*; None if it has
+    none.
+    """
     from rapidfuzz.distance import Levenshtein
 
     return Levenshtein.distance(left, right) / len(left) if left else None
 
 
 def _items(artifact: Any) -> dict[str, Any]:
-    """What an artifact of an extraction holds, each item by its own text."""
+    """Return the items of an extraction artifact, each by its own text."""
     data = artifact["data"] or {}
     listed = [item for value in data.values() if isinstance(value, list) for item in value]
     if not listed and artifact["content"]:

@@ -1,4 +1,4 @@
-"""The refusals of workflows, each a sentence a person can act on."""
+"""The refusals of workflows, one sentence each that a person can act on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from armarium_reading.api import LINEREADER
 
 
 class PathFault(ValueError):
-    """What is wrong with a path or a pipe, or with the value that it met."""
+    """What is wrong with a path or a pipe, or with the value it was applied to."""
 
 
 def unknown_workflow(workflow_id: str) -> NotFound:
-    """404: neither a saved workflow nor one that ships."""
+    """404: the id names neither a saved workflow nor one that ships."""
     return NotFound(
         f"There is no workflow {workflow_id[:64]} in this project; the list of workflows names them.",
         code="unknown_workflow",
@@ -21,7 +21,7 @@ def unknown_workflow(workflow_id: str) -> NotFound:
 
 
 def unknown_chain(chain_id: str) -> NotFound:
-    """404."""
+    """404: the id names no chain."""
     return NotFound(
         f"There is no chain {chain_id[:64]} in this project; the list of chains names them.",
         code="unknown_chain",
@@ -29,14 +29,14 @@ def unknown_chain(chain_id: str) -> NotFound:
 
 
 def unknown_execution(execution_id: str) -> NotFound:
-    """404."""
+    """404: the id names no execution."""
     return NotFound(
         f"There is no execution {execution_id[:64]} of a chain in this project.", code="unknown_execution"
     )
 
 
 def unknown_run(thread_id: str) -> NotFound:
-    """404."""
+    """404: the id names no run."""
     return NotFound(
         f"There is no workflow run {thread_id[:64]} in this project; the list of runs names them.",
         code="unknown_run",
@@ -44,30 +44,31 @@ def unknown_run(thread_id: str) -> NotFound:
 
 
 def job_ended(job_id: str, state: str) -> Conflict:
-    """409: a run is put beneath work that goes on, never beneath what has ended."""
+    """409: the job has ended, and a run can be part only of work in progress."""
     return Conflict(
-        f"The job {job_id[:64]} has ended ({state}), so nothing is run as a part of it. Run the workflow by itself.",
+        f"The job {job_id[:64]} has ended ({state}), so no run can be part of it. Run the workflow by "
+        "itself.",
         code="job_ended",
         state=state,
     )
 
 
 def system_workflow(name: str) -> Forbidden:
-    """403: what ships is read only."""
+    """403: workflows that ship are read only."""
     return Forbidden(
-        f"“{name}” ships with the engine and is not changed; make a workflow of your own from its nodes.",
+        f"“{name}” ships with the engine and cannot be changed; make a workflow of your own from its nodes.",
         code="system_workflow",
     )
 
 
 def faulty_graph(problems: Sequence[str]) -> Invalid:
-    """422: the graph cannot run; every reason."""
+    """422: the graph cannot run, for every reason found."""
     more = f" And {len(problems) - 1} more." if len(problems) > 1 else ""
     return Invalid(f"{problems[0]}{more}", code="invalid_workflow", problems=list(problems[:100]))
 
 
 def faulty_chain(problem: str) -> Invalid:
-    """422."""
+    """422: the chain cannot run."""
     return Invalid(problem, code="invalid_chain")
 
 
@@ -79,7 +80,7 @@ def empty_chain(name: str) -> BadRequest:
 
 
 def no_override(provider: str) -> BadRequest:
-    """400: no node takes the reader that the run is to use."""
+    """400: no node can use the reader or provider chosen for the run."""
     if provider == LINEREADER:
         return BadRequest(
             "No node of this workflow reads lines, so no line reader can be used for it. Leave the override out, or choose a "
@@ -95,11 +96,11 @@ def no_override(provider: str) -> BadRequest:
 
 def no_pages() -> Invalid:
     """422: nothing to work on."""
-    return Invalid("There are no pages in what was named, so there is nothing to run over.", code="no_pages")
+    return Invalid("The documents named contain no pages, so there is nothing to run over.", code="no_pages")
 
 
 def not_paused(name: str, status: str) -> Conflict:
-    """409."""
+    """409: the run is not paused."""
     return Conflict(
         f"The run of “{name}” is {status}, not paused, so it cannot be resumed.", code="not_paused"
     )
@@ -108,60 +109,61 @@ def not_paused(name: str, status: str) -> Conflict:
 def already_ended(name: str, status: str) -> Conflict:
     """409: nothing left to pause or cancel."""
     return Conflict(
-        f"The run of “{name}” has ended ({status}); only what still goes on can be stopped.", code="run_ended"
+        f"The run of “{name}” has ended ({status}); only a run in progress can be stopped.", code="run_ended"
     )
 
 
 def not_begun(name: str) -> Conflict:
-    """409: a step of a chain that has not come to it."""
+    """409: a step that its chain has not reached."""
     return Conflict(
-        f"The chain has not come to the run of “{name}” yet; pause or cancel the run that goes on.",
+        f"The chain has not reached the run of “{name}” yet; pause or cancel the run in progress.",
         code="not_begun",
     )
 
 
 def still_going(name: str, status: str) -> Conflict:
-    """409."""
+    """409: the run has not ended."""
     return Conflict(
-        f"The run of “{name}” is still {status}; wait for its end, or cancel it first.", code="still_going"
+        f"The run of “{name}” is still {status}; wait until it ends, or cancel it first.", code="still_going"
     )
 
 
 def nothing_left(name: str) -> Conflict:
-    """409."""
+    """409: the run did all its pages."""
     return Conflict(
-        f"The run of “{name}” did all its pages, so nothing is left to read again.", code="nothing_left"
+        f"The run of “{name}” did all its pages, so there is nothing left to read again.", code="nothing_left"
     )
 
 
 def no_checkpoint(name: str) -> Conflict:
-    """409."""
+    """409: the checkpoint was removed."""
     return Conflict(
-        f"The checkpoint of the run of “{name}” was removed, so what it did not do is no longer known; start it anew.",
+        f"The checkpoint of the run of “{name}” was removed, so the pages it did not do are no longer "
+        "known; start a new run.",
         code="no_checkpoint",
     )
 
 
 def same_run() -> Invalid:
-    """422."""
+    """422: the same run twice."""
     return Invalid("Left and right are the same run; name two.", code="same_run")
 
 
 def not_done(name: str, status: str) -> Conflict:
-    """409 with reason."""
+    """409, with a reason: one of the runs is not done."""
     return Conflict(
-        f"The run of “{name}” is {status}; runs are compared when both are done.",
+        f"The run of “{name}” is {status}; runs can be compared when both are done.",
         code="run_not_done",
         reason=status,
     )
 
 
 def has_written(audit_id: str, thread_id: str, steps: int) -> Conflict:
-    """409: taking back the start of a run that has written would leave what it wrote without its run."""
+    """409: undoing the start of a run that has written something would leave what it wrote without its run."""
     wrote = "one step" if steps == 1 else f"{steps} steps"
     return Conflict(
-        f"This step cannot be taken back: the run {thread_id} has written {wrote} since. Take those back first: they are "
-        f"the set {thread_id}. Nothing was changed.",
+        f"This step cannot be undone: the run {thread_id} has written {wrote} since. Undo those first: they "
+        f"are the set {thread_id}. Nothing was changed.",
         code="undo_refused",
         reason="not-undoable",
         audit_id=audit_id,
@@ -170,10 +172,10 @@ def has_written(audit_id: str, thread_id: str, steps: int) -> Conflict:
 
 
 def still_ending(audit_id: str, name: str) -> Conflict:
-    """409: a run that was cancelled and has not ended yet; it goes on again only from its end."""
+    """409: the run was cancelled and is still finishing a page; it can continue only when it has ended."""
     return Conflict(
-        f"This step cannot be taken back yet: the run of “{name}” is finishing the page in hand. Take it back when that has "
-        "ended. Nothing was changed.",
+        f"This step cannot be undone yet: the run of “{name}” is finishing its current page. Undo it when "
+        "that has ended. Nothing was changed.",
         code="undo_refused",
         reason="not-undoable",
         audit_id=audit_id,
@@ -181,9 +183,9 @@ def still_ending(audit_id: str, name: str) -> Conflict:
 
 
 def at_work(audit_id: str, name: str) -> Conflict:
-    """409: a run is taken back whole, and so when nothing is in its hands."""
+    """409: a run is undone as a whole, and so only when it is not working on a page."""
     return Conflict(
-        f"This step cannot be taken back: the run of “{name}” is at work. Cancel it first. Nothing was changed.",
+        f"This step cannot be undone: the run of “{name}” is running. Cancel it first. Nothing was changed.",
         code="undo_refused",
         reason="not-undoable",
         audit_id=audit_id,

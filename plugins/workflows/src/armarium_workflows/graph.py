@@ -1,4 +1,6 @@
-"""Whether a graph can run: its nodes and edges, their types, circles, missing inputs and paths; and its order."""
+"""Whether a graph can run: its nodes and edges, their types, cycles, missing inputs and paths; and the order
+of its nodes.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,18 @@ class Graph:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Graph:
-        """The graph of a stored workflow."""
+        """Return the graph of a stored workflow."""
         nodes = [NodeIn.model_validate(one) for one in stored["nodes"]]
         return cls(nodes, [Edge.model_validate(one) for one in stored["edges"]])
 
     @cached_property
     def by_id(self) -> dict[str, NodeIn]:
-        """Each node by its id."""
+        """Return each node by its id."""
         return {node.id: node for node in self.nodes}
 
     @cached_property
     def edges_into(self) -> dict[str, list[Edge]]:
-        """The edges that end at each node."""
+        """Return the edges that end at each node."""
         found: dict[str, list[Edge]] = defaultdict(list)
         for edge in self.edges:
             found[edge.target].append(edge)
@@ -44,14 +46,16 @@ class Graph:
 
     @cached_property
     def order(self) -> list[NodeIn]:
-        """The nodes so that each comes after what it stands on, in the order they were sent where that leaves a choice."""
+        """Return the nodes so that each comes after those it depends on, otherwise in the order in which they
+        were sent.
+        """
         sorter: TopologicalSorter[str] = TopologicalSorter()
         for node in self.nodes:
             sorter.add(node.id, *(one for one in self.read_by(node) if one in self.by_id))
         return [self.by_id[one] for one in sorter.static_order()]
 
     def read_by(self, node: NodeIn) -> list[str]:
-        """The nodes whose outputs *node* takes: by its edges, and by paths."""
+        """Return the nodes whose outputs *node* uses, by its edges and by paths."""
         found = [edge.source for edge in self.edges_into[node.id]]
         for text in paths_of(node):
             try:
@@ -64,7 +68,7 @@ class Graph:
 
 
 def paths_of(node: NodeIn) -> list[str]:
-    """The paths that *node* names."""
+    """Return the paths that *node* names."""
     found = [one.source_path for one in node.input_mappings]
     if node.tool == "branch" and isinstance(node.config.get("path"), str):
         found.append(node.config["path"])
@@ -72,7 +76,7 @@ def paths_of(node: NodeIn) -> list[str]:
 
 
 def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
-    """Why *graph* cannot run, each a sentence that names node and port; none when it can."""
+    """Return why *graph* cannot run, as sentences that name node and port; none if it can."""
     if len(graph.nodes) > MOST_NODES:
         return [
             f"A workflow has at most {MOST_NODES} nodes, and this one has {len(graph.nodes)}; split it into a chain."
@@ -81,7 +85,7 @@ def problems_of(graph: Graph, jobs: Mapping[str, RecipeJob]) -> list[str]:
         return ["A workflow without nodes does nothing; add one."]
     found = [*_find_repeated(graph), *_unknown(graph, jobs)]
     if found:
-        # What follows relies on ids and tools.
+        # The following checks require valid ids and tools.
         return found
     found = [*_edges(graph, jobs), *_mappings(graph, jobs), *_settings(graph, jobs)]
     circle = _circle(graph)
@@ -95,7 +99,7 @@ def _find_repeated(graph: Graph) -> Iterator[str]:
         seen: set[str] = set()
         for one in ids:
             if one in seen:
-                yield f"Two {what}s have the id {one}; each has its own."
+                yield f"Two {what}s have the id {one}; each needs its own."
             seen.add(one)
 
 
@@ -103,7 +107,7 @@ def _unknown(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
     for node in graph.nodes:
         if node.tool not in BUILT_IN and node.tool not in jobs:
             yield (
-                f"Node {node.id} is to do {node.tool}, which no loaded plugin brings; there are "
+                f"Node {node.id} names the tool {node.tool}, which no loaded plugin has; there are "
                 f"{', '.join([*BUILT_IN, *jobs])}."
             )
 
@@ -117,7 +121,7 @@ def _edges(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
         ):
             node = graph.by_id.get(end)
             if node is None:
-                yield f"Edge {edge.id} leads to node {end}, and there is none of that id."
+                yield f"Edge {edge.id} leads to node {end}, which does not exist."
                 break
             ports = ports_of(node.tool, jobs)
             port = next((one for one in ports if one.id == port_id), None)
@@ -130,11 +134,11 @@ def _edges(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
             source, target = ends
             if not fits(source, target):
                 yield (
-                    f"Node {edge.target} takes {target.material or target.type} at its input {target.id}, and node "
-                    f"{edge.source} gives {source.material or source.type} at {source.id}."
+                    f"Node {edge.target} takes {target.material or target.type} at its input {target.id}, "
+                    f"and node {edge.source} gives {source.material or source.type} at {source.id}."
                 )
             if edge.when is not None and graph.by_id[edge.source].tool != "branch":
-                yield f"Edge {edge.id} is for the value {edge.when!r}, and node {edge.source} is no branch."
+                yield f"Edge {edge.id} is for the value {edge.when!r}, but node {edge.source} is not a branch."
 
 
 def _mappings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
@@ -142,7 +146,10 @@ def _mappings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
         ports = {port.id for port in inputs_of(node.tool, jobs)}
         for mapping in node.input_mappings:
             if mapping.port_id not in ports:
-                yield f"Node {node.id} has no input {mapping.port_id}, for which {mapping.source_path[:120]} is given."
+                yield (
+                    f"Node {node.id} has no input {mapping.port_id}, to which {mapping.source_path[:120]} "
+                    "is mapped."
+                )
         for name in node.inputs:
             if name not in ports:
                 yield f"Node {node.id} has no input {name}; its inputs are: {', '.join(sorted(ports)) or 'none'}."
@@ -160,14 +167,14 @@ def _mappings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
 
 def _path(graph: Graph, node: NodeIn, path: Path, text: str, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
     if path.node is not None and path.node not in graph.by_id:
-        yield f"Node {node.id} reads {text[:120]}, and there is no node {path.node}."
+        yield f"Node {node.id} reads {text[:120]}, but there is no node {path.node}."
 
 
 def _settings(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
-    """Settings that do not fit, of those that are known before a run."""
+    """Yield invalid settings, among those that are known before a run."""
     for node in graph.nodes:
         if node.tool == "branch" and not isinstance(node.config.get("path", "$.nodes"), str):
-            yield f"Node {node.id} branches by config.path, which is a text such as $.nodes.<id>.<key>."
+            yield f"Node {node.id} branches by config.path, which must be a text such as $.nodes.<id>.<key>."
         if node.tool in BUILT_IN:
             continue
         job = jobs[node.tool]
@@ -184,7 +191,10 @@ def _circle(graph: Graph) -> str | None:
         _ = graph.order
     except CycleError as error:
         around = " → ".join(reversed(error.args[1]))
-        return f"The nodes {around} wait for one another in a circle; take out one of the edges between them."
+        return (
+            f"The nodes {around} form a cycle, each waiting for the next; remove one of the edges between "
+            "them."
+        )
     return None
 
 
@@ -195,7 +205,13 @@ def _missing(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
         ports = inputs_of(node.tool, jobs)
         for port in ports:
             if port.required and port.id not in fed:
-                yield f"Node {node.id} gets nothing at its input {port.id}; lead an edge to it or give it a value."
+                yield (
+                    f"Node {node.id} gets nothing at its input {port.id}; connect an edge to it or give it "
+                    "a value."
+                )
         materials = [port.id for port in ports if port.material is not None]
         if len(materials) > 1 and not any(port.required for port in ports) and not fed & set(materials):
-            yield f"Node {node.id} gets nothing at any of its inputs {', '.join(materials)}; one of them is needed."
+            yield (
+                f"Node {node.id} gets nothing at any of its inputs {', '.join(materials)}; one of them is "
+                "needed."
+            )

@@ -1,4 +1,4 @@
-"""The long work of workflows: a run, a step of it, a chain."""
+"""The jobs of workflows: a run, a step of it, a chain."""
 
 from __future__ import annotations
 

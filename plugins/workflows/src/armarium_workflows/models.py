@@ -1,4 +1,6 @@
-"""The tables of workflows: what people compose, the runs that were started, and what each node gave for each page."""
+"""The tables of workflows: the workflows and chains people compose, the runs that were started, and the
+output of each node for each page.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ workflows = Table(
     Column("updated_at", Text, nullable=False),
     info=tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
 )
-"""A graph that a person or agent saved; those that ship are made from the recipe jobs and have no row."""
+"""A graph that a person or agent saved; those that ship are derived from the recipe jobs and have no row."""
 
 chains = Table(
     "workflow_chain",
@@ -49,7 +51,7 @@ runs = Table(
     "workflow_run",
     metadata,
     Column("thread_id", Text, primary_key=True),
-    # No foreign key: a run outlives its workflow, and those that ship have no row.
+    # No foreign key: a run outlives its workflow, and workflows that ship have no row.
     Column("workflow_id", Text, nullable=False, index=True),
     Column("workflow_name", Text, nullable=False),
     Column("graph", Json, nullable=False, info=HIDDEN),
@@ -65,7 +67,7 @@ runs = Table(
     Column("created_at", Text, nullable=False, index=True),
     info=tracked(label="workflow run", large=("graph", "inputs")),
 )
-"""A run that was started, with the graph as it was then."""
+"""A run that was started, with the graph at that time."""
 
 run_states = Table(
     "workflow_run_state",
@@ -76,7 +78,7 @@ run_states = Table(
     Column("pages", Integer, nullable=False),
     Column("pages_done", Integer, nullable=False),
     Column("pages_failed", Integer, nullable=False),
-    # Of a step of a chain: what it works on, which is known only when the chain comes to it.
+    # For a step of a chain: what it works on, which is known only when the chain reaches it.
     Column("scope_ids", Json),
     Column("inputs", Json),
     Column("outputs", Json, nullable=False),
@@ -86,13 +88,13 @@ run_states = Table(
     Column("forgotten", Boolean, nullable=False),
     info=operational(),
 )
-"""How a run stands or ended. `forgotten`: its checkpoint was removed."""
+"""The state of a run, or how it ended. `forgotten`: its checkpoint was removed."""
 
 node_pages = Table(
     "workflow_page",
     metadata,
     Column("thread_id", Text, nullable=False),
-    # Empty: the page in the run as a whole.
+    # Empty: the row is about the page in the run as a whole.
     Column("node_id", Text, nullable=False),
     # Empty: the run has no pages.
     Column("page_id", Text, nullable=False),
@@ -106,7 +108,7 @@ node_pages = Table(
     Index("ix_workflow_page_of", "thread_id", "page_id"),
     info=operational(),
 )
-"""The checkpoint of a run: what each node gave for each page."""
+"""The checkpoint of a run: the output of each node for each page."""
 
 executions = Table(
     "workflow_execution",
@@ -122,7 +124,7 @@ executions = Table(
     Column("created_at", Text, nullable=False),
     info=tracked(label="execution of a chain", large=("steps", "inputs")),
 )
-"""One execution of a chain, with its steps as they were then and the run that was set aside for each."""
+"""One execution of a chain, with its steps at that time and the run that was created for each."""
 
 execution_states = Table(
     "workflow_execution_state",
@@ -135,4 +137,4 @@ execution_states = Table(
     Column("finished_at", Text),
     info=operational(),
 )
-"""How an execution stands or ended."""
+"""The state of an execution, or how it ended."""

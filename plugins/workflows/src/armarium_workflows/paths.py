@@ -1,4 +1,6 @@
-"""The path language of workflows: where a value comes from, and the pipes it goes through. Values are plain JSON."""
+"""The path language of workflows: where a value comes from, and the pipes it passes through. Values are plain
+JSON.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _PIPE = re.compile(r"\s*([a-z_]+)\s*(?:\(\s*(\"(?:[^\"\\]|\\.)*\")\s*\))?\s*")
 
 @dataclass(frozen=True)
 class Pipe:
-    """One change of a value: its name, and the text in its brackets."""
+    """One transformation of a value: its name, and the text in its parentheses."""
 
     name: str
     argument: str | None = None
@@ -41,19 +43,19 @@ class Path:
 
     @property
     def node(self) -> str | None:
-        """The node whose output it reads, where it reads one's."""
+        """Return the node whose output it reads, if any."""
         return str(self.keys[0]) if self.root == "nodes" else None
 
 
 def parse_path(text: str) -> Path:
-    """*text* such as `$.nodes.read.text | trim`; PathFault saying what is wrong with it."""
+    """Parse *text* such as `$.nodes.read.text | trim`. Raises PathFault with what is wrong."""
     head, pipe, tail = text.partition("|")
     head = head.strip()
     begun = _START.match(head)
     if begun is None:
         raise PathFault(
-            f"{text[:120]!r} is no path. Write $.nodes.<id>.<key>, $.inputs.<key>, $.files[n] or $.config.<key>, and "
-            f"pipes after it: | {', | '.join(PIPES)}."
+            f"{text[:120]!r} is not a path. Write $.nodes.<id>.<key>, $.inputs.<key>, $.files[n] or "
+            f"$.config.<key>, and pipes after it: | {', | '.join(PIPES)}."
         )
     parts = begun.groups()
     keys: list[str | int] = []
@@ -68,23 +70,23 @@ def parse_path(text: str) -> Path:
         more = _MORE.match(head, at)
         if more is None:
             raise PathFault(
-                f"{text[:120]!r} is no path from its character {at + 1} on; go on with .<key> or [n]."
+                f"{text[:120]!r} is not a path from its character {at + 1} on; continue with .<key> or [n]."
             )
         keys.append(more.group(1) if more.group(1) is not None else int(more.group(2)))
         at = more.end()
     if len(keys) > DEEPEST:
-        raise PathFault(f"{text[:120]!r} goes {len(keys)} levels deep; a path goes {DEEPEST} at most.")
+        raise PathFault(f"{text[:120]!r} is {len(keys)} levels deep; a path may have {DEEPEST} at most.")
     return Path(root, tuple(keys), parse_pipes(tail) if pipe else ())
 
 
 def parse_pipes(text: str) -> tuple[Pipe, ...]:
-    """*text* such as `trim | join(", ")`; PathFault naming the pipes there are."""
+    """Parse *text* such as `trim | join(", ")`. Raises PathFault naming the pipes there are."""
     found: list[Pipe] = []
     at = 0
     while True:
         match = _PIPE.match(text, at)
         if match is None or match.group(1) not in PIPES:
-            raise PathFault(f"{text.strip()[:80]!r} is no pipe; there are {', '.join(PIPES)}.")
+            raise PathFault(f"{text.strip()[:80]!r} is not a pipe; there are {', '.join(PIPES)}.")
         argument = orjson.loads(match.group(2)) if match.group(2) else None
         found.append(Pipe(match.group(1), argument))
         at = match.end()
@@ -92,13 +94,15 @@ def parse_pipes(text: str) -> tuple[Pipe, ...]:
             return tuple(found)
         if text[at] != "|":
             raise PathFault(
-                f"{text.strip()[:80]!r} has something after a pipe that is none; put | between two pipes."
+                f"{text.strip()[:80]!r} has something after a pipe that is not one; put | between two pipes."
             )
         at += 1
 
 
 def read(path: Path, roots: Mapping[str, Any]) -> Any:
-    """The value at *path* under *roots* (a mapping of the four roots), after its pipes; None where there is none."""
+    """Return the value at *path* under *roots* (a mapping of the four roots), after its pipes; None if there
+    is none.
+    """
     value: Any = roots.get(path.root)
     for key in path.keys:
         value = _value_below(value, key)
@@ -106,7 +110,7 @@ def read(path: Path, roots: Mapping[str, Any]) -> Any:
 
 
 def apply_pipes(value: Any, pipes: Sequence[Pipe]) -> Any:
-    """*value* after *pipes*; PathFault where one cannot take it."""
+    """Return *value* after *pipes*. Raises PathFault if one cannot be applied to it."""
     for pipe in pipes:
         value = _apply_pipe(value, pipe)
     return value
@@ -127,28 +131,28 @@ def _apply_pipe(value: Any, pipe: Pipe) -> Any:
         return None
     if pipe.name == "join":
         if not isinstance(value, list):
-            raise PathFault(f"join takes a list, and this is {_kind(value)}.")
+            raise PathFault(f"join takes a list, not {_kind(value)}.")
         return ("" if pipe.argument is None else pipe.argument).join(_text(one) for one in value)
     if pipe.name == "json_extract":
         return _extract_value(value, pipe.argument)
     if not isinstance(value, str):
-        raise PathFault(f"{pipe.name} takes a text, and this is {_kind(value)}.")
+        raise PathFault(f"{pipe.name} takes a text, not {_kind(value)}.")
     return {"upper": value.upper, "lower": value.lower, "trim": value.strip}[pipe.name]()
 
 
 def _extract_value(value: Any, argument: str | None) -> Any:
-    """A JSON text read, and what lies in it at a path such as `people[0].name`."""
+    """Parse a JSON text and return what is in it at a path such as `people[0].name`."""
     if isinstance(value, str):
         try:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:
-            raise PathFault("json_extract takes a JSON text, and this is none.") from None
+            raise PathFault("json_extract takes a JSON text, and this is not valid JSON.") from None
     rest = f".{argument}" if argument and not argument.startswith("[") else argument or ""
     at = 0
     while at < len(rest):
         more = _MORE.match(rest, at)
         if more is None:
-            raise PathFault(f"json_extract takes a path such as people[0].name, and {argument!r} is none.")
+            raise PathFault(f"json_extract takes a path such as people[0].name, not {argument!r}.")
         value = _value_below(value, more.group(1) if more.group(1) is not None else int(more.group(2)))
         at = more.end()
     return value

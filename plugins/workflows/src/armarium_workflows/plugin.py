@@ -1,4 +1,4 @@
-"""What workflows bring to the engine: the only file with a hook."""
+"""What workflows add to the engine; the only file with hooks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from armarium_workflows.running import reconcile
 
 @hookimpl
 def armarium_plugin() -> Plugin:
-    """Workflows, chains, their runs."""
+    """Workflows, chains and their runs."""
     return Plugin(
         name="workflows",
-        summary="Workflows: graphs of work on pages, their runs, chains of them, and what two runs differ in",
+        summary="Workflows: graphs of work on pages, their runs, chains of them, and comparisons of two runs",
         prefixes=("workflow", "chain", "run"),
         metadata=metadata,
         actions=ACTIONS,

@@ -1,4 +1,4 @@
-"""The ports of a node: what goes in and comes out, with its type, and which output fits which input."""
+"""The ports of a node: its inputs and outputs with their types, and which output fits which input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from armarium.api import RecipeJob
 
 BUILT_IN = ("input", "output", "branch", "map", "merge", "transform")
-"""Tools that are no recipe job and are done in the step itself."""
+"""Tools that are not recipe jobs and are executed in the step itself."""
 
 OF_MATERIAL = {
     "page_image": "image",
@@ -33,7 +33,7 @@ OF_SETTING = {
 
 @dataclass(frozen=True)
 class PortSpec:
-    """An input or output of a node. A port of a *material* carries pages that have it."""
+    """An input or output of a node. A port with a *material* carries pages that have it."""
 
     id: str
     type: str
@@ -41,7 +41,7 @@ class PortSpec:
     required: bool = False
 
     def as_answer(self) -> dict[str, Any]:
-        """As it is answered."""
+        """Return it as answers show it."""
         return {"id": self.id, "type": self.type, "material": self.material, "required": self.required}
 
 
@@ -65,7 +65,7 @@ _OUT = {
 
 
 def inputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
-    """What goes into a node of *tool*: of a recipe job its materials and its settings."""
+    """Return the inputs of a node of *tool*: for a recipe job, its materials and its settings."""
     if tool in _IN:
         return _IN[tool]
     job = jobs[tool]
@@ -78,7 +78,9 @@ def inputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
 
 
 def outputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
-    """What comes out of a node of *tool*: of a recipe job its materials, and `result`, what it says of the page."""
+    """Return the outputs of a node of *tool*: for a recipe job, its materials, and `result`, its result for
+    the page.
+    """
     if tool in _OUT:
         return _OUT[tool]
     materials = [PortSpec(name, OF_MATERIAL.get(name, "json"), name) for name in jobs[tool].gives]
@@ -86,9 +88,9 @@ def outputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]
 
 
 def fits(source: PortSpec, target: PortSpec) -> bool:
-    """Whether an edge may lead from *source* to *target*.
+    """Return whether an edge may lead from *source* to *target*.
 
-    Pages as they come from `input`, or through a node that takes anything, fit any material: a page has what it has.
+    Pages from `input`, or through a node that takes anything, fit any material: a page has what it has.
     """
     if "any" in (source.type, target.type):
         return True

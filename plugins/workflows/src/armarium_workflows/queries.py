@@ -1,4 +1,4 @@
-"""Reads of workflows, chains, runs and executions; they write nothing."""
+"""Queries of workflows, chains, runs and executions; they write nothing."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def _row(conn: Connection, values: Any, hidden: frozenset[str]) -> dict[str, Any
 
 
 def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
-    """The run as a list shows it, or None."""
+    """Return the run as a list shows it, or None."""
     found = raw_of(conn).execute(f"SELECT {_SELECT} {_FROM} WHERE r.thread_id = ?", (thread_id,)).fetchone()
     return _row(conn, found, withheld_nodes(conn)) if found is not None else None
 
 
 def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
-    """The run as a list shows it; NotFound."""
+    """Return the run as a list shows it. Raises NotFound."""
     found = find_run(conn, thread_id)
     if found is None:
         raise unknown_run(thread_id)
@@ -97,7 +97,7 @@ def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
 
 
 def stored_run(conn: Connection, thread_id: str) -> dict[str, Any]:
-    """The run as it was started, graph and inputs too; NotFound."""
+    """Return the run as it was started, with its graph and inputs. Raises NotFound."""
     found = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
     if found is None:
         raise unknown_run(thread_id)
@@ -119,13 +119,13 @@ def stored_run(conn: Connection, thread_id: str) -> dict[str, Any]:
     "/api/workflows/folders", summary="The folders of the palette", answer=WorkflowFolders, refusals=(404,)
 )
 def list_folders(conn: Connection) -> dict[str, Any]:
-    """In the order in which work happens. A folder that is not among them comes after these."""
+    """In the order of the work. Other folders come after these."""
     return {"items": list(FOLDERS), "count": len(FOLDERS)}
 
 
 @query("/api/chains", summary="The chains of the project", answer=Chains, refusals=(404,))
 def list_chains(conn: Connection) -> dict[str, Any]:
-    """By folder and order."""
+    """Ordered by folder and position."""
     items = CHAINS.all(conn, order=(chains.c.folder_path, chains.c.sort_order, chains.c.name, chains.c.id))
     return {"items": items, "count": len(items)}
 
@@ -146,7 +146,7 @@ def list_runs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> dict[str, Any]:
-    """From the store of runs, so that one without events of activity appears too."""
+    """Taken from the table of runs, so that runs without events of activity are included."""
     wheres, values = ["1"], list[Any]()
     if status:
         wheres.append(f"{_STATUS} IN (SELECT value FROM json_each(?))")
@@ -179,7 +179,7 @@ def get_run(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> dict[str, Any]:
-    """`limit` and `offset` are of its pages, which are in the order of the scope."""
+    """`limit` and `offset` apply to its pages, which are in the order of the scope."""
     return {
         **run_row(conn, thread_id),
         "nodes": nodes_of(conn, thread_id),
@@ -191,7 +191,7 @@ def get_run(
 
 
 def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
-    """The steps of a run in the order in which they are done; one that has not begun is waiting."""
+    """Return the steps of a run in order; one that has not begun is waiting."""
     from armarium_workflows.graph import Graph
 
     graph = Graph.of(stored_run(conn, thread_id)["graph"])
@@ -218,8 +218,9 @@ def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
 
 
 def pages_of(conn: Connection, thread_id: str, limit: int, offset: int) -> list[dict[str, Any]]:
-    """Pages of a run with how each stands."""
-    # Positions have no gaps, so that those before *offset* need not be read; who may not see all of them counts what is left.
+    """Return pages of a run with the state of each."""
+    # Positions have no gaps, so rows before *offset* need not be read. If some are withheld, the visible ones
+    # are counted.
     skipped = "LIMIT ?3 OFFSET ?2" if withheld_nodes(conn) else "LIMIT ?3"
     first = "" if withheld_nodes(conn) else "AND position >= ?2 "
     rows = raw_of(conn).execute(
@@ -231,9 +232,9 @@ def pages_of(conn: Connection, thread_id: str, limit: int, offset: int) -> list[
 
 
 def shows_a_part(conn: Connection, thread_ids: Iterable[str]) -> bool:
-    """Whether *conn*, lent for a caller, leaves out anything of a page that one of these runs goes over.
+    """Return whether *conn*, as opened for a caller, hides anything about a page of one of these runs.
 
-    What a run gives at its end is made of all its pages, so that none of it can be told from the rest.
+    The outputs of a run are made from all its pages, so nothing in them can be separated by page.
     """
     parts = withheld_pages(conn)
     if parts is None:
@@ -253,7 +254,9 @@ def shows_a_part(conn: Connection, thread_ids: Iterable[str]) -> bool:
 
 
 def outputs_of_run(conn: Connection, thread_id: str) -> dict[str, Any]:
-    """What the output nodes of a run gave; empty before its end, and for a caller who may not see all of its pages."""
+    """Return the outputs of a run's output nodes; empty before it ends, and for a caller who may not see all
+    of its pages.
+    """
     if shows_a_part(conn, [thread_id]):
         return {}
     row = (
@@ -267,13 +270,15 @@ def outputs_of_run(conn: Connection, thread_id: str) -> dict[str, Any]:
 
 @query(
     "/api/workflow-execution/threads/{thread_id}/episodes",
-    summary="The calls of models that a run made",
+    summary="The model calls of a run",
     answer=RunEpisodes,
 )
 def run_episodes(
     conn: Connection, thread_id: str, limit: Annotated[int, Query(ge=1, le=5000)] = 500
 ) -> dict[str, Any]:
-    """In ledger order; corrections and invalidations name the episode they are about. Deleting a run keeps them."""
+    """In ledger order; corrections and invalidations name the episode they are about. Removing a run keeps
+    them.
+    """
     found = list_episodes(conn, thread_id=thread_id, limit=limit)
     if not found:
         run_row(conn, thread_id)
@@ -282,7 +287,7 @@ def run_episodes(
 
 @query("/api/chains/executions/{execution_id}", summary="An execution of a chain", answer=Execution)
 def get_execution(conn: Connection, execution_id: str) -> dict[str, Any]:
-    """Each step with how it stands; outputs when the chain has ended."""
+    """Each step with its state; outputs when the chain has ended."""
     from armarium_workflows.chaining import execution_answer
 
     return execution_answer(conn, EXECUTIONS.require(conn, execution_id))

@@ -1,4 +1,6 @@
-"""HTTP of workflows that is neither an action nor a query of the project alone: what ships, and the stream of a run."""
+"""Routes of workflows that are neither actions nor queries of the project alone: the workflows that ship, the
+stream of a run.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ router = APIRouter(tags=["workflows"])
 
 @router.get("/api/workflows", response_model=Workflows, responses=REFUSALS(404), summary="The workflows")
 def list_workflows(engine: CurrentEngine, library: CurrentLibrary) -> Response:
-    """Those that ship, made from the recipe jobs of the loaded plugins, then those of the project."""
+    """Those that ship, derived from the recipe jobs of the loaded plugins, then those of the project."""
     with library.db.read() as conn:
         items = all_workflows(conn, engine)
     return json_response({"items": items, "count": len(items)})
@@ -55,9 +57,11 @@ async def follow_run(
     principal: CurrentPrincipal,
     thread_id: Annotated[str, Path(max_length=64)],
     after: Annotated[int | None, Query(ge=0, le=2**62, description="Resume after this number.")] = None,
-    deltas: Annotated[bool, Query(description="Also pieces of models' answers as they come.")] = False,
+    deltas: Annotated[bool, Query(description="Include pieces of models' answers as they arrive.")] = False,
 ) -> StreamingResponse:
-    """It may be attached before the run starts. `Last-Event-ID` goes before `?after=`; `resync` where it is too old."""
+    """It may be opened before the run starts. `Last-Event-ID` takes precedence over `?after=`; `resync` if it
+    is too old.
+    """
     last = request.headers.get("last-event-id")
     if last is not None:
         after = int(last) if last.isascii() and last.isdigit() and len(last) < 19 else 0

@@ -1,4 +1,4 @@
-"""A run: one step after the other, each a job under it, until all nodes have been over all pages."""
+"""A run: one step after the other, each a job below it, until all nodes have processed all pages."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from armarium_workflows.graph import Graph
 from armarium_workflows.queries import FINISHED, stored_run
 
 MOST_FINAL = 8 * 1024 * 1024
-"""Bytes of JSON that the outputs of a run take together; of more, only the count is kept."""
+"""The most bytes of JSON for the outputs of a run; if there are more, only the count is stored."""
 
 
 def stream_url(thread_id: str) -> str:
-    """Where a run is followed."""
+    """The address at which a run can be followed."""
     return f"/api/workflow-execution/threads/{thread_id}/stream"
 
 
 def tell(conn: Connection, run: Mapping[str, Any], kind: Any, message: str, **more: Any) -> None:
-    """An event of a run, in the activity log and in the run's own."""
+    """Write an event of a run to the activity log and to the run's own log."""
     record_activity(
         conn,
         kind,
@@ -48,7 +48,7 @@ def tell(conn: Connection, run: Mapping[str, Any], kind: Any, message: str, **mo
 
 
 def run_workflow(job: JobContext) -> dict[str, Any]:
-    """The body of `workflow`: it begins a step, lets its thread go, and goes on when the step has ended."""
+    """The body of `workflow`: it begins a step, releases its thread, and continues when the step has ended."""
     with job.library.db.read() as conn:
         run = stored_run(conn, job.job_id)
     order = Graph.of(run["graph"]).order
@@ -84,7 +84,7 @@ def _begin(conn: Connection, run: Mapping[str, Any]) -> None:
 def _refuse_late(job: JobContext, run: Mapping[str, Any], steps: int) -> None:
     limit = run["timeout_seconds"]
     if limit is not None and time.time() - job.checkpoint["since"] > limit:
-        _fail(job, run, steps, f"It took longer than the {limit:g} seconds that its chain gives it.")
+        _fail(job, run, steps, f"It took longer than the {limit:g} seconds that its chain allows it.")
 
 
 def _fail(job: JobContext, run: Mapping[str, Any], steps: int, why: str) -> None:
@@ -108,7 +108,7 @@ def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: 
             .fetchone()
         )
     if first is not None and done == 0:
-        _fail(job, run, steps, f"No page could be done. The first: {first[0]}" if pages else first[0])
+        _fail(job, run, steps, f"No page could be done. The first failed: {first[0]}" if pages else first[0])
     result = {"pages": pages, "pages_done": done, "pages_failed": failed}
 
     def along(conn: Connection) -> None:
@@ -123,7 +123,9 @@ def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: 
 
 
 def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]:
-    """What each output node gave: its value, or, where the run has several pages, the list of those that were done."""
+    """Return the value of each output node, or for a run of several pages the list of values of those that
+    were done.
+    """
     (pages,) = (
         raw_of(conn)
         .execute("SELECT pages FROM workflow_run_state WHERE thread_id = ?", (thread_id,))
@@ -157,24 +159,24 @@ def _final(conn: Connection, thread_id: str, nodes: list[str]) -> dict[str, Any]
 
 
 def on_pause(engine: Engine, library: Library | None, thread_id: str, paused: bool) -> None:
-    """Told after a run was paused or let go on, by whichever route."""
+    """Called after a run was paused or resumed, by whichever route."""
     assert library is not None
     with library.db.write() as conn:
         run = _run_if_there(conn, thread_id)
         if run is not None:
             kind = "workflow_paused" if paused else "workflow_resumed"
-            tell(conn, run, kind, "paused." if paused else "goes on.")
+            tell(conn, run, kind, "paused." if paused else "resumed.")
 
 
 def on_cancel(engine: Engine, library: Library | None, thread_id: str) -> None:
-    """Told after a run was cancelled, by whichever route."""
+    """Called after a run was cancelled, by whichever route."""
     assert library is not None
     with library.db.write() as conn:
         note_cancelled(conn, thread_id, "Cancelled by a person.")
 
 
 def note_cancelled(conn: Connection, thread_id: str, why: str) -> None:
-    """Say what of a cancelled run was done."""
+    """Record which pages a cancelled run did."""
     run = _run_if_there(conn, thread_id)
     if run is None:
         return
@@ -191,7 +193,9 @@ def _run_if_there(conn: Connection, thread_id: str) -> dict[str, Any] | None:
 
 
 def reconcile(engine: Engine, library: Library) -> None:
-    """When a project is opened: runs whose job has ended meanwhile say so, for jobs are kept 30 days and runs longer."""
+    """When a project is opened: record the end of runs whose job has ended, because jobs are kept only 30
+    days.
+    """
     with library.db.write() as conn:
         rows = (
             raw_of(conn)

@@ -1,4 +1,6 @@
-"""What a run goes over: the pages at and beneath what is named, and the recordings where a node of it listens to them."""
+"""What a run covers: the pages at and below the documents named, and recordings if one of its nodes
+transcribes them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from armarium_documents.api import pages_under, recordings_under
 def subjects_under(
     conn: Connection, ids: Sequence[str], nodes: Iterable[Mapping[str, Any]], jobs: Mapping[str, RecipeJob]
 ) -> list[str]:
-    """The pages, then the recordings, that a run of *nodes* over *ids* is to do; NotFound names an id that is not there."""
+    """Return the pages, then the recordings, that a run of *nodes* over *ids* covers. Raises NotFound for an
+    unknown id.
+    """
     if not ids:
         return []
     found = pages_under(conn, ids, for_processing=True)

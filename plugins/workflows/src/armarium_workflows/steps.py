@@ -1,4 +1,4 @@
-"""One step of a run: a node over the pages that reach it. Built-in nodes are done here; recipe jobs page by page as jobs."""
+"""One step of a run: a node over the pages that reach it; recipe jobs run as jobs of their own, page by page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from armarium_workflows.schemas import Edge
 from armarium_workflows.values import READINGS, at_port, job_for_page, settings_of
 
 AT_ONCE = 200
-"""Pages that are looked at, or put in the queue, in one transaction."""
+"""How many pages are examined, or enqueued, in one transaction."""
 
 
 class Step:
@@ -48,7 +48,7 @@ class Step:
         self.sources = self.graph.read_by(self.node)
 
     def do(self) -> dict[str, Any]:
-        """All of it, from the checkpoint on."""
+        """Do all of it, beginning at the checkpoint."""
         kept = self.job.checkpoint
         if not kept:
             self.job.save(
@@ -61,7 +61,7 @@ class Step:
                 self._hand_in(self.job.engine.recipe_jobs.require(self.node.tool))
                 self._collect(self.job.engine.recipe_jobs.require(self.node.tool))
         except ServiceError as refusal:
-            # Told in words of its own; the run reads them from the step's row.
+            # The run reads this message from the step's row.
             with self.job.library.db.write() as conn:
                 self._tell(conn, "node_failed", refusal.detail)
             raise
@@ -96,7 +96,7 @@ class Step:
     def _chunks(
         self, phase: str
     ) -> Iterator[tuple[list[tuple[str, int]], dict[str, dict[str, tuple[str, Any]]]]]:
-        """The pages that are still to be looked at, with what the nodes before gave for them."""
+        """Yield the pages that are still to be examined, with the outputs of the earlier nodes for them."""
         while True:
             self.job.check()
             kept = self.job.checkpoint
@@ -113,11 +113,11 @@ class Step:
             yield found, before
 
     def _compute(self) -> None:
-        """A built-in node: each page's value is worked out here."""
+        """Execute a built-in node: each page's value is computed here."""
         for found, before in self._chunks("compute"):
             rows = [self._compute_row(page, position, before.get(page, {})) for page, position in found]
             at = found[-1][1] + 1
-            # What only hands pages on is not counted as work on them.
+            # Passing pages on is not counted as work on them.
             counts = {} if self.node.tool in ("input", "output") else {"done": at}
             self._keep(rows, {"phase": "compute", "next": at}, **counts)
 
@@ -144,7 +144,7 @@ class Step:
         return PageRow(page, position, "done", output=output)
 
     def _list_edges(self, before: Mapping[str, tuple[str, Any]]) -> list[Edge]:
-        """The edges along which a page comes."""
+        """Return the edges along which a page arrives."""
         return [
             edge
             for edge in self.into
@@ -160,7 +160,7 @@ class Step:
         return self.graph.by_id[edge.source].tool == "branch"
 
     def _has_own_branch(self, edge: Edge, output: Mapping[str, Any]) -> bool:
-        """Whether a page's value at a branch has an edge of its own, so that one without a value is not for it."""
+        """Return whether a page's value at a branch has its own edge, so that edges without a value do not apply."""
         value = output.get("branch")
         return any(
             one.source == edge.source and one.when == value
@@ -169,13 +169,13 @@ class Step:
         )
 
     def _does_not_reach(self, before: Mapping[str, tuple[str, Any]]) -> str | None:
-        """Why a page does not come to this node; None when it does."""
+        """Return why a page does not reach this node; None if it does."""
         delivered = self._list_edges(before)
         enough = bool(delivered) if self.node.tool == "merge" else len(delivered) == len(self.into)
         if enough or not self.into:
             return None
         missing = next(edge for edge in self.into if edge not in delivered)
-        return f"Node {missing.source} did not hand it on."
+        return f"Node {missing.source} did not pass it on."
 
     def _roots(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
         return {
@@ -186,7 +186,7 @@ class Step:
         }
 
     def value(self, port: str, page: str, before: Mapping[str, tuple[str, Any]]) -> Any:
-        """What comes in at *port*: by a path, else along an edge, else as the node states it."""
+        """Return the value at *port*: by a path, otherwise along an edge, otherwise as the node states it."""
         for mapping in self.node.input_mappings:
             if mapping.port_id == port:
                 value = read(parse_path(mapping.source_path), self._roots(page, before))
@@ -199,7 +199,7 @@ class Step:
         return self.node.inputs.get(port)
 
     def branch(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
-        """The value that edges are for."""
+        """Return the value by which the edges are chosen."""
         value = self.value("value", page, before)
         text = self.node.config.get("path")
         asked = read(parse_path(text), self._roots(page, before)) if text else value
@@ -207,20 +207,20 @@ class Step:
         return {"value": value, "branch": word}
 
     def transform(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
-        """A value through pipes."""
+        """Apply pipes to a value."""
         value, pipes = self.value("value", page, before), self.node.config.get("transform")
         return {"value": apply_pipes(value, parse_pipes(str(pipes))) if pipes else value}
 
     def map(self, page: str, before: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
-        """Each item of a list through pipes."""
+        """Apply pipes to each item of a list."""
         items, pipes = self.value("items", page, before), self.node.config.get("transform")
         if not isinstance(items, list):
-            raise PathFault("map takes a list, and this is none.")
+            raise PathFault("map takes a list, and this is not one.")
         parsed = parse_pipes(str(pipes)) if pipes else ()
         return {"items": [apply_pipes(one, parsed) for one in items]}
 
     def _hand_in(self, recipe: RecipeJob) -> None:
-        """Put a job in the queue for each page that reaches the node, or one for all of them."""
+        """Enqueue a job for each page that reaches the node, or one for all of them."""
         whole: list[str] = list(self.job.checkpoint.get("whole", ()))
         for found, before in self._chunks("hand-in"):
             skipped, reaching = list[PageRow](), list[tuple[str, int]]()
@@ -300,7 +300,7 @@ class Step:
         self.job.spawn_many(jobs, checkpoint=kept, along=along)
 
     def _collect(self, recipe: RecipeJob) -> None:
-        """When all pages have ended: what each gave."""
+        """When all pages have ended, record the output of each."""
         kept = self.job.checkpoint
         if kept["phase"] != "collect":
             return
@@ -338,7 +338,7 @@ class Step:
         return PageRow(page, position, "done", output=output, job_id=child.id)
 
     def _take_whole(self, child: Any) -> None:
-        """One job did all pages: each has its outcome, and the first also its output where that is large."""
+        """Record the outcome of one job for all its pages; a large output is stored only with the first."""
         with self.job.library.db.read() as conn:
             rows = conn.exec_driver_sql("SELECT args FROM job WHERE id = ?", (child.id,)).scalar_one()
             pages = orjson.loads(rows)["page_ids"]
@@ -352,7 +352,7 @@ class Step:
         self._keep([first, *rest], {"phase": "collect", "after": child.seq})
 
     def _take_reading(self, child: Any) -> None:
-        """A reading also leaves a transcription artifact that names its pass, by which runs are compared."""
+        """Write a transcription artifact that names the pass of a reading; runs are compared by it."""
         kept = {"phase": "collect", "after": child.seq}
         (row,) = self._rows([child])
         pass_id = (row.output or {}).get("pass_id") if row.state == "done" else None

@@ -1,4 +1,4 @@
-"""The stream of a run: a snapshot, then what happens, from the run's own log, so that it can be resumed."""
+"""The stream of a run: a snapshot, then its events, read from the run's own log, so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium_reading.api import MODEL_DELTA, follow_answers
 from armarium_workflows.queries import FINISHED, find_run, nodes_of
 
 EVERY = 0.25
-"""Seconds between two looks at the log."""
+"""Seconds between two queries of the log."""
 
 QUIET = 10.0
 """Seconds of silence after which a comment shows that the stream is alive."""
@@ -30,7 +30,7 @@ _LINES = (
 
 
 def frame(seq: int, kind: str, data: dict[str, Any]) -> bytes:
-    """An event in the stream's framing."""
+    """Return an event in the stream's framing."""
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (seq, kind.encode(), orjson.dumps(data))
 
 
@@ -52,7 +52,7 @@ class RunStream:
         self.waiting: str | None = None
 
     async def events(self) -> AsyncIterator[bytes]:
-        """The framed events until the run has ended, was removed, or the caller may no longer see it."""
+        """Yield the framed events until the run has ended or was removed, or the caller may no longer see it."""
         with follow_answers(self.engine, self.thread_id) if self.deltas else nullcontext():
             async for one in self._events():
                 yield one
@@ -86,7 +86,7 @@ class RunStream:
         yield self._event(seq, "end")
 
     def _first(self) -> tuple[int, bool, list[bytes]]:
-        """The snapshot, and from where to go on: after the last event that was seen, else from now."""
+        """Return the snapshot, and where to continue: after the last event received, otherwise from now."""
         with self.library.db.read() as conn:
             run = find_run(conn, self.thread_id)
             (newest,) = raw_of(conn).execute("SELECT COALESCE(max(seq), 0) FROM job_log").fetchone()
@@ -104,7 +104,9 @@ class RunStream:
         return seq, run["status"] in FINISHED and seq >= newest, frames
 
     def _is_too_old(self, conn: Connection) -> bool:
-        """Whether lines after the number asked for are no longer kept; the oldest that is kept tells."""
+        """Return whether lines after the number requested have been deleted, judging by the oldest one
+        stored.
+        """
         (oldest,) = raw_of(conn).execute("SELECT COALESCE(min(seq), 0) FROM job_log").fetchone()
         return self.after is not None and 0 < self.after < oldest - 1
 
@@ -132,7 +134,7 @@ class RunStream:
         return seq, ended, frames
 
     def _lane(self, conn: Connection) -> str | None:
-        """The lane that pages of the run wait for while none is in hand."""
+        """Return the lane that pages of the run are waiting for while none is being worked on."""
         row = (
             raw_of(conn)
             .execute(

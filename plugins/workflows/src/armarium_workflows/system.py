@@ -1,4 +1,4 @@
-"""The workflows that ship: one for each recipe job, made from what the job says of itself, in the folders of the palette."""
+"""The workflows that ship: one per recipe job, derived from its declaration, in the folders of the palette."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLDERS: tuple[dict[str, Any], ...] = tuple(
         )
     )
 )
-"""The folders in the order in which work happens."""
+"""The folders in the order of the work."""
 
 _OF_JOB = {"correct": "/clean", "translate-transliterate-normalise": "/translate"}
 _OF_LAYER = {
@@ -43,7 +43,7 @@ PREFIX = "system-"
 
 
 def system_workflows(jobs: Mapping[str, RecipeJob]) -> dict[str, dict[str, Any]]:
-    """Those that ship, by id: one of each recipe job, and finding lines with reading them."""
+    """Return the workflows that ship, by id: one per recipe job, and one that finds lines and reads them."""
     found = [_one_job(job, order) for order, job in enumerate(jobs.values())]
     if {"find-lines", "read-a-line"} <= jobs.keys():
         found.append(_find_and_read(jobs, len(found)))

@@ -1,4 +1,4 @@
-"""What goes into a node and comes out: the settings of a recipe job's node, and what an output hands on at a port."""
+"""The inputs and outputs of a node: the settings for its recipe job, and what an output passes on at a port."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ READINGS = frozenset({"line_readings", "page_reading"})
 def settings_of(
     engine: Engine, node: NodeIn, job: RecipeJob, run: Mapping[str, Any], mapped: Mapping[str, Any]
 ) -> Params:
-    """The settings of a recipe job's node: its config, its inputs, what paths give, and the choice of provider and model.
+    """Return the settings for a node's recipe job: its config, its inputs, the values of paths, and the
+    choice of provider and model.
 
-    The run's choice goes before the node's, and the node's before the workflow's; a model goes with the provider it was
-    named with. An input of the run that is called like a setting is that setting where the node says nothing of it.
-    Raises Invalid.
+    The choice of the run takes precedence over that of the node, and that over the workflow's; a model
+    belongs to the provider it was named with. An input of the run with the name of a setting is used for it
+    if the node does not set it. Raises Invalid.
     """
     of_run = {name: value for name, value in run["inputs"].items() if name in job.settings.model_fields}
     of_node = {name: value for name, value in node.inputs.items() if name not in job.takes}
@@ -29,7 +30,7 @@ def settings_of(
     if provider is not None:
         chosen = provider_settings(engine, job, provider)
         if any(given.get(key) not in (None, value) for key, value in chosen.items()):
-            # The model of another provider is not this one's.
+            # A model of another provider cannot be used with this one.
             given.pop(job.model_setting or "", None)
         given |= chosen
     if model is not None and job.model_setting is not None:
@@ -40,7 +41,9 @@ def settings_of(
 
 
 def _choice(node: NodeIn, job: RecipeJob, run: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """The provider and the model that are chosen for a node: by the run, else by the node, else by the workflow."""
+    """Return the provider and model chosen for a node: by the run, otherwise by the node, otherwise by the
+    workflow.
+    """
     graph, model = run["graph"], None
     for provider, its_model in (
         (run["provider"], run["model"]),
@@ -48,7 +51,7 @@ def _choice(node: NodeIn, job: RecipeJob, run: Mapping[str, Any]) -> tuple[str |
         (graph.get("provider"), graph.get("model")),
     ):
         if provider is not None and not takes_provider(job, provider):
-            # A line reader is for nodes that read lines: others keep what they have.
+            # A line reader is only for nodes that read lines; others keep their own.
             continue
         model = model or its_model
         if provider is not None:
@@ -57,7 +60,9 @@ def _choice(node: NodeIn, job: RecipeJob, run: Mapping[str, Any]) -> tuple[str |
 
 
 def at_port(output: Any, port: str) -> Any:
-    """What an output hands on at *port*; a recipe job's ports carry all that it says of the page, or the text of it."""
+    """Return what an output passes on at *port*; a recipe job's ports carry its whole result for the page, or
+    the text in it.
+    """
     if not isinstance(output, dict):
         return output
     if port in output:
@@ -66,7 +71,7 @@ def at_port(output: Any, port: str) -> Any:
 
 
 def job_for_page(one: NewJob, recipe: RecipeJob, settings: Params, page: str, position: int) -> NewJob:
-    """*one*, which is of another page with the same settings, for *page*."""
+    """Return *one*, prepared for another page with the same settings, for *page*."""
     return replace(
         one,
         args=recipe.arguments([page], settings),

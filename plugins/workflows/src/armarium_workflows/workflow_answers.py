@@ -1,4 +1,4 @@
-"""Workflows as they are answered: those that ship and those of the project alike, each node with its ports."""
+"""Workflows as answers show them, those that ship and those of the project alike: each node with its ports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium_workflows.system import system_workflows
 
 
 def stored_workflow(conn: Connection, engine: Engine, workflow_id: str) -> dict[str, Any]:
-    """The workflow with this id, one that ships or one of the project; NotFound."""
+    """Return the workflow with this id, one that ships or one of the project. Raises NotFound."""
     shipped = system_workflows(engine.recipe_jobs).get(workflow_id)
     if shipped is not None:
         return shipped
@@ -27,14 +27,14 @@ def stored_workflow(conn: Connection, engine: Engine, workflow_id: str) -> dict[
 
 
 def all_workflows(conn: Connection, engine: Engine) -> list[dict[str, Any]]:
-    """Those that ship, then those of the project by folder and order."""
+    """Return those that ship, then those of the project by folder and order."""
     order = (workflows.c.folder_path, workflows.c.sort_order, workflows.c.name, workflows.c.id)
     own = [{**row, "is_system": False} for row in WORKFLOWS.all(conn, order=order)]
     return [shown_workflow(engine, one) for one in [*system_workflows(engine.recipe_jobs).values(), *own]]
 
 
 def shown_workflow(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
-    """As it is answered."""
+    """Return it as answers show it."""
     return {**stored, "nodes": [_node(engine, one) for one in stored["nodes"]]}
 
 

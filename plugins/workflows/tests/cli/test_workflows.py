@@ -27,7 +27,7 @@ def test_a_workflow_is_run_watched_compared_and_read_again(desk: Machine, pictur
     said = desk.succeed("workflow", "compare", one, other).out
     assert said.count("2 the same, 0.0% of the characters differ") == 2
     assert desk.succeed("workflow", "watch", one, "--json").json["thread_id"] == one
-    assert "nothing is left to read again" in desk.expect_refusal("workflow", "read-again", one)
+    assert "there is nothing left to read again" in desk.expect_refusal("workflow", "read-again", one)
     assert "Neither" not in said
 
 
@@ -35,7 +35,7 @@ def test_what_is_not_there_is_said(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
     desk.succeed("create", "Others")
     desk.succeed("import", "pages")
-    assert desk.expect_refusal("workflow", "run", "dance").startswith("There is no workflow dance;")
+    assert desk.expect_refusal("workflow", "run", "dance").startswith("There is no workflow called dance;")
     assert desk.expect_refusal("workflow", "watch", "feed").startswith("There is no run feed;")
 
 
@@ -46,7 +46,7 @@ def test_pages_that_were_not_done_are_named_with_what_to_do(desk: Machine, pictu
     said = desk.succeed("workflow", "run", "system-find-lines", "--provider", "pretend").out
     assert "done, 1 of 2 pages done." in said
     assert "too faint to find lines on" in said
-    assert "takes up the rest" in said
+    assert "continues with the rest" in said
     (run,) = desk.succeed("workflow", "list", "--runs", "--json").json["items"]
     again = desk.succeed("workflow", "read-again", run["thread_id"], "--no-wait", "--json").json
     assert again["read_again_of"] == run["thread_id"]

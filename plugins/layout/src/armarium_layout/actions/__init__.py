@@ -1,1 +1,1 @@
-"""The writes of layout: what one page gets in one step, and putting its jobs in the queue."""
+"""The writes of layout: what one page gets in one step, and the enqueueing of its jobs."""

@@ -1,4 +1,4 @@
-"""What is written on one page: its order, shapes found on it, new outlines, renditions."""
+"""What is written on one page: its order, the shapes found on it, new outlines, renditions."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ def _order_example(ex: Example) -> dict[str, Any]:
     "layout.order_page",
     params=OrderPage,
     result=OrderedPage,
-    summary="Put the regions and lines of a pass in the order they are read in, as a reading order of its own.",
+    summary="Put the regions and lines of a pass in reading order, as a reading order of its own.",
     words="Put the lines of {document_id|a page} in order",
     example=_order_example,
 )
 def order_page(ctx: ActionContext, p: OrderPage) -> dict[str, Any]:
-    """One derived order a pass: an earlier one, of lines that have changed since, is withdrawn. Orders that persons made
-    stay. Raises NotFound, Conflict for a pass of another page or a withdrawn one, Forbidden by a lock."""
+    """A pass has at most one derived order: an earlier one, of lines that have changed since, is withdrawn.
+    Orders made by persons stay.
+
+    Raises NotFound, Conflict for a pass of another page or a withdrawn one, Forbidden by a lock.
+    """
     earlier = derived_order(ctx.conn, p.document_id, p.pass_id)
     if earlier is not None:
         ctx.run("reading_order.withdraw", {"order_id": earlier})
@@ -67,19 +70,21 @@ def _shapes_example(ex: Example) -> dict[str, Any]:
     "layout.take_shapes",
     params=TakeShapes,
     result=TakenShapes,
-    summary="Add regions, cells or signs that were found to a page, and put its lines into them, in one step.",
+    summary="Add the regions, cells or signs found on a page, and put its lines into them, in one step.",
     words="Found regions on {document_id|a page}",
     example=_shapes_example,
 )
 def take_shapes(ctx: ActionContext, p: TakeShapes) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a pass or line of another page or a line changed since, Invalid for a bad shape."""
+    """Raises NotFound, Conflict for a pass or line of another page or a line changed since, Invalid for a bad
+    shape.
+    """
     pass_id = p.pass_id
     if pass_id is None:
         pass_id = ctx.run("segment.pass_create", {"document_id": p.document_id, "name": p.name})["id"]
     ids: dict[str, str] = {}
     waiting = list(p.shapes)
     while waiting:
-        # What stands inside another needs that one's id: those that wait for none go first.
+        # A shape inside another one needs that one's id: outer shapes are written first.
         keys = {shape.key for shape in waiting}
         ready = [shape for shape in waiting if shape.inside not in keys] or waiting
         made = ctx.run(
@@ -140,12 +145,14 @@ def _outlines_example(ex: Example) -> dict[str, Any]:
     "layout.reshape_lines",
     params=ReshapeLines,
     result=ReshapedLines,
-    summary="Give lines of a page the outlines of their ink, in one step.",
-    words="Gave the lines of {document_id|a page} their outlines",
+    summary="Give lines of a page outlines around their ink, in one step.",
+    words="Outlined the ink of the lines of {document_id|a page}",
     example=_outlines_example,
 )
 def reshape_lines(ctx: ActionContext, p: ReshapeLines) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a line that was changed or withdrawn since, Invalid for a shape that cannot be held."""
+    """Raises NotFound, Conflict for a line that was changed or withdrawn since, Invalid for a shape that
+    cannot be stored.
+    """
     require_live(ctx.conn, p.document_id)
     for one in p.outlines:
         ctx.run(
@@ -168,7 +175,7 @@ def _preparations(engine: Engine, library: Library, p: PreparePage) -> list[Prep
 
 
 def _prepare_ahead(engine: Engine, library: Library | None, p: PreparePage) -> None:
-    """Make the bytes before the writer is asked for; the step finds them again."""
+    """Compute the bytes before the writer is requested; the step finds them again."""
     assert library is not None
     _preparations(engine, library, p)
 
@@ -177,16 +184,16 @@ def _prepare_ahead(engine: Engine, library: Library | None, p: PreparePage) -> N
     "layout.prepare_page",
     params=PreparePage,
     result=PreparedPage,
-    summary="Make renditions of a page's picture: level, with straight lines, without its paper.",
+    summary="Make renditions of a page's picture: level, with straight lines, or without its paper.",
     words="Prepared the picture of {document_id|a page}",
     example=_prepare_example,
     prepare=_prepare_ahead,
 )
 def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
-    """A rendition that is there already is not made twice. The primary picture stays the primary one.
+    """An existing rendition is not made again. The primary picture stays the primary one.
 
-    Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a lock,
-    Invalid for a damaged picture.
+    Raises NotFound for an unknown document or one without a picture, Conflict in the Trash, Forbidden by a
+    lock, Invalid for a damaged picture.
     """
     require_live(ctx.conn, p.document_id)
     made = []

@@ -1,4 +1,4 @@
-"""The pages that the examples of actions and recipe jobs work on: drawn, so that what is to be found is known."""
+"""The pages used by the examples of actions and recipe jobs: drawn, so that the right result is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Draw = Callable[["ImageDraw.ImageDraw"], None]
 
 
 def write_line(pen: ImageDraw.ImageDraw, left: int, baseline: int, right: int, *, height: int = 14) -> None:
-    """Strokes as tall as letters, in words, from *left* to *right* on *baseline*."""
+    """Draw strokes as tall as letters, in words, from *left* to *right* on *baseline*."""
     for number, x in enumerate(range(left, right - 8, 12)):
         if number % 6 < 5:
             rises = height if number % 3 else round(1.5 * height)
@@ -26,7 +26,7 @@ def write_line(pen: ImageDraw.ImageDraw, left: int, baseline: int, right: int, *
 
 
 def sheet_with(draw: Draw, size: tuple[int, int] = (WIDTH, HEIGHT)) -> Image.Image:
-    """A sheet of light paper with what *draw* draws."""
+    """Return a sheet of light paper with what *draw* draws."""
     from PIL import Image, ImageDraw
 
     image = Image.new("L", size, 225)
@@ -35,7 +35,7 @@ def sheet_with(draw: Draw, size: tuple[int, int] = (WIDTH, HEIGHT)) -> Image.Ima
 
 
 def add_picture(ex: Example, image: Image.Image, name: str = "1.png") -> str:
-    """A page with *image*; its id."""
+    """Create a page with *image*; return its id."""
     assert ex.library is not None
     file = io.BytesIO()
     image.save(file, "PNG")
@@ -53,20 +53,20 @@ def add_picture(ex: Example, image: Image.Image, name: str = "1.png") -> str:
 
 
 def letter(pen: ImageDraw.ImageDraw) -> None:
-    """Two blocks of lines, one above the other."""
+    """Draw two blocks of lines, one above the other."""
     for y in (100, 140, 180, 420, 460, 500):
         write_line(pen, 80, y, 520)
 
 
 def letter_page(ex: Example) -> str:
-    """A page of two blocks of text without lines."""
+    """Create a page with two blocks of text, without lines."""
     return add_picture(ex, sheet_with(letter))
 
 
 def add_lines(
     ex: Example, document_id: str, rows: Sequence[int] = (100, 140, 180, 420, 460, 500)
 ) -> tuple[str, list[str]]:
-    """A pass with lines on these baselines (pixels of the sample's picture); its id and theirs."""
+    """Create a pass with lines on these baselines (pixels of the sample's picture); return its id and theirs."""
     pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "Lines"})["id"]
     segments = [
         {
@@ -83,19 +83,19 @@ def add_lines(
 
 
 def lined_page(ex: Example) -> dict[str, Any]:
-    """A page of two blocks of text whose lines are known: document_id, pass_id, segment_ids."""
+    """Create a page with two blocks of text whose lines are known: document_id, pass_id, segment_ids."""
     document_id = letter_page(ex)
     pass_id, segment_ids = add_lines(ex, document_id)
     return {"document_id": document_id, "pass_id": pass_id, "segment_ids": segment_ids}
 
 
 def leaning_page(ex: Example) -> str:
-    """A page that was laid askew by three degrees."""
+    """Create a page that leans by three degrees."""
     return add_picture(ex, sheet_with(letter).rotate(-3, fillcolor=225, expand=True))
 
 
 def spread(pen: ImageDraw.ImageDraw) -> None:
-    """Two pages of an open book, with the shadow of its fold between them."""
+    """Draw two pages of an open book, with the shadow of its fold between them."""
     for away in range(24):
         for x in (600 - away, 600 + away):
             pen.line((x, 0, x, 800), fill=120 + 4 * away)
@@ -105,12 +105,12 @@ def spread(pen: ImageDraw.ImageDraw) -> None:
 
 
 def spread_page(ex: Example) -> str:
-    """A picture of an open book."""
+    """Create a picture of an open book."""
     return add_picture(ex, sheet_with(spread, (1200, 800)))
 
 
 def table(pen: ImageDraw.ImageDraw) -> None:
-    """A ruled table of three rows and two columns, a word in each cell."""
+    """Draw a ruled table of three rows and two columns, with a word in each cell."""
     for y in (200, 280, 360, 440):
         pen.line((80, y, 520, y), fill=20, width=2)
     for x in (80, 300, 520):
@@ -121,7 +121,7 @@ def table(pen: ImageDraw.ImageDraw) -> None:
 
 
 def table_page(ex: Example) -> str:
-    """A page with a ruled table."""
+    """Create a page with a ruled table."""
     return add_picture(ex, sheet_with(table))
 
 
@@ -131,7 +131,7 @@ SAMPLE_TEXT = (
 
 
 def text_page(ex: Example) -> str:
-    """A page with six lines and a text of its own that has other line breaks."""
+    """Create a page with six lines and a text of its own that has other line breaks."""
     page = lined_page(ex)
     ex.run(
         "artifact.create",
@@ -141,14 +141,14 @@ def text_page(ex: Example) -> str:
 
 
 def drawing(pen: ImageDraw.ImageDraw) -> None:
-    """A ring and a cross."""
+    """Draw a ring and a cross."""
     pen.ellipse((200, 200, 400, 400), outline=20, width=12)
     pen.line((220, 560, 380, 720), fill=20, width=10)
     pen.line((380, 560, 220, 720), fill=20, width=10)
 
 
 def drawing_page(ex: Example) -> str:
-    """A page with a drawing in a region."""
+    """Create a page with a drawing in a region."""
     document_id = add_picture(ex, sheet_with(drawing))
     pass_id = ex.run("segment.pass_create", {"document_id": document_id, "name": "Regions"})["id"]
     region = {"document_id": document_id, "pass_id": pass_id, "kind": "region", "kind_raw": "graphic"}
@@ -157,7 +157,7 @@ def drawing_page(ex: Example) -> str:
 
 
 def signs(pen: ImageDraw.ImageDraw) -> None:
-    """Lines of writing with the same sign, a struck circle, before three of them."""
+    """Draw lines of writing with the same sign, a struck circle, before three of them."""
     letter(pen)
     for y in SIGN_ROWS:
         pen.ellipse((34, y - 22, 58, y + 2), outline=20, width=3)
@@ -168,7 +168,7 @@ SIGN_ROWS = (100, 180, 460)
 
 
 def sign_page(ex: Example) -> dict[str, Any]:
-    """A page with three signs, of which the first is drawn around: page_id and settings."""
+    """Create a page with three signs, the first of which is marked by a segment: page_id and settings."""
     document_id = add_picture(ex, sheet_with(signs))
     pass_id, _ = add_lines(ex, document_id)
     y = SIGN_ROWS[0]

@@ -1,1 +1,1 @@
-"""What stands where on a picture: functions of arrays and boxes in pixels; no database, no files."""
+"""Finding things on a picture: functions of arrays and boxes in pixels; no database, no files."""

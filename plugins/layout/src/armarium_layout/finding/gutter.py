@@ -1,4 +1,4 @@
-"""Whether a picture shows two pages side by side, and where to cut it."""
+"""Whether a picture shows two pages side by side, and where to split it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from armarium_layout.finding.ink import Pixels, Sheet, rows_of
 LOOKED_AT = 1200
 """The longest side, in pixels, at which a fold is looked for."""
 NARROWEST = 1.08
-"""A picture less wide than this, in heights, is one page."""
+"""A picture whose width is less than this many times its height is one page."""
 FROM, TO = 0.3, 0.7
-"""The gutter is looked for between these parts of the width of what is photographed."""
+"""The gutter is looked for between these shares of the width of the photographed sheets."""
 FOLD = 0.12
-"""Without at least this sign of a fold, two columns are not two pages."""
+"""Two columns are two pages only with at least this strong a sign of a fold."""
 DEEP = 4
-"""Greys by which the bottom of a fold's shadow is darker than both its rims."""
+"""By how many grey levels the bottom of a fold's shadow must be darker than both of its edges."""
 SURE = 0.5
 """The score from which a picture is a spread (see `gutter_of`)."""
 
 
 class Gutter(NamedTuple):
-    """Where two pages meet: x at the top and at the foot, in parts of the width, and how sure that is (0 to 1)."""
+    """Where two pages meet: x at the top and at the bottom, as shares of the width, and how certain that is
+    (0 to 1).
+    """
 
     top: float
     foot: float
@@ -32,15 +34,15 @@ class Gutter(NamedTuple):
 
     @property
     def x(self) -> float:
-        """Where an upright cut does least harm."""
+        """Return where a vertical cut does least harm."""
         return (self.top + self.foot) / 2
 
 
 def gutter_of(sheet: Sheet) -> Gutter | None:
-    """The gutter of an open book; None where the picture shows one page.
+    """Return the gutter of an open book; None if the picture shows one page.
 
-    A fold is a line, a shadow or the edge of a sheet from top to foot, in a corridor where nothing is written, not far
-    from the middle; and both sides of it are pages.
+    A fold is a line, a shadow or the edge of a sheet from top to bottom, in a corridor without writing, not
+    far from the middle, with a page on either side.
     """
     if sheet.width < NARROWEST * sheet.height:
         return None
@@ -50,11 +52,11 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
     if end - begin < 8:
         return None
     best = Gutter(0, 0, -1.0)
-    # Letters are lighter paper here: the straight edge of a column of print is no edge of a sheet.
+    # Letters count as lighter paper here: the straight edge of a printed column is not the edge of a sheet.
     paper = cv2.dilate(sheet.grey, numpy.ones((3, max(3, round(0.006 * sheet.width)) | 1), numpy.uint8))
     fold, step, white = _fold(sheet.grey), _step(paper), _white(sheet)
     height = sheet.height
-    # A camera seldom looks straight down: the fold leans.
+    # A camera rarely looks straight down, so the fold leans.
     for lean in numpy.linspace(-0.02, 0.02, 9) * sheet.width:
         rows = numpy.linspace(-0.5, 0.5, height)[:, None] * lean
         folded = numpy.maximum(
@@ -74,7 +76,9 @@ def gutter_of(sheet: Sheet) -> Gutter | None:
 
 
 def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
-    """The same at the bottom of its shadow, where it lies in one: the sides of a shadow are steps too."""
+    """Return the gutter moved to the bottom of its shadow, if it lies in one: the sides of a shadow are steps
+    too.
+    """
     lean, near = (found.foot - found.top) * sheet.width, max(3, round(0.018 * sheet.width))
     at = round(found.x * sheet.width)
     rows = numpy.linspace(-0.5, 0.5, sheet.height)[:, None] * lean
@@ -89,7 +93,9 @@ def _deepest(sheet: Sheet, found: Gutter) -> Gutter:
 
 
 def _find_paper(grey: Pixels) -> tuple[int, int]:
-    """From where to where there is paper, left to right; dark or plain table on the sides is left out."""
+    """Return from where to where there is paper, left to right; a dark or plain table at the sides is
+    excluded.
+    """
     columns = numpy.percentile(grey, 75, axis=0).astype(float)
     bright = columns > 0.6 * numpy.percentile(columns, 80)
     found = numpy.flatnonzero(bright)
@@ -97,7 +103,9 @@ def _find_paper(grey: Pixels) -> tuple[int, int]:
 
 
 def _fold(grey: Pixels) -> Pixels:
-    """For every pixel how much darker it is than what lies left and right of it, 0 to 1: a fold, its shadow, its thread."""
+    """Return for every pixel how much darker it is than its neighbours to the left and right, 0 to 1: a fold,
+    its shadow, its thread.
+    """
     small = grey.astype(numpy.float32)
     width = grey.shape[1]
     found = numpy.zeros(small.shape, numpy.float32)
@@ -110,22 +118,24 @@ def _fold(grey: Pixels) -> Pixels:
 
 
 def _step(grey: Pixels) -> Pixels:
-    """For every pixel by how much its left is lighter (or, below 0, darker) than its right: the edge of a sheet."""
+    """Return for every pixel by how much its left side is lighter (below 0: darker) than its right side: the
+    edge of a sheet.
+    """
     small = cv2.GaussianBlur(grey.astype(numpy.float32), (0, 0), sigmaX=1.2, sigmaY=4)
-    # A photograph's edge is a pixel or two wide; the lean that is tried next falls within this.
+    # The edge in a photograph is a pixel or two wide; the next lean tried differs by less than this.
     reach = max(2, round(0.003 * grey.shape[1]))
     return numpy.clip((numpy.roll(small, reach, axis=1) - numpy.roll(small, -reach, axis=1)) / 24, -1, 1)
 
 
 def _white(sheet: Sheet) -> Pixels:
-    """For every pixel 1 where nothing is written near it to the left and right."""
+    """Return 1 for every pixel without writing close to its left and right, otherwise 0."""
     span = max(3, round(0.012 * sheet.width)) | 1
     near = cv2.dilate(sheet.ink.astype(numpy.uint8), numpy.ones((1, span), numpy.uint8))
     return 1.0 - near.astype(numpy.float32)
 
 
 def _mean_along(values: Pixels, rows: Pixels, begin: int, end: int) -> Pixels:
-    """The mean of *values* along a leaning line for each place where it crosses the middle height."""
+    """Return the mean of *values* along a leaning line, for each place where it crosses the middle height."""
     height = values.shape[0]
     step = max(1, height // 300)
     picked = numpy.arange(int(0.05 * height), int(0.95 * height), step)
@@ -136,7 +146,7 @@ def _mean_along(values: Pixels, rows: Pixels, begin: int, end: int) -> Pixels:
 
 
 def _both_sides(sheet: Sheet, gutter: Gutter, ends: tuple[int, int]) -> bool:
-    """Whether both halves are pages: of like width, and at least one written on."""
+    """Return whether both halves are pages: of similar width, and at least one with writing."""
     at = gutter.x * sheet.width
     left, right = at - ends[0], ends[1] - at
     if min(left, right) < 0.5 * max(left, right):

@@ -1,6 +1,6 @@
-"""A page as arrays: its greys, its ink, and the boxes of what is written on it.
+"""A page as arrays: its grey levels, its ink, and the boxes of its writing.
 
-Everything here is in pixels of the (shrunk) picture, origin top left. Arrays are rows by columns.
+Everything here is in pixels of the (reduced) picture, origin top left. Arrays are rows by columns.
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ if TYPE_CHECKING:
     from PIL import Image
 
 Pixels = Any
-"""An array of uint8 or bool; OpenCV's own types say no more than that it is an array."""
+"""An array of uint8 or bool; OpenCV's types say no more than that it is an array."""
 
 LONGEST = 2000
-"""The longest side, in pixels, at which a page is looked at: a letter of a dense page is still ten pixels tall."""
+"""The longest side, in pixels, at which a page is processed: a letter on a dense page is still ten pixels
+tall.
+"""
 
 SPECK = 3
-"""What is smaller than this each way is dirt."""
+"""Pieces smaller than this in both directions are dirt."""
 LARGEST = 0.2
-"""What is taller than this part of the page is no letter but a picture, a rule or the table that the page lies on."""
+"""Pieces taller than this share of the page are not letters but a picture, a rule or the table under the
+page.
+"""
 
 
 class Box(NamedTuple):
-    """A rectangle: left, top, right, bottom (right and bottom are outside)."""
+    """A rectangle: left, top, right, bottom (right and bottom are exclusive)."""
 
     left: float
     top: float
@@ -48,7 +52,7 @@ class Box(NamedTuple):
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
     def union(self, other: Box) -> Box:
-        """The smallest box that holds both."""
+        """Return the smallest box that contains both."""
         return Box(
             min(self.left, other.left),
             min(self.top, other.top),
@@ -57,14 +61,14 @@ class Box(NamedTuple):
         )
 
     def shared_area(self, other: Box) -> float:
-        """The area that both cover."""
+        """Return the area that both cover."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         high = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(0.0, wide) * max(0.0, high)
 
 
 class Sheet(NamedTuple):
-    """A page to be looked at. scale: pixels of these arrays for one pixel of the picture."""
+    """A page to be processed. scale: pixels of these arrays per pixel of the picture."""
 
     grey: Pixels
     ink: Pixels
@@ -80,7 +84,9 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(image: Image.Image, longest: int = LONGEST) -> Sheet:
-    """An upright picture as greys and ink, shrunk so that its longest side is at most *longest*."""
+    """Return an upright picture as grey levels and ink, reduced so that its longest side is at most
+    *longest*.
+    """
     grey = numpy.asarray(plain(image).convert("L"))
     scale = min(1.0, longest / max(grey.shape))
     if scale < 1:
@@ -90,7 +96,7 @@ def sheet_of(image: Image.Image, longest: int = LONGEST) -> Sheet:
 
 
 def _paper(grey: Pixels) -> Pixels:
-    """Where the page lies: everywhere, or the bright part where the picture shows what the page lies on."""
+    """Return where the page is: everywhere, or the bright part if the picture shows what is under the page."""
     everywhere = numpy.ones(grey.shape, bool)
     if min(grey.shape) < 128:
         return everywhere
@@ -99,7 +105,7 @@ def _paper(grey: Pixels) -> Pixels:
     edge = numpy.concatenate([bright[0], bright[-1], bright[:, 0], bright[:, -1]])
     if edge.mean() > 0.8 or threshold > 160:
         return everywhere
-    # Writing makes holes in the paper: they are closed, and what is bright outside of it (a ruler) is left out.
+    # Writing makes holes in the paper: these are closed, and bright things outside it (a ruler) are excluded.
     solid = cv2.morphologyEx(bright, cv2.MORPH_CLOSE, numpy.ones((15, 15), numpy.uint8))
     solid = cv2.morphologyEx(solid, cv2.MORPH_OPEN, numpy.ones((5, 5), numpy.uint8))
     outlines, _ = cv2.findContours(solid, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
@@ -113,7 +119,9 @@ def _paper(grey: Pixels) -> Pixels:
 
 
 def pieces_of(ink: Pixels) -> tuple[list[Box], Pixels]:
-    """The boxes of connected ink that may be letters or parts of them, and the labels (0: none of these)."""
+    """Return the boxes of connected ink that may be letters or parts of letters, and the labels (0: none of
+    these).
+    """
     count, labels, stats, _ = cv2.connectedComponentsWithStats(ink.astype(numpy.uint8), connectivity=8)
     height, width = ink.shape
     tallest, widest = LARGEST * height, 0.5 * width
@@ -132,7 +140,9 @@ def pieces_of(ink: Pixels) -> tuple[list[Box], Pixels]:
 
 
 def letter_height(boxes: list[Box]) -> float:
-    """How tall the letters are: the median of the pieces, the wider ones counting for more; 0 where there is none."""
+    """Return how tall the letters are: the median of the pieces, with wider ones weighing more; 0 if there
+    are none.
+    """
     tall = [box for box in boxes if box.height > SPECK]
     if not tall:
         return 0.0
@@ -144,10 +154,10 @@ def letter_height(boxes: list[Box]) -> float:
 
 
 def rows_of(ink: Pixels, *, reach: float = 2.0) -> list[Box]:
-    """Boxes of what is written in a row: letters that stand nearer to each other than *reach* letter heights.
+    """Return boxes of writing in a row: letters closer to each other than *reach* letter heights.
 
-    A line of text gives one box or, where it is broken by wide spaces, several. Letters far larger than the others
-    (a title) make rows of their own. Ordered from the top.
+    A line of text gives one box or, if it is broken by wide spaces, several. Letters far larger than the
+    others (a title) form rows of their own. Ordered from the top.
     """
     boxes, labels = pieces_of(ink)
     height = letter_height(boxes)
@@ -171,14 +181,14 @@ def rows_of(ink: Pixels, *, reach: float = 2.0) -> list[Box]:
 
 
 def _rows(boxes: list[Box], labels: Pixels, height: float, reach: float) -> list[Box]:
-    # Only the bodies of letters join a row: the long strokes of hands would join rows with each other.
+    # Only the bodies of letters join a row: the long strokes of handwriting would join several rows.
     letters = numpy.zeros(len(boxes) + 1, bool)
     letters[1:] = [0.3 * height <= box.height <= 3 * height for box in boxes]
     body = letters[labels].astype(numpy.uint8)
     joined = cv2.morphologyEx(
         body, cv2.MORPH_CLOSE, numpy.ones((1, max(3, round(reach * height))), numpy.uint8)
     )
-    # A row is solid for part of a letter's height; where two touch by a stroke alone they come apart.
+    # A row is solid for part of a letter's height; two rows that touch only by a stroke are separated.
     upright = numpy.ones((max(2, round(0.3 * height)), 1), numpy.uint8)
     level = numpy.ones((1, max(2, round(0.6 * height))), numpy.uint8)
     solid = cv2.morphologyEx(cv2.morphologyEx(joined, cv2.MORPH_OPEN, upright), cv2.MORPH_OPEN, level)
@@ -191,7 +201,7 @@ def _rows(boxes: list[Box], labels: Pixels, height: float, reach: float) -> list
 
 
 def _merge_crumbs(rows: list[Box]) -> list[Box]:
-    """Rows without the crumbs that lie in or on a larger one; those are added to it."""
+    """Return rows without the small ones in or on a larger one; those are merged into it."""
     whole: list[Box] = []
     for row in sorted(rows, key=lambda box: -box.width * box.height):
         for number, larger in enumerate(whole):

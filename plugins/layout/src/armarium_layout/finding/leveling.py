@@ -1,4 +1,4 @@
-"""How far a page leans and how its lines bend, and the picture made level and straight."""
+"""The lean of a page and the bend of its lines, and the picture made level and straight."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ import numpy
 from armarium_layout.finding.ink import Pixels, Sheet, letter_height, pieces_of
 
 Curve = Sequence[tuple[float, float]]
-"""A line as it runs over the page: points in fractions of the picture, left to right."""
+"""The course of a line over the page: points in fractions of the picture, left to right."""
 
 STEEPEST = 8.0
-"""Degrees: what leans more was not laid askew but written so."""
+"""Degrees: a page that leans more was not laid askew but written so."""
 CLEARLY = 1.3
-"""How much sharper than at any angle the rows must be at the best: without many lines, or with writing at all angles, they
-are hardly sharper anywhere, and the page is left as it lies."""
+"""How much sharper the rows must be at the best angle than at the median one: with few lines, or writing at all
+angles, no angle is much sharper, and the page is left as it is.
+"""
 LEAST = 0.1
 """Degrees below which a page counts as level."""
 LONG = 0.1
-"""Lines longer than this part of the width say how the page leans."""
+"""Lines longer than this share of the width show the lean of the page."""
 TERMS = [(i, j) for i in (1, 2, 3, 4) for j in (0, 1, 2)]
-"""The powers of x and y that a bend is made of."""
+"""The powers of x and y in the polynomial of a bend."""
 MESH = 9
-"""Points to a side of the mesh that says how a straightened picture lies on the one it is made from."""
+"""Points per side of the mesh that maps a straightened picture to the one it is made from."""
 BENT = 0.06
-"""Lines that bend by less than this part of the distance between them are straight."""
+"""Lines that bend by less than this share of the distance between them are straight."""
 
 
 def lean_of(sheet: Sheet) -> float:
-    """By how many degrees the lines of a page fall to the right; 0 where nothing is written.
+    """Return by how many degrees the lines of a page fall to the right; 0 if it has no writing.
 
-    The angle at which letters fall together into the sharpest rows.
+    This is the angle at which letters form the sharpest rows.
     """
     boxes, _ = pieces_of(sheet.ink)
     letters = letter_height(boxes)
@@ -46,7 +47,7 @@ def lean_of(sheet: Sheet) -> float:
         return 0.0
     xs, ys = points[:, 0], points[:, 1]
     weights = numpy.minimum(points[:, 2], 4 * letters)
-    # A row is looked at through a slit of a quarter of a letter.
+    # A row is viewed through a slit of a quarter of a letter.
     slit = max(1.0, letters / 4)
 
     def sharpness(degrees: float) -> float:
@@ -65,8 +66,9 @@ def lean_of(sheet: Sheet) -> float:
 
 
 def lean_of_lines(curves: Sequence[Curve], shape: tuple[int, int]) -> float | None:
-    """By how many degrees known lines fall to the right on a picture of (height, width), the longer ones counting for more;
-    None where too few are long and level enough to say."""
+    """Return by how many degrees known lines fall to the right on a picture of (height, width), with longer
+    ones weighing more; None if too few are long and level enough to tell.
+    """
     height, width = shape
     leans = []
     for curve in curves:
@@ -82,14 +84,18 @@ def lean_of_lines(curves: Sequence[Curve], shape: tuple[int, int]) -> float | No
 
 
 class LevelPicture(NamedTuple):
-    """A picture made level, and the six numbers from its fractions to those of the picture it was made from."""
+    """A picture made level, and the six numbers that map its fractions to those of the picture it was made
+    from.
+    """
 
     pixels: Pixels
     transform: list[float]
 
 
 def level_picture(pixels: Pixels, degrees: float) -> LevelPicture:
-    """*pixels* turned so that lines that fall by *degrees* to the right are level; larger, so that no corner is lost."""
+    """Return *pixels* rotated so that lines that fall by *degrees* to the right become level; enlarged, so
+    that no corner is lost.
+    """
     height, width = pixels.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.0)
     cos, sin = abs(turn[0, 0]), abs(turn[0, 1])
@@ -111,7 +117,9 @@ def level_picture(pixels: Pixels, degrees: float) -> LevelPicture:
 
 
 def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
-    """How the rows of a page run, where its lines are not known: the middles of what is written, left to right."""
+    """Return the course of the rows of a page whose lines are unknown: the middles of its writing, left to
+    right.
+    """
     boxes, labels = pieces_of(sheet.ink)
     letters = letter_height(boxes)
     if not letters:
@@ -142,12 +150,14 @@ def curves_of(sheet: Sheet) -> list[list[tuple[float, float]]]:
 
 
 class Bend(NamedTuple):
-    """How far the lines of a page are off the level at each place: a polynomial of fractions, in heights of the page."""
+    """How far the lines of a page deviate from level at each place: a polynomial of fractions, in heights of
+    the page.
+    """
 
     factors: Pixels
 
     def offset_at(self, x: Pixels, y: Pixels) -> Pixels:
-        """By how much a line is lower (heights of the page) at x than it is on the whole, at height y."""
+        """Return by how much a line is lower (in heights of the page) at x than on average, at height y."""
         drop = sum(
             factor * ((x - 0.5) ** i - _mean_power(i)) * y**j
             for factor, (i, j) in zip(self.factors, TERMS, strict=True)
@@ -156,12 +166,14 @@ class Bend(NamedTuple):
 
 
 def _mean_power(i: int) -> float:
-    """The mean of (x - 0.5)**i over the width: a bend moves no line as a whole."""
+    """Return the mean of (x - 0.5)**i over the width: a bend moves no line as a whole."""
     return 0.0 if i % 2 else 0.5**i / (i + 1)
 
 
 def bend_of(curves: Sequence[Curve]) -> Bend | None:
-    """How the page's lines bend, from how they run; None where there are too few, or they are straight and level."""
+    """Return the bend of the page's lines, from their course; None if there are too few, or they are straight
+    and level.
+    """
     long = [curve for curve in curves if curve[-1][0] - curve[0][0] > 0.15]
     if len(long) < 4:
         return None
@@ -174,7 +186,7 @@ def bend_of(curves: Sequence[Curve]) -> Bend | None:
         ys.append(numpy.interp(places, [p[0] for p in curve], [p[1] for p in curve]))
         owners.append(numpy.full(16, number))
     x, y, owner = numpy.concatenate(xs), numpy.concatenate(ys), numpy.concatenate(owners)
-    # At which height a line stands on the whole is its own; only how it bends is the page's.
+    # The average height of a line is its own; only its bend is that of the page.
     level = numpy.array([part.mean() for part in ys])[owner]
     terms = numpy.stack([(x - 0.5) ** i * level**j for i, j in TERMS], axis=1)
     means = numpy.stack([terms[owner == number].mean(axis=0) for number in range(len(long))])
@@ -198,17 +210,20 @@ def bend_of(curves: Sequence[Curve]) -> Bend | None:
 
 
 class StraightPicture(NamedTuple):
-    """A picture whose lines were made straight, and where the points of an even mesh over it lie on the picture it was
-    made from: `MESH` rows of `MESH` points, in fractions."""
+    """A picture whose lines were straightened, and the positions of an even mesh of points on the picture it
+    was made from: `MESH` rows of `MESH` points, in fractions.
+    """
 
     pixels: Pixels
     mesh: list[list[list[float]]]
 
 
 def straighten_picture(pixels: Pixels, bend: Bend) -> StraightPicture:
-    """*pixels* with every column moved up and down so that its lines are straight and level; its size stays."""
+    """Return *pixels* with every column shifted up and down so that the lines are straight and level; the
+    size stays the same.
+    """
     height, width = pixels.shape[:2]
-    # The bend changes slowly: it is worked out on a coarse grid.
+    # The bend changes slowly, so it is computed on a coarse grid.
     coarse_x, coarse_y = numpy.meshgrid(numpy.linspace(0, 1, 65), numpy.linspace(0, 1, 65))
     moved = bend.offset_at(coarse_x, coarse_y).astype(numpy.float32) * height
     across, down = numpy.meshgrid(

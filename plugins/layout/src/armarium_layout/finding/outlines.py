@@ -1,4 +1,6 @@
-"""The outline of each line from the ink along its baseline: ascenders, descenders and accents in, neighbours out."""
+"""The outline of each line from the ink along its baseline: with ascenders, descenders and accents, without
+neighbours.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +18,28 @@ Point = tuple[float, float]
 UP = 0.8
 """How far above its baseline a line may reach, in distances to the line above."""
 DOWN = 0.45
-"""How far below, in distances to the line beneath."""
+"""How far below, in distances to the line below."""
 BODY = 0.3
-"""The body of the letters: this part of the distance above the baseline."""
+"""The height of the letters' bodies, as a share of the distance to the line above."""
 
 
 SAME_ROW = 0.8
-"""Baselines that are not further apart, in letters, are of one row: what was found twice, or a note beside the line."""
+"""Baselines no further apart than this, in letter heights, are in one row: the same line found twice, or a
+note beside it.
+"""
 
 OVER = 0.2
-"""Lines stand over one another where they share this part of the shorter one."""
+"""Lines are above one another if they share this part of the shorter one."""
 
 LEAST_PITCH = 0.5
-"""No line is lower than this part of what is usual on its page."""
+"""No line is lower than this share of the usual height on its page."""
 
 TALLEST = 3.2
-"""Lines are not taller than this, in letters, however far apart they stand (in a table, say)."""
+"""Lines are no taller than this, in letter heights, however far apart they are (in a table, for example)."""
 
 
 class Track(NamedTuple):
-    """A baseline, pixel column by pixel column."""
+    """A baseline, one pixel column after the other."""
 
     left: int
     ys: Pixels
@@ -49,11 +53,12 @@ class Track(NamedTuple):
 
 
 def outlines_of(ink: Pixels, baselines: Sequence[Sequence[Point]]) -> list[list[Point] | None]:
-    """For each baseline (pixels, written left to right or right to left) the outline of its line, None where there is no ink.
+    """Return, for each baseline (pixels, written left to right or right to left), the outline of its line;
+    None if there is no ink.
 
-    A piece of ink is of the line whose letters' bodies it touches; where it touches those of several, it is cut between
-    them; where it touches none (a dot, an accent), it is of the nearest, sooner of the one beneath it. Baselines that run
-    up or down the page rather than along it have None.
+    A piece of ink belongs to the line whose letters' bodies it touches. If it touches those of several lines,
+    it is cut between them; if it touches none (a dot, an accent), it belongs to the nearest, with a
+    preference for the line below it. Baselines that run up or down the page rather than along it get None.
     """
     pieces, labels = pieces_of(ink)
     letters = letter_height(pieces)
@@ -66,7 +71,7 @@ def outlines_of(ink: Pixels, baselines: Sequence[Sequence[Point]]) -> list[list[
 
 
 def _is_rule(piece: Box, letters: float) -> bool:
-    """Whether a piece is part of an upright rule between columns: no letter is so tall and thin."""
+    """Return whether a piece is part of a vertical rule between columns: no letter is so tall and thin."""
     return piece.height > 2.5 * letters and piece.height > 8 * piece.width
 
 
@@ -102,7 +107,9 @@ def _tracks(
 
 
 def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None], same_row: float) -> float | None:
-    """The distance to the nearest line above or beneath that stands over or under this one, further away than *same_row*."""
+    """Return the distance to the nearest line above or below that overlaps this one and is further away than
+    *same_row*.
+    """
     one = lines[number]
     if one is None:
         return None
@@ -126,7 +133,7 @@ def _pitch(number: int, lines: Sequence[tuple[int, Pixels] | None], same_row: fl
 
 
 def _owners(ink: Pixels, labels: Pixels, tracks: Sequence[Track | None]) -> Pixels:
-    """For every pixel of ink the number of its line, counted from 1; 0 for none."""
+    """Return for every pixel of ink the number of its line, counted from 1; 0 for none."""
     height, width = ink.shape
     body = numpy.zeros(ink.shape, numpy.int32)
     reach = numpy.zeros(ink.shape, bool)
@@ -147,7 +154,8 @@ def _owners(ink: Pixels, labels: Pixels, tracks: Sequence[Track | None]) -> Pixe
         part = (slice(low, high), slice(left, right))
         within = (up <= UP * track.pitch) & (up >= -DOWN * track.pitch)
         reach[part] |= within
-        # Measured from the middle of the letters' bodies; above them counts half, since accents stand there.
+        # Measured from the middle of the letters' bodies; distances above it count half, because accents are
+        # there.
         away = numpy.where(up > 0, numpy.maximum(0, up - BODY * track.pitch) * 0.6, -up)
         closer = within & (away < distance[part])
         distance[part][closer] = away[closer]
@@ -157,7 +165,9 @@ def _owners(ink: Pixels, labels: Pixels, tracks: Sequence[Track | None]) -> Pixe
 
 
 def _assign_pieces(ink: Pixels, labels: Pixels, body: Pixels, nearest: Pixels) -> Pixels:
-    """Pieces that touch the body of one line alone are that line's as a whole; of others each pixel is the nearest's."""
+    """Assign pieces that touch the body of only one line to that line as a whole; of other pieces, each pixel
+    goes to the nearest line.
+    """
     count = int(labels.max()) + 1
     touching = ink & (body > 0) & (labels > 0)
     pairs = numpy.unique(numpy.stack([labels[touching], body[touching]], axis=1), axis=0)
@@ -188,7 +198,8 @@ def _outline(owner: Pixels, number: int, track: Track) -> list[Point] | None:
     step = max(2, round(0.25 * track.pitch))
     xs = numpy.unique(numpy.append(numpy.arange(first, last, step), last))
     base = numpy.interp(xs, numpy.arange(track.left, track.right), track.ys)
-    # A band as wide as a letter gives each corner its height, so that the outline runs around words, not into letters.
+    # A band as wide as a letter gives each corner its height, so that the outline runs around words, not into
+    # letters.
     upper, lower = [], []
     for x, y in zip(xs, base, strict=True):
         near = numpy.abs(columns + left - x) <= step

@@ -1,4 +1,4 @@
-"""Blocks of lines from the white space between them: columns, headings, margins, paragraphs set apart."""
+"""Blocks of lines from the white space between them: columns, headings, margins, separate paragraphs."""
 
 from __future__ import annotations
 
@@ -8,28 +8,34 @@ from statistics import median
 from armarium_layout.finding.ink import Box
 
 BREAK = 0.35
-"""White between two lines, in heights of the lines, that parts no block however close the page's lines stand."""
+"""White between two lines, in heights of the lines, that never separates blocks, however close the lines of
+the page are.
+"""
 SPACING = 1.7
-"""Lines further apart than this part of the page's usual distance are of two blocks."""
+"""Lines further apart than this many times the usual distance on the page are in two blocks."""
 SHORT = 0.25
-"""A line that is shorter than this part of the one beneath, and not begun where that is, stands apart: a page number."""
+"""A line shorter than this share of the one below, and not starting where that starts, is separate: a page
+number.
+"""
 OVERLAP = 0.4
-"""Lines of one block stand over each other by this part of the narrower at least."""
+"""Lines of one block overlap horizontally by at least this share of the narrower one."""
 TALLER = 2.2
-"""Lines that differ in height by more than this are of two blocks: a heading and its text."""
+"""Lines whose heights differ by more than this factor are in two blocks: a heading and its text."""
 GUTTER = 1.5
-"""Pieces of a row that are nearer than this, in heights, are one line."""
+"""Pieces of a row closer to each other than this, in heights, are one line."""
 WIDE_GAP = 8.0
-"""Pieces up to this far apart are one line where lines near by run on across the gap: it is no gutter between columns."""
+"""Pieces up to this far apart are one line if nearby lines continue across the gap: it is not a gutter
+between columns.
+"""
 AROUND = 3.5
-"""How far up and down, in heights, lines are asked whether they run across a gap."""
+"""How far up and down, in heights, lines are checked for crossing a gap."""
 
 
 def regions_of(lines: Sequence[Box]) -> list[list[int]]:
-    """Which of *lines* make a block together, each block from the top; the blocks by their first line.
+    """Return which of *lines* form a block together, each block from the top; the blocks by their first line.
 
-    A line belongs to the block of the line beneath when the two stand over each other, near, with letters of like
-    size, and no other line stands beside either: so a heading over two columns joins none of them.
+    A line belongs to the block of the line below if the two overlap horizontally, are close, have letters of
+    similar size, and have no other line beside either of them: so a heading over two columns joins neither.
     """
     parts = list(range(len(lines)))
 
@@ -61,7 +67,7 @@ def _hull(boxes: Sequence[Box]) -> Box:
 
 
 def _pieces_of_a_row(lines: Sequence[Box]) -> list[tuple[int, int]]:
-    """Pairs of lines that stand side by side in one row and are pieces of one line."""
+    """Return pairs of lines that are side by side in one row and are pieces of one line."""
     joined = []
     order = sorted(range(len(lines)), key=lambda n: lines[n].left)
     widest = WIDE_GAP * max((box.height for box in lines), default=0.0)
@@ -82,7 +88,9 @@ def _pieces_of_a_row(lines: Sequence[Box]) -> list[tuple[int, int]]:
 
 
 def _runs_on(lines: Sequence[Box], a: Box, b: Box) -> bool:
-    """Whether the lines above and beneath run on across the gap between two pieces of a row, more of them than break there."""
+    """Return whether more of the lines above and below continue across the gap between two pieces of a row
+    than break there.
+    """
     middle, height = (a.right + b.left) / 2, max(a.height, b.height)
     top, bottom = min(a.top, b.top) - AROUND * height, max(a.bottom, b.bottom) + AROUND * height
     across = beside = 0
@@ -97,13 +105,13 @@ def _runs_on(lines: Sequence[Box], a: Box, b: Box) -> bool:
 
 
 def _overlap_share(a: Box, b: Box) -> float:
-    """By how much of the narrower two boxes stand over each other."""
+    """Return the horizontal overlap of two boxes as a share of the narrower one."""
     narrower = min(a.width, b.width)
     return (min(a.right, b.right) - max(a.left, b.left)) / narrower if narrower > 0 else 0.0
 
 
 def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
-    """Pairs (above, below) of rows of one block."""
+    """Return pairs (above, below) of rows in one block."""
     order = sorted(range(len(rows)), key=lambda n: rows[n].middle[1])
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
@@ -117,7 +125,7 @@ def _neighbours(rows: Sequence[Box]) -> list[tuple[int, int]]:
             if nearest is not None and b.top > nearest:
                 break
             if _overlap_share(a, b) > 0:
-                # All that stand in the first row beneath, not only one of them.
+                # All lines in the first row below, not only one of them.
                 nearest = b.middle[1] if nearest is None else nearest
                 below.setdefault(one, []).append(other)
                 above.setdefault(other, []).append(one)
@@ -145,6 +153,6 @@ def _are_near(a: Box, b: Box, distance: float, usual: float) -> bool:
 
 
 def hull_of(lines: Sequence[Box], pad: float = 0.0) -> Box:
-    """The box around *lines*, wider by *pad* each way."""
+    """Return the box around *lines*, enlarged by *pad* in each direction."""
     whole = _hull(list(lines))
     return Box(whole.left - pad, whole.top - pad, whole.right + pad, whole.bottom + pad)

@@ -1,4 +1,4 @@
-"""Ruled lines on a page: where they run, mended where the ink is broken."""
+"""Ruled lines on a page: where they run, repaired where the ink is broken."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import numpy
 from armarium_layout.finding.ink import Pixels, Sheet
 
 SHORTEST = 0.03
-"""A rule is longer than this part of the longest side,"""
+"""A rule is longer than this share of the longest side,"""
 LETTERS = 5
 """and than so many letters are tall."""
 EDGE = 0.82
-"""Where one side of a line is darker than this part of the other it is the edge of a sheet, not a rule."""
+"""If one side of a line is darker than this share of the other, it is the edge of a sheet, not a rule."""
 INKED = 0.6
-"""A rule has ink along this part of it at least."""
+"""A rule has ink along at least this share of its length."""
 HARDLY = 8
-"""A faint rule is so many greys darker than the paper beside it,"""
+"""A faint rule is so many grey levels darker than the paper beside it,"""
 MOST = 0.8
-"""along this part of it at least."""
+"""along at least this share of its length."""
 ALONG_EDGE = 0.85
-"""What is longer than this part of the picture, and"""
+"""A line longer than this share of the picture, and"""
 AT_EDGE = 0.06
-"""nearer to its edge than this part of it, is the edge of the sheet."""
+"""closer to its edge than this share of it, is the edge of the sheet."""
 CLEAR = 0.45
-"""Beside a rule there is less ink than this part of what is on it: a row of letters has as much."""
+"""Beside a rule there is less ink than this share of the ink on it: a row of letters has about as much."""
 BEND = 2
-"""So many pixels a rule may stand off the straight line between its ends."""
+"""By how many pixels a rule may deviate from the straight line between its ends."""
 SLANT = 0.02
-"""How much of its length a rule may lean and still be one."""
+"""The largest slope of a rule, as a share of its length."""
 
 
 class Rule(NamedTuple):
-    """A ruled line. along: where it begins and ends; at: where it stands across, at its beginning and its end.
+    """A ruled line. along: where it begins and ends; at: its position across, at its beginning and its end.
 
-    A level rule runs from x = along[0] to along[1] at y = at[0] to at[1]; an upright one the other way about.
+    A level rule runs from x = along[0] to along[1] at y = at[0] to at[1]; a vertical one the other way round.
     """
 
     along: tuple[float, float]
@@ -51,18 +51,18 @@ class Rule(NamedTuple):
         return (self.at[0] + self.at[1]) / 2
 
     def position_at(self, place: float) -> float:
-        """Where it stands across at *place* along it, drawn on beyond its ends."""
+        """Return its position across at *place* along it, extended beyond its ends."""
         begin, end = self.along
         return self.at[0] + (self.at[1] - self.at[0]) * (place - begin) / max(end - begin, 1e-9)
 
 
 def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
-    """The rules of a page, level ones or *upright* ones, ordered across. letters: their height in pixels."""
+    """Return the rules of a page, level or *upright*, ordered across. letters: their height in pixels."""
     turned = [numpy.ascontiguousarray(one.T if upright else one) for one in (sheet.ink, sheet.grey)]
     seen, grey = turned[0].astype(numpy.uint8), turned[1]
     least = max(12.0, SHORTEST * max(seen.shape), LETTERS * letters)
     run = max(9, round(least / 3))
-    # A leaning rule is steps of a pixel: a row thicker, its runs are unbroken.
+    # A leaning rule is made of steps of a pixel: thickened by a row, its runs are unbroken.
     thick = cv2.dilate(seen, numpy.ones((3, 1), numpy.uint8))
     if upright:
         thick = cv2.bitwise_or(thick, _faint(grey, 3 * run))
@@ -71,7 +71,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
     pieces = []
     for number in range(1, count):
         x, y, w, h, area = (int(value) for value in stats[number])
-        # As thick as a rule is, and no block of ink.
+        # As thick as a rule, and not a block of ink.
         if area > 7 * w and h > 12:
             continue
         columns = labels[y : y + h, x : x + w] == number
@@ -86,7 +86,7 @@ def rules_of(sheet: Sheet, letters: float, *, upright: bool) -> list[Rule]:
 
 
 def _is_edge(rule: Rule, seen: Pixels) -> bool:
-    """Whether it runs along an edge of the picture nearly all the way, as the edge of the sheet does."""
+    """Return whether it runs along nearly the whole edge of the picture, as the edge of the sheet does."""
     across, along = seen.shape
     return bool(
         rule.length > ALONG_EDGE * along and min(rule.middle, across - rule.middle) < AT_EDGE * across
@@ -94,7 +94,7 @@ def _is_edge(rule: Rule, seen: Pixels) -> bool:
 
 
 def _faint(grey: Pixels, window: int) -> Pixels:
-    """Where a line runs that is hardly darker than the paper, but for most of each *window* along it."""
+    """Return where a line is barely darker than the paper, but for most of each *window* along it."""
     flat = cv2.GaussianBlur(grey, (0, 0), 0.8)
     across = cv2.morphologyEx(flat, cv2.MORPH_BLACKHAT, numpy.ones((9, 1), numpy.uint8))
     darker = cv2.dilate((across >= HARDLY).astype(numpy.uint8), numpy.ones((3, 1), numpy.uint8))
@@ -103,7 +103,7 @@ def _faint(grey: Pixels, window: int) -> Pixels:
 
 
 def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
-    """Whether there is ink along a rule, and little to either side of it."""
+    """Return whether there is ink along a rule, and little on either side of it."""
     xs = numpy.arange(int(rule.along[0]), int(rule.along[1]))
     ys = rule.at[0] + (rule.at[1] - rule.at[0]) * (xs - rule.along[0]) / max(rule.length, 1e-9)
 
@@ -114,13 +114,14 @@ def _is_ruled(thick: Pixels, grey: Pixels, rule: Rule, aside: float) -> bool:
     def measure_ink(away: float) -> float:
         return float(sample(thick, away).mean())
 
-    # A rule of a hand, or beside a fold, bends: its ink is looked for a little to either side of the straight line.
+    # A rule drawn by hand, or beside a fold, bends: its ink is looked for slightly to either side of the
+    # straight line.
     bend = range(-BEND, BEND + 1)
     on = float(numpy.maximum.reduce([sample(thick, away) for away in bend]).mean())
     paper = [float(numpy.median(sample(grey, sign * 2.5 * aside))) for sign in (-1, 1)]
     if min(paper) < EDGE * max(paper):
         return False
-    # Of a double rule the other line stands to one side; letters stand on both.
+    # The other line of a double rule is on one side; letters are on both.
     sides = [min(measure_ink(sign * away) for away in (aside, 1.6 * aside, 2.2 * aside)) for sign in (-1, 1)]
     return on >= INKED and max(sides) < CLEAR * on
 
@@ -131,13 +132,14 @@ def _height(part: Pixels) -> float:
 
 
 def _join_rules(pieces: list[Rule], least: float) -> list[Rule]:
-    """Pieces that go on where another ends, or run beside it as its other edge, made one."""
+    """Join pieces that continue another one, or run beside it as its other edge."""
     joined: list[Rule] = []
     for piece in sorted(pieces, key=lambda rule: -rule.length):
         for number, rule in enumerate(joined):
             gap = max(piece.along[0] - rule.along[1], rule.along[0] - piece.along[1])
             shorter, longer = sorted((rule.length, piece.length))
-            # A crumb far off the end of a rule is a stroke of a letter; two long pieces are one broken rule.
+            # A small piece far from the end of a rule is a stroke of a letter; two long pieces are one broken
+            # rule.
             reach = 0.25 * longer if shorter >= least else min(1.5 * shorter, 0.25 * longer)
             middle = sum(piece.along) / 2
             aside = abs(rule.position_at(middle) - piece.middle)
@@ -147,7 +149,7 @@ def _join_rules(pieces: list[Rule], least: float) -> list[Rule]:
         else:
             joined.append(piece)
     if len(joined) < len(pieces):
-        # What was joined may meet what was too far away before.
+        # A joined piece may meet another that was too far away before.
         return _join_rules(joined, least)
     return joined
 

@@ -1,4 +1,4 @@
-"""Places on a page that look like an example: the same sign drawn again, a little larger or smaller."""
+"""Places on a page that look like an example: the same sign drawn again, slightly larger or smaller."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ import numpy
 from armarium_layout.finding.ink import Box, Pixels
 
 TALL = 32
-"""The shorter side, in pixels, at which examples are compared: a word shrunk to its length looks like any other."""
+"""The shorter side, in pixels, at which examples are compared: a word reduced by its length looks like any
+other.
+"""
 LONGEST = 128
-"""And their longer side at most."""
+"""The greatest longer side."""
 SIZES = (0.8, 0.9, 1.0, 1.12, 1.25)
 """How much larger or smaller a sign may be than its example."""
 LIKE = 0.64
-"""From this likeness (1: the same) a place is a sign."""
+"""The similarity (1: identical) from which a place is a sign."""
 INKED = 0.5
-"""A place has at least this part of the example's ink, and at most twice."""
+"""A place has at least this share of the example's ink, and at most twice as much."""
 
 
 class Sign(NamedTuple):
-    """A place that looks like an example. example: its number in the list given; likeness: up to 1."""
+    """A place that looks like an example. example: its index in the list given; likeness: up to 1."""
 
     box: Box
     example: int
@@ -31,9 +33,9 @@ class Sign(NamedTuple):
 
 
 def signs_like(examples: Sequence[Pixels], ink: Pixels, like: float = LIKE) -> list[Sign]:
-    """Where *ink* (True where there is some) holds what an example (its ink, in pixels of the same picture) shows.
+    """Return where *ink* (True: ink) contains what an example shows (its ink, in pixels of the same picture).
 
-    Each place once, as the example that it is most like; in the order of likeness.
+    Each place once, for the example it resembles most; in order of similarity.
     """
     found: list[Sign] = []
     for number, example in enumerate(examples):
@@ -51,7 +53,7 @@ def signs_like(examples: Sequence[Pixels], ink: Pixels, like: float = LIKE) -> l
 
 
 def _trim_paper(ink: Pixels) -> Pixels | None:
-    """An example without the paper around it; None where it has no ink to speak of."""
+    """Return an example without the paper around it; None if it has hardly any ink."""
     rows, columns = numpy.flatnonzero(ink.any(axis=1)), numpy.flatnonzero(ink.any(axis=0))
     if len(rows) < 3 or len(columns) < 3:
         return None
@@ -82,7 +84,7 @@ def _places(example: Pixels, number: int, ink: Pixels, like: float) -> list[Sign
 
 
 def _soft(ink: Pixels, scale: float) -> Pixels:
-    """Ink at another scale and softened, so that strokes need not lie pixel on pixel."""
+    """Return ink at another scale and softened, so that strokes need not match pixel by pixel."""
     size = (max(1, round(ink.shape[1] * scale)), max(1, round(ink.shape[0] * scale)))
     shrunk = cv2.resize(ink.astype(numpy.float32), size, interpolation=cv2.INTER_AREA)
     return cv2.GaussianBlur(shrunk, (0, 0), 1.2)

@@ -1,6 +1,8 @@
-"""The cells of ruled tables: from their lines, and where only columns are ruled from the rows of text between these.
+"""The cells of ruled tables: from their rules, and, if only columns are ruled, from the rows of text between
+them.
 
-A grid is first lines across and down; then what no line parts is made one cell that spans.
+A grid first consists of all lines across and down; then fields that no line separates become one cell that
+spans them.
 """
 
 from __future__ import annotations
@@ -17,28 +19,36 @@ from armarium_layout.finding.rules import Rule, rules_of
 from armarium_layout.finding.text_rows import starts_of_rows
 
 DRAWN = 0.5
-"""A side of a cell is there where this part of it is ruled."""
+"""A side of a cell exists if this share of it is ruled."""
 ROOM = 0.012
-"""Rules nearer to each other than this part of the table's extent are one (a double rule)."""
+"""Rules closer to each other than this share of the table's extent are one (a double rule)."""
 
 ACROSS = 0.35
-"""Where more than this part of the lines runs over upright rules, these part no columns."""
+"""If more than this share of the lines of text crosses vertical rules, these separate no columns."""
 WIDE_COLUMN = 24
-"""Upright rules without a frame are columns of one table up to this far apart, in letters, or half their own length."""
+"""Vertical rules without a frame are columns of one table up to this far apart, in letters, or half their own
+length.
+"""
 NEARBY = 0.12
-"""Text belongs to a column outside the last rule where it begins nearer to it than this, in heights of the table."""
+"""Text belongs to a column outside the last rule if it begins closer to it than this, in table heights."""
 SPREAD = 0.15
-"""Upright rules nearer to each other than this part of a grid's width are the edge of the sheet beside an underline."""
+"""Vertical rules closer to each other than this share of a grid's width are the edge of the sheet beside an
+underline.
+"""
 NARROW = 3
-"""A column narrower than so many lines are tall, and all but empty, is the gap of a double rule."""
+"""A column narrower than so many line heights, and almost empty, is the gap of a double rule."""
 BLOTS = 4
-"""In such a gap fewer pieces of ink than this are no writing."""
+"""Fewer pieces of ink than this in such a gap are not writing."""
 OPEN_BAND = 0.4
-"""A band between two level rules is one row of cells; where it is this part of the whole table, it holds rows of text."""
+"""A band between two level rules is one row of cells; if it is this share of the whole table, it contains
+rows of text.
+"""
 
 
 class Cell(NamedTuple):
-    """A cell: where it lies (pixels), its place counted from 0, and how many rows and columns it spans."""
+    """A cell: where it is (pixels), its row and column counted from 0, and how many rows and columns it
+    spans.
+    """
 
     box: Box
     row: int
@@ -55,7 +65,7 @@ class Table(NamedTuple):
 
 
 def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
-    """The tables of a page that are ruled, in columns at least. *lines*: the lines of text, where they are known."""
+    """Return the tables of a page in which at least columns are ruled. *lines*: the lines of text, if known."""
     letters = letter_height(pieces_of(sheet.ink)[0])
     upright = rules_of(sheet, letters, upright=True)
     if len(upright) < 2:
@@ -80,7 +90,7 @@ def tables_of(sheet: Sheet, lines: Sequence[Box] | None = None) -> list[Table]:
 
 
 def _written_across(lines: Sequence[Box], columns: Sequence[Rule], letters: float) -> bool:
-    """Whether lines of text run on over the upright rules: then these are no columns but ruled or squared paper."""
+    """Return whether lines of text cross the vertical rules: then it is ruled or squared paper."""
     wide = [line for line in lines if line.width > 6 * letters]
     across = sum(
         any(
@@ -94,7 +104,7 @@ def _written_across(lines: Sequence[Box], columns: Sequence[Rule], letters: floa
 
 
 def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple[list[Rule], list[Rule]]]:
-    """Groups of rules that cross, or run side by side at the same height, as far as they may be a table."""
+    """Return groups of rules that cross, or run side by side at the same height, if they may be a table."""
     upright, level = _holding(upright, level, letters)
     count = len(upright)
     parts = list(range(count + len(level)))
@@ -123,8 +133,10 @@ def _grids(upright: list[Rule], level: list[Rule], letters: float) -> list[tuple
 
 
 def _holding(upright: list[Rule], level: list[Rule], letters: float) -> tuple[list[Rule], list[Rule]]:
-    """The rules that hold a grid together: a level one meets two upright ones, an upright one two level ones, or it has
-    a neighbour that begins and ends where it does, or amid it. Strokes and underlines do neither."""
+    """Return the rules that hold a grid together: a level one meets two vertical ones; a vertical one meets
+    two level ones, or has a neighbour that begins and ends where it does, or within it. Strokes and
+    underlines do neither.
+    """
     while True:
         columns = [
             one
@@ -152,25 +164,29 @@ def _cross(upright: Rule, level: Rule) -> bool:
 
 
 def _runs_past(one: Rule, other: Rule, level: list[Rule]) -> bool:
-    """Whether an upright rule goes through the table whose column *other* is, and on beyond it, as beside a fold."""
+    """Return whether a vertical rule passes through the table whose column is *other* and continues beyond
+    it, as beside a fold.
+    """
     spare = 0.08 * other.length
     covers = one.along[0] <= other.along[0] + spare and other.along[1] <= one.along[1] + spare
     return covers and any(_cross(one, row) and _cross(other, row) for row in level)
 
 
 def _side_by_side(a: Rule, b: Rule, level: list[Rule], letters: float) -> bool:
-    """Upright rules that begin and end together: columns without a frame."""
+    """Return vertical rules that begin and end together: columns without a frame."""
     whole = max(a.length, b.length)
     ends = max(abs(a.along[0] - b.along[0]), abs(a.along[1] - b.along[1]))
     apart = abs(a.middle - b.middle)
     if ends >= 0.08 * whole or apart >= max(0.5 * whole, WIDE_COLUMN * letters):
         return False
-    # Boxes in a figure stand side by side as well; but those are closed above and beneath.
+    # Boxes in a figure are side by side as well, but those are closed above and below.
     return apart < 0.5 * whole or not any(_cross(rule, other) for rule in (a, b) for other in level)
 
 
 def _extent(columns: list[Rule], rows: list[Rule]) -> Box:
-    """The rectangle of a grid. A single rule that is drawn on beyond the others (a fold, a stroke) does not widen it."""
+    """Return the rectangle of a grid. A single rule that extends beyond the others (a fold, a stroke) does
+    not widen it.
+    """
     lefts, rights = _ends(rows)
     tops, bottoms = _ends(columns)
     xs, ys = [rule.middle for rule in columns], [rule.middle for rule in rows]
@@ -178,7 +194,7 @@ def _extent(columns: list[Rule], rows: list[Rule]) -> Box:
 
 
 def _ends(rules: list[Rule]) -> tuple[list[float], list[float]]:
-    """Where most of *rules* begin and end: without the farthest of each where there are three or more."""
+    """Return where most of *rules* begin and end: of three or more, without the farthest at each end."""
     begins, ends = sorted(rule.along[0] for rule in rules), sorted(rule.along[1] for rule in rules)
     return (begins[1:], ends[:-1]) if len(rules) >= 3 else (begins, ends)
 
@@ -202,7 +218,7 @@ def _build_ruled(
     cells = _cells(xs, ys, columns, rows, drawn)
     whole = Box(xs[0], ys[0], xs[-1], ys[-1])
     middles = [line.middle for line in lines]
-    # Figures and ornaments have frames too; what parts nothing that is written is no table.
+    # Figures and ornaments have frames too; rules that separate no writing are not a table.
     filled = sum(
         any(cell.box.left < x < cell.box.right and cell.box.top < y < cell.box.bottom for x, y in middles)
         for cell in cells
@@ -211,7 +227,9 @@ def _build_ruled(
 
 
 def _without_edges(columns: list[Rule], rows: list[Rule]) -> list[Rule]:
-    """The columns' rules without those beyond all that meet a level rule: the edges of the leaves beneath."""
+    """Return the rules of the columns without those beyond every one that meets a level rule: the edges of
+    the leaves beneath.
+    """
     met = [number for number, one in enumerate(columns) if any(_cross(one, row) for row in rows)]
     return columns[met[0] : met[-1] + 1] if len(met) >= 2 else columns
 
@@ -219,9 +237,10 @@ def _without_edges(columns: list[Rule], rows: list[Rule]) -> list[Rule]:
 def _without_strokes(
     columns: list[Rule], rows: list[Rule], written: list[Box]
 ) -> tuple[list[Rule], list[Rule]]:
-    """The rules of a grid without the short ones in a band of many rows of text: the frame of a signature, a flourish.
+    """Return the rules of a grid without short ones in a band of many rows of text: the frame of a signature,
+    a flourish.
 
-    What parts most rows is then the text; a few strokes in one column would part some of them once more.
+    Most rows are then separated by the text; a few strokes in one column would divide some of them again.
     """
     box = _extent(columns, rows)
     xs = _places([rule.middle for rule in columns], box.width, ends=(box.left, box.right))
@@ -246,7 +265,7 @@ def _without_strokes(
 
 
 def _places(found: list[float], extent: float, ends: tuple[float, float] | None) -> list[float]:
-    """Where the rules stand, those that are one put together; with *ends*, from the one to the other."""
+    """Return the positions of the rules, with double rules merged; with *ends*, from one end to the other."""
     places: list[list[float]] = []
     near = max(4.0, ROOM * extent)
     for place in sorted([*found, *(ends or ())]):
@@ -258,7 +277,7 @@ def _places(found: list[float], extent: float, ends: tuple[float, float] | None)
 
 
 def _without_folds(xs: list[float], lines: list[Box]) -> list[float]:
-    """Columns without those as narrow as the gap between two rules beside a fold, in which nothing is written."""
+    """Return columns without those as narrow as the gap between two rules beside a fold and without writing."""
     if not lines:
         return xs
     narrow = NARROW * median(line.height for line in lines)
@@ -273,7 +292,7 @@ def _without_folds(xs: list[float], lines: list[Box]) -> list[float]:
 
 
 def _with_whole_lines(box: Box, lines: list[Box]) -> Box:
-    """A table with the whole of the lines through which the ends of its rules run, or which stand on them."""
+    """Return a table that includes the whole of any line that the ends of its rules run through or touch."""
     inside = [line for line in lines if box.left < line.middle[0] < box.right]
     tops = [line.top for line in inside if line.top < box.top < line.bottom + 0.5 * line.height]
     bottoms = [line.bottom for line in inside if line.top - 0.5 * line.height < box.bottom < line.bottom]
@@ -286,7 +305,7 @@ def _with_whole_lines(box: Box, lines: list[Box]) -> Box:
 
 
 def _with_outer_columns(xs: list[float], lines: list[Box], box: Box) -> list[float]:
-    """Columns without a frame have text left of the first rule and right of the last: they are columns too."""
+    """Return columns with those outside the first and last rule, if there is no frame and they contain text."""
     beside = [line for line in lines if box.top <= line.middle[1] <= box.bottom]
     near = NEARBY * box.height
     left = [line.left for line in beside if line.middle[0] < xs[0] and xs[0] - line.right < near]
@@ -302,10 +321,11 @@ def _with_outer_columns(xs: list[float], lines: list[Box], box: Box) -> list[flo
 def _with_rows_of_text(
     ys: list[float], rows: list[Rule], xs: list[float], lines: list[Box]
 ) -> tuple[list[float], set[int]]:
-    """Rows that no rule parts are parted between the lines of text; also which of the places stand for such parting.
+    """Return rows divided between the lines of text where no rule separates them; also which positions are
+    such divisions.
 
-    A row begins where the first column that has about as many lines as others begins a line: an entry of three lines
-    in a wide column is one row.
+    A row begins where a line begins in the first column that has about as many lines as others: an entry of
+    three lines in a wide column is one row.
     """
     places, parted = [ys[0]], set()
     for top, bottom in pairwise(ys):
@@ -322,7 +342,7 @@ def _with_rows_of_text(
 def _cells(
     xs: list[float], ys: list[float], columns: list[Rule], rows: list[Rule], parted: set[int]
 ) -> list[Cell]:
-    """The grid's fields, those made one that no rule parts, as long as they make a rectangle."""
+    """Return the fields of the grid, merged where no rule separates them, as long as they form a rectangle."""
     down, across = len(ys) - 1, len(xs) - 1
     near_x, near_y = max(4.0, ROOM * (xs[-1] - xs[0])), max(4.0, ROOM * (ys[-1] - ys[0]))
     right = numpy.ones((down, across), bool)
@@ -359,7 +379,7 @@ def _cells(
 
 
 def _measure_cover(rules: list[Rule], at: float, span: tuple[float, float], near: float) -> float:
-    """Which part of *span* along *at* is ruled."""
+    """Return which share of *span* along *at* is ruled."""
     begin, end = span
     pieces = sorted(
         (max(begin, rule.along[0]), min(end, rule.along[1]))

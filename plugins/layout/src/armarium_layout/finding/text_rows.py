@@ -1,4 +1,6 @@
-"""Where the rows of a table begin that no rule parts: between the lines of the column that tells them apart."""
+"""Where the rows of a table without level rules begin: between the lines of the column that distinguishes
+them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from armarium_layout.finding.ink import Box
 
 
 def starts_of_rows(lines: list[Box], xs: list[float], tall: float) -> list[float]:
-    """Where new rows begin within a band: between the lines of the column that tells the rows apart."""
+    """Return where new rows begin within a band: between the lines of the column that distinguishes the rows."""
     if not lines:
         return []
     height = median(line.height for line in lines)
@@ -22,7 +24,8 @@ def starts_of_rows(lines: list[Box], xs: list[float], tall: float) -> list[float
     filled = [column for column in columns if len(column) >= 3]
     if not filled:
         return []
-    # The columns with one line an entry agree on how many there are; a column of remarks has fewer, one of prose more.
+    # Columns with one line per entry agree on their number; a column of remarks has fewer lines, one of prose
+    # more.
     counts = sorted(len(column) for column in filled)
     usual = counts[(len(counts) - 1) // 2]
     key = next((column for column in filled if 0.8 * usual <= len(column) <= 1.2 * usual), filled[0])
@@ -32,7 +35,7 @@ def starts_of_rows(lines: list[Box], xs: list[float], tall: float) -> list[float
 
 
 def _one_a_row(boxes: list[Box]) -> list[Box]:
-    """What stands in one row made one, and crumbs between two rows added to the nearer."""
+    """Merge the lines in one row, and add small pieces between two rows to the nearer one."""
     rows: list[Box] = []
     for box in sorted(boxes, key=lambda one: one.middle[1]):
         if rows and box.middle[1] < rows[-1].bottom:

@@ -1,4 +1,6 @@
-"""A page's text shared out among its lines: by its own line breaks, by what a reader read, by how much fits into each."""
+"""A page's text divided among its lines: by its own line breaks, by what a reader read, by the room in each
+line.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 EMPTY = 1.5
-"""What it costs to leave a line without a word."""
+"""The cost of leaving a line without a word."""
 BREAK = 0.15
-"""What it is worth to end a line where the text does."""
+"""The bonus for ending a line where the text does."""
 LOOSEST = 2.5
-"""A line takes at most so many times the letters that it has room for."""
+"""A line takes at most so many times the letters it has room for."""
 
 
 ASTRAY = 0.1
-"""A line begins at most this part of the text, and `LINES_ASTRAY` lines, before or after where the room would have it."""
+"""A line begins at most this share of the text, and `LINES_ASTRAY` lines, before or after the place suggested
+by its room.
+"""
 LINES_ASTRAY = 6
 
 
@@ -30,10 +34,11 @@ class TiedWords(NamedTuple):
 def tie_words(
     text: str, widths: Sequence[float], read: Sequence[str | None] | None = None
 ) -> list[TiedWords]:
-    """The words of *text* shared out, in order, among lines of these *widths* (any unit), all of them and none twice.
+    """Return the words of *text* divided, in order, among lines of these *widths* (any unit): every word
+    exactly once.
 
-    read: what was read in each line so far, None where nothing was: the words that are most like it go there. Where the
-    text has as many lines as the page and nothing was read, they are taken as they are.
+    read: what was read in each line so far, None if nothing was: each line gets the words most like it. If
+    the text has as many lines as the page and nothing was read, its lines are used unchanged.
     """
     written = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     known = list(read or [None] * len(widths))
@@ -52,14 +57,14 @@ def tie_words(
 def _best(
     words: list[str], ends: set[int], widths: Sequence[float], read: Sequence[str | None]
 ) -> list[TiedWords]:
-    """The cheapest way to cut *words* into as many runs as there are lines."""
+    """Return the cheapest way to cut *words* into as many runs as there are lines."""
     count, lines = len(words), len(widths)
     begins = [0]
     for word in words:
         begins.append(begins[-1] + len(word) + 1)
     letters, width = begins[-1], sum(widths) or 1.0
     never = float("inf")
-    # costs[j]: the least it costs to have put the first j words into the lines so far.
+    # costs[j]: the least cost of having put the first j words into the lines so far.
     costs = [0.0] + [never] * count
     steps: list[list[int]] = []
     reach, due = ASTRAY * letters + LINES_ASTRAY * letters / lines, 0.0
@@ -86,7 +91,7 @@ def _best(
         costs = following
         steps.append(step)
     if costs[count] == never:
-        # More words than the lines can hold: the last takes the rest.
+        # More words than the lines can take: the last one gets the rest.
         return [*(TiedWords("", 0.0) for _ in widths[:-1]), TiedWords(" ".join(words), 0.0)]
     return _trace_words(words, steps, begins, widths, read)
 
@@ -101,7 +106,7 @@ def _cost(words: list[str], long: int, room: float, read: str | None) -> float:
 
 
 def _likeness(text: str, read: str) -> float:
-    """1 where the letters are the same, 0 where none is; case and signs do not matter."""
+    """Return 1 if the letters are the same, 0 if none is; case and punctuation do not matter."""
     from rapidfuzz.distance import Levenshtein
 
     return float(Levenshtein.normalized_similarity(_strip_marks(text), _strip_marks(read)))

@@ -8,18 +8,19 @@ import numpy
 from armarium_layout.finding.ink import Pixels
 
 SPECK = 6.0
-"""Outlines of less than so many square pixels are dirt."""
+"""Outlines smaller than so many square pixels are dirt."""
 MOST_LETTERS = 900_000
-"""A vector picture is not longer than this; a busier drawing is drawn with straighter lines."""
+"""The longest vector picture; a more detailed drawing is drawn with straighter lines."""
 
 
 def trace_ink(ink: Pixels) -> str | None:
-    """The SVG of *ink* (True where there is some), as large as its array; None where nothing is drawn.
+    """Return the SVG of *ink* (True: ink), as large as its array; None if nothing is drawn.
 
-    Paths are closed and filled by the even-odd rule, so that holes stay open. Points lie on pixels' corners.
+    Paths are closed and filled by the even-odd rule, so that holes stay open. Points are at the corners of
+    pixels.
     """
     height, width = ink.shape
-    # A border of paper, so that what touches the edge is closed there too.
+    # A border of paper, so that ink touching the edge is closed there too.
     framed = numpy.pad(ink.astype(numpy.uint8), 1)
     outlines, _ = cv2.findContours(framed, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     kept = [outline for outline in outlines if cv2.contourArea(outline) >= SPECK or len(outline) > 12]
@@ -39,6 +40,6 @@ def trace_ink(ink: Pixels) -> str | None:
 
 def _path(points: Pixels) -> str:
     listed = points.tolist()
-    # Half a pixel in: contours run through the middles of pixels.
+    # Offset by half a pixel: contours run through the middles of pixels.
     begin = f"M{listed[0][0] + 0.5:g} {listed[0][1] + 0.5:g}"
     return begin + "".join(f"L{x + 0.5:g} {y + 0.5:g}" for x, y in listed[1:]) + "Z"

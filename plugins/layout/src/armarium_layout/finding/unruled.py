@@ -1,4 +1,4 @@
-"""The cells of tables in which nothing is ruled: from the white space between their words."""
+"""The cells of tables without any rules: from the white space between their words."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from armarium_layout.finding.regions import hull_of
 from armarium_layout.finding.tables import Cell, Table
 
 FULL = 0.3
-"""A row with this part of the ink of the fullest rows is one, however near the next."""
+"""A row with this share of the ink of the fullest rows is a row of its own, however near the next."""
 KEPT = 0.15
-"""A column has words in this part of the rows."""
+"""A column has words in this share of the rows."""
 CRUMB = 0.1
-"""Dots and dashes of less than this part of the area of large words stand in the way of no corridor."""
+"""Dots and dashes smaller than this share of the area of large words do not block a corridor."""
 APART = 0.6
-"""What is nearer to a full row than this part of the usual distance between full rows belongs to it, if it has little ink."""
+"""A row with little ink belongs to a full row closer than this share of the usual distance between full rows.
+"""
 
 
 def unruled_table(words: Sequence[Box], area: Box) -> Table | None:
-    """The cells of a table without rules from its *words* (or lines of cells): columns are corridors of white.
+    """Return the cells of a table without rules, from its *words* (or lines of cells): columns are separated
+    by corridors of white.
 
-    None where there are fewer than two columns or two rows.
+    None if there are fewer than two columns or two rows.
     """
     inside = [word for word in words if word.shared_area(area) > 0.5 * word.width * word.height]
     if len(inside) < 4:
@@ -71,7 +73,9 @@ def _one_a_row_of_cells(words: Sequence[Box]) -> list[list[Box]]:
 
 
 def _join_crumbs(rows: list[list[Box]]) -> list[list[Box]]:
-    """The same with dots and strokes over and under a row of writing counted to it: little ink, nearer than a row can be."""
+    """Return the rows with dots and strokes just above or below a row counted as part of it: little ink,
+    closer than a row can be.
+    """
     inks = [sum(word.width for word in row) for row in rows]
     full = [one for one, ink in enumerate(inks) if ink >= FULL * quantiles(inks, n=5)[-1]]
     middles = [hull_of(row).middle[1] for row in rows]
@@ -89,7 +93,7 @@ def _join_crumbs(rows: list[list[Box]]) -> list[list[Box]]:
 
 
 def _corridors(rows: list[list[Box]], height: float) -> list[float]:
-    """The middles of the corridors of white that run down between columns: at most a tenth of the rows crosses one."""
+    """Return the middles of the white corridors between columns: at most a tenth of the rows crosses one."""
     left = int(min(word.left for row in rows for word in row))
     right = int(max(word.right for row in rows for word in row)) + 1
     crossing = numpy.zeros(right - left, int)
@@ -114,5 +118,5 @@ def _corridors(rows: list[list[Box]], height: float) -> list[float]:
 
 
 def _count_within(rows: list[list[Box]], left: float, right: float) -> int:
-    """How many rows have a word between two corridors: the ends of a few long lines are no column of their own."""
+    """Return how many rows have a word between two corridors: the ends of a few long lines are not a column."""
     return sum(any(left < word.left < right for word in row) for row in rows)

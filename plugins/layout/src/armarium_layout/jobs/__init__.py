@@ -1,5 +1,5 @@
-"""What is found on one page by each job, and the action that writes it. The engine goes through the pages.
+"""What each job finds on one page, and the action that writes it. The engine iterates over the pages.
 
-Arrays are looked at here, before anybody asks for the project's writer; the libraries for that are loaded when they are
+Arrays are processed here, before the project's writer is requested; the libraries for that are loaded when
 needed, not when the engine starts.
 """

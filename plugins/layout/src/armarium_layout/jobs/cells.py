@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def find_cells(job: JobContext, page_id: str) -> PageWork | None:
-    """The cells of the ruled tables of a page, and of its regions called tables."""
+    """Return the cells of the ruled tables of a page, and of its regions marked as tables."""
     from armarium_layout.finding.ink import rows_of
     from armarium_layout.finding.tables import tables_of
     from armarium_layout.finding.unruled import unruled_table
 
     shapes = page_shapes(job, page_id)
     if any(row.cell for row in shapes.regions):
-        raise PageSkipped("The tables of the page have cells already.")
+        raise PageSkipped("The tables of the page already have cells.")
     _, sheet = page_sheet(job, page_id)
     lines = boxes_of(shapes.lines, sheet)
     named = [row for row in shapes.regions if "table" in (row.kind_raw or "").casefold()]
@@ -43,7 +43,7 @@ def find_cells(job: JobContext, page_id: str) -> PageWork | None:
                 tables.append((found, row))
     if not tables:
         raise PageSkipped(
-            "No table was found: nothing is ruled, and no region of the page is called a table."
+            "No table was found: there are no rules, and no region of the page is marked as a table."
         )
     return _cells(page_id, shapes, sheet, tables, lines)
 

@@ -1,4 +1,4 @@
-"""The regions of a page as a trained detector finds them, with the lines that stand in them."""
+"""The regions that a trained detector finds on a page, with the lines in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from armarium_layout.schemas import fractions
 
 
 def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWork:
-    """Regions by the model of the job's settings; a line stands in the region that holds most of it, if at least half."""
+    """Return the regions found by the model in the job's settings; a line belongs to the region that contains
+    most of it, if that is at least half.
+    """
     detector, config, name = detector_of(job.engine, job.library, job.args.model)
     if why := find_withheld(job.library, job.principal, [page_id], "local-model").get(page_id):
         raise PageWithheld(why)
@@ -37,7 +39,8 @@ def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWor
     ]
     if not found:
         raise PageSkipped(
-            f"{name} is sure of no region on the page; a lower at_least, or more pages taught, finds more."
+            f"{name} is not confident of any region on the page; a lower at_least, or training on "
+            "more pages, finds more."
         )
     held = []
     for line in shapes.lines:

@@ -1,4 +1,4 @@
-"""The order of lines, the regions they stand in, and their outlines."""
+"""The order of lines, the regions that contain them, and their outlines."""
 
 from __future__ import annotations
 
@@ -18,28 +18,32 @@ if TYPE_CHECKING:
 
 
 CRUMBS = 12
-"""More blocks than this, of which more than `SINGLE` are a single row each, are no regions."""
+"""More blocks than this, of which more than `SINGLE` are a single row each, are not regions."""
 SINGLE = 0.65
 
 
 def put_in_order(job: JobContext, page_id: str) -> PageWork | None:
-    """The regions and lines of the working pass in the order they are read in; nothing where it is there already."""
+    """Return the regions and lines of the working pass in reading order; nothing if that order already
+    exists.
+    """
     with job.library.db.read() as conn:
         shapes = shapes_of(conn, page_id)
         if shapes.pass_id is None or not (shapes.lines or shapes.regions):
             raise PageSkipped("The page has no lines yet; find them first.")
         there = derived_order(conn, page_id, shapes.pass_id)
         if there is not None and is_current(conn, there, page_id, shapes.pass_id):
-            raise PageSkipped("The lines of this page stand in their order already.")
+            raise PageSkipped("The lines of this page are already in order.")
     about = {"document_id": page_id, "pass_id": shapes.pass_id}
     return PageWork("layout.order_page", about, answers=("order_id", "entry_count"))
 
 
 def find_regions(job: JobContext, page_id: str) -> PageWork | None:
-    """Regions as the model knows them; without one blocks of the page's lines, or of its ink where it has none."""
+    """Return the regions the model finds; without one, blocks of the page's lines, or of its ink if it has
+    none.
+    """
     shapes = page_shapes(job, page_id)
     if shapes.regions:
-        raise PageSkipped("The page has regions already.")
+        raise PageSkipped("The page already has regions.")
     if job.args.model is not None:
         return detect_regions(job, page_id, shapes)
     return _from_white_space(job, page_id, shapes)
@@ -52,11 +56,12 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
     _, sheet = page_sheet(job, page_id)
     boxes = boxes_of(shapes.lines, sheet) if shapes.lines else rows_of(sheet.ink)
     if not boxes:
-        raise PageSkipped("Nothing is written on the page.")
+        raise PageSkipped("The page has no writing.")
     blocks = _select_worthwhile(regions_of(boxes), boxes, known=bool(shapes.lines))
     if not shapes.lines and _are_crumbs(blocks):
         raise PageSkipped(
-            f"Without known lines the writing of this page falls into {len(blocks)} pieces; find its lines first."
+            f"Without known lines the writing of this page breaks up into {len(blocks)} pieces; "
+            "find its lines first."
         )
     found: list[dict[str, Any]] = []
     held: list[dict[str, Any]] = []
@@ -75,7 +80,9 @@ def _from_white_space(job: JobContext, page_id: str, shapes: PageShapes) -> Page
 
 
 def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, known: bool) -> list[list[int]]:
-    """All blocks of known lines; of ink those that are more than a blot: two letters wide, or of several rows."""
+    """Return all blocks of known lines; of ink, those larger than a blot: two letters wide, or of several
+    rows.
+    """
     if known:
         return list(blocks)
     return [
@@ -84,12 +91,14 @@ def _select_worthwhile(blocks: Sequence[list[int]], boxes: Sequence[Box], *, kno
 
 
 def _are_crumbs(blocks: Sequence[list[int]]) -> bool:
-    """Whether most blocks are single rows: a hand, whose words stand too far apart to be rows by their ink alone."""
+    """Return whether most blocks are single rows: handwriting, whose words are too far apart to form rows by
+    their ink alone.
+    """
     return len(blocks) > CRUMBS and sum(len(block) == 1 for block in blocks) > SINGLE * len(blocks)
 
 
 def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
-    """Outlines of the lines that have a baseline and were not drawn by a person."""
+    """Return outlines of the lines that have a baseline and were not drawn by a person."""
     from armarium_layout.finding.outlines import outlines_of
 
     shapes = page_shapes(job, page_id)
@@ -107,7 +116,7 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
             "No line of the page needs an outline: each has one, was drawn by a person or has no baseline."
         )
     _, sheet = page_sheet(job, page_id)
-    # All lines of the page take part, so that each gets its own ink; only those wanted are written.
+    # All lines of the page take part, so that each gets its own ink; only those requested are written.
     baselines = [
         [(x * sheet.width, y * sheet.height) for x, y in row.baseline or _foot(row)] for row in shapes.lines
     ]
@@ -130,7 +139,9 @@ def refine_shapes(job: JobContext, page_id: str) -> PageWork | None:
                 }
             )
     if not given:
-        raise PageSkipped("No line of the page has ink along its baseline that it does not hold already.")
+        raise PageSkipped(
+            "No line of the page has ink along its baseline that is outside its present outline."
+        )
     return PageWork(
         "layout.reshape_lines", {"document_id": page_id, "outlines": given}, answers=("segment_ids",)
     )

@@ -1,4 +1,6 @@
-"""What every job asks of a page: its working pass, its picture as arrays, and places on the one as places on the other."""
+"""What every job reads of a page: its working pass, its picture as arrays, and positions converted from one
+to the other.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ def page_shapes(job: JobContext, page_id: str, *, writable: bool = True) -> Page
     with job.library.db.read() as conn:
         found = shapes_of(conn, page_id)
     if writable and found.ground_truth:
-        raise PageSkipped("A person vouches for the pass of this page; it is left as it is.")
+        raise PageSkipped("The pass of this page is a person's ground truth; it is not changed.")
     return found
 
 
 def page_sheet(job: JobContext, page_id: str, longest: int | None = None) -> tuple[PageImage, Sheet]:
-    """A page's picture, and it as arrays."""
+    """Return a page's picture, and its arrays."""
     from armarium_layout.finding.ink import LONGEST, sheet_of
 
     side = longest or LONGEST
@@ -37,7 +39,7 @@ def page_sheet(job: JobContext, page_id: str, longest: int | None = None) -> tup
 
 
 def boxes_of(rows: Iterable[Row[Any]], sheet: Sheet) -> list[Box]:
-    """Where segments stand on the sheet, in its pixels."""
+    """Return the boxes of segments on the sheet, in its pixels."""
     from armarium_layout.finding.ink import Box
 
     width, height = sheet.width, sheet.height
@@ -48,7 +50,7 @@ def boxes_of(rows: Iterable[Row[Any]], sheet: Sheet) -> list[Box]:
 
 
 def rect_in(box: Box, sheet: Sheet) -> list[float]:
-    """A box as [x, y, w, h] in fractions, inside the page."""
+    """Return a box as [x, y, w, h] in fractions, within the page."""
     left, top = max(0.0, box.left / sheet.width), max(0.0, box.top / sheet.height)
     right, bottom = min(1.0, box.right / sheet.width), min(1.0, box.bottom / sheet.height)
     left, top, right, bottom = fractions((left, top, right, bottom))

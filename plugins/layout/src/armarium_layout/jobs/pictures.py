@@ -1,4 +1,4 @@
-"""Pictures cut in two, and pictures prepared."""
+"""Pictures split in two, and prepared pictures."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from armarium_layout.jobs.looking import page_sheet
 
 
 def split_page(job: JobContext, page_id: str) -> PageWork | None:
-    """Both halves of a picture of an open book."""
+    """Return both halves of a picture of an open book."""
     from armarium_layout.finding.gutter import LOOKED_AT, gutter_of
 
     with job.library.db.read() as conn:
         if live_cuts(conn, page_id, "split")[1]:
-            raise PageSkipped("The picture is split, or a part of a split, already.")
+            raise PageSkipped("The picture is already split, or is part of a split.")
     _, sheet = page_sheet(job, page_id, LOOKED_AT)
     gutter = gutter_of(sheet)
     if gutter is None:
@@ -27,8 +27,8 @@ def split_page(job: JobContext, page_id: str) -> PageWork | None:
 
 
 def prepare(job: JobContext, page_id: str) -> PageWork | None:
-    """Renditions of the page's picture; one that is there already is not made again."""
+    """Return renditions of the page's picture; an existing one is not made again."""
     asked = {name: getattr(job.args, name) for name in ("deskew", "dewarp", "background")}
     if not any(asked.values()):
-        raise PageSkipped("Nothing was to be done: deskew, dewarp and background are all off.")
+        raise PageSkipped("There is nothing to do: deskew, dewarp and background are all off.")
     return PageWork("layout.prepare_page", {"document_id": page_id, **asked}, answers=("renditions",))

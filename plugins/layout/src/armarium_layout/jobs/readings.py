@@ -1,4 +1,4 @@
-"""Readings that no reader makes: a page's text shared out among its lines, and drawings as vector pictures."""
+"""Readings that no reader makes: a page's text divided among its lines, and drawings as vector pictures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from armarium_layout.jobs.looking import boxes_of, page_shapes, page_sheet
 from armarium_layout.queries import PageShapes, lines_in_order, page_text_of, readings_of
 
 PROVIDER = "builtin"
-"""Who read what these jobs write as readings; the model names the job."""
+"""The reader of the readings that these jobs write; the model names the job."""
 FINEST = 6000
-"""The longest side, in pixels, at which a page with small drawings is looked at."""
+"""The longest side, in pixels, at which a page with small drawings is processed."""
 
 
 def tie_text(job: JobContext, page_id: str) -> PageWork | None:
-    """The page's text as readings of its lines, in their reading order."""
+    """Return the page's text as readings of its lines, in their reading order."""
     from armarium_layout.finding.ties import tie_words
 
     shapes = page_shapes(job, page_id)
@@ -24,7 +24,7 @@ def tie_text(job: JobContext, page_id: str) -> PageWork | None:
         if not shapes.lines or shapes.pass_id is None:
             raise PageSkipped("The page has no lines yet; find them first.")
         if text is None:
-            raise PageSkipped("The page has no text of its own to share out among its lines.")
+            raise PageSkipped("The page has no text of its own to divide among its lines.")
         lines = lines_in_order(conn, page_id, shapes)
         known = readings_of(conn, shapes.pass_id, "transcription")
     read = [known[row.id].text if row.id in known else None for row in lines]
@@ -35,7 +35,7 @@ def tie_text(job: JobContext, page_id: str) -> PageWork | None:
         if one.text and one.text != there
     ]
     if not readings:
-        raise PageSkipped("The lines have these words already.")
+        raise PageSkipped("The lines already have these words.")
     return _read(page_id, shapes, "tied-text", "transcription", readings)
 
 
@@ -57,7 +57,7 @@ def _read(
 
 
 def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
-    """The ink of the page's drawings as vector pictures, each a reading of its region."""
+    """Return the ink of the page's drawings as vector pictures, each a reading of its region."""
     from armarium_layout.finding.ink import LONGEST
     from armarium_layout.finding.tracing import trace_ink
 
@@ -67,10 +67,10 @@ def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
         row for row in shapes.regions if any(name in (row.kind_raw or "").casefold() for name in names)
     ]
     if not drawings or shapes.pass_id is None:
-        raise PageSkipped(f"No region of the page is called a drawing ({', '.join(job.args.kinds)}).")
+        raise PageSkipped(f"No region of the page is marked as a drawing ({', '.join(job.args.kinds)}).")
     with job.library.db.read() as conn:
         known = readings_of(conn, shapes.pass_id, "drawing")
-    # Looked at so closely that the largest of them is as fine as a page otherwise is.
+    # At a scale at which the largest drawing is as fine as a page usually is.
     largest = max(max(row.bbox_w, row.bbox_h) for row in drawings)
     _, sheet = page_sheet(job, page_id, min(FINEST, round(LONGEST / max(largest, LONGEST / FINEST))))
     readings = []
@@ -80,5 +80,5 @@ def trace_drawings(job: JobContext, page_id: str) -> PageWork | None:
         if picture is not None and (row.id not in known or known[row.id].text != picture):
             readings.append({"segment_id": row.id, "text": picture})
     if not readings:
-        raise PageSkipped("The drawings of the page are traced already, or have no ink.")
+        raise PageSkipped("The drawings of the page are already traced, or have no ink.")
     return _read(page_id, shapes, "traced-drawing", "drawing", readings)

@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 
 DECLARED = "declared_signs"
-"""A family that declares signs puts a function of a connection into its `extras` under this name: a list of signs, each with
-its `id`, its `name` and its `segment_ids`, the picture of it first."""
+"""A family that declares signs puts a function of a connection into its `extras` under this name. It returns
+a list of signs, each with its `id`, `name` and `segment_ids`, beginning with the one that is its picture.
+"""
 MOST_EXAMPLES = 200
 """As many as the settings may name."""
 
 
 def find_signs(job: JobContext, page_id: str) -> PageWork | None:
-    """Places on the page that look like the examples, as words called signs.
+    """Return places on the page that look like the examples, as words marked as signs.
 
-    An example that shows a declared sign makes what looks like it an instance of that sign; without any example the
-    pictures of all declared signs are.
+    If an example shows a declared sign, what looks like it becomes an instance of that sign; without examples
+    the pictures of all declared signs are used.
     """
     from armarium_layout.finding.signs import signs_like
 
@@ -64,11 +65,11 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
 
 
 SIGNS_LONGEST = 4000
-"""The longest side, in pixels, at which signs are looked for: they are smaller than letters at times."""
+"""The longest side, in pixels, at which signs are looked for: some are smaller than letters."""
 
 
 def _pattern(job: JobContext, segment_id: str, scale: float) -> Any:
-    """The ink of an example, at the scale of the page that is looked at."""
+    """Return the ink of an example, at the scale of the page being searched."""
     from armarium_layout.finding.ink import sheet_of
 
     with job.library.db.read() as conn:
@@ -82,7 +83,9 @@ def _pattern(job: JobContext, segment_id: str, scale: float) -> Any:
 
 
 def _list_declared(job: JobContext) -> list[dict[str, Any]]:
-    """The signs that families declare, with those places of each that whoever started the job may look at."""
+    """Return the signs that families declare, with those of their places that the person who started the job
+    may see.
+    """
     with job.library.db.read() as conn:
         found = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
     asked = {place for one in found for place in one["segment_ids"]}
@@ -95,7 +98,7 @@ def _list_declared(job: JobContext) -> list[dict[str, Any]]:
 
 
 def _signs_of(declared: list[dict[str, Any]]) -> dict[str, str]:
-    """The sign that each segment shows; one that shows several is an example of none of them."""
+    """Return the sign that each segment shows; one that shows several is an example of none of them."""
     shown: dict[str, str | None] = {}
     for one in declared:
         for place in one["segment_ids"]:
@@ -104,7 +107,7 @@ def _signs_of(declared: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _signs_there(job: JobContext, shapes: PageShapes, page_id: str, examples: list[str]) -> list[Row[Any]]:
-    """Signs that the page has, the examples that lie on it among them."""
+    """Return the signs already on the page, including the examples on it."""
     with job.library.db.read() as conn:
         words = signs_of(conn, shapes.pass_id) if shapes.pass_id else []
         shown = [segment_of(conn, one) for one in examples]

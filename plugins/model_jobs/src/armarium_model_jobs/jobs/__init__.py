@@ -1,1 +1,1 @@
-"""One module for each sort of work; `asking` is what all of them share."""
+"""One module for each kind of work; all of them use `asking`."""

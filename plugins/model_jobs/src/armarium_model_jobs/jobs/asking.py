@@ -1,4 +1,4 @@
-"""What every job that asks a model does alike: gather the lines it may send, ask, and mark what is written."""
+"""What all jobs that ask a model share: collect the lines that may be sent, ask, and mark what is written."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ SYSTEM = "You work on sources of an archive. Answer only with what was asked for
 
 
 def one_of(ids: Iterable[str]) -> Any:
-    """The type of an answer that names one of *ids* and nothing else."""
+    """Return the type of an answer that names one of *ids* and nothing else."""
     return Literal[tuple(dict.fromkeys(ids))]
 
 
 def page_lines(job: JobContext, page_id: str) -> PageLines:
-    """The lines of a page; PageSkipped where none has words. Whether a model may see them, the gateway asks."""
+    """Return the lines of the page; PageSkipped if none has words. The gateway checks whether a model may see
+    them.
+    """
     with job.library.db.read() as conn:
         found = lines_of(conn, page_id)
     if not found.lines:
-        raise PageSkipped("The page has no lines with words; read them first.")
+        raise PageSkipped("No line of the page has text yet; read its lines first.")
     return found
 
 
 def as_material(lines: Iterable[Line], offered: Iterable[str] | None = None) -> str:
-    """Each line of text with its id before it, with a dash where it is only shown and not *offered*."""
+    """Return the lines of text, each preceded by its id, or by a dash if it is shown but not *offered* for
+    change.
+    """
     named = None if offered is None else set(offered)
     return "\n".join(
         f"[{line.segment_id if named is None or line.segment_id in named else '-'}]{_place(line)} {line.text}"
@@ -52,9 +56,9 @@ def ask_about(
     material: str | None = None,
     pictures: Sequence[Picture] = (),
 ) -> ModelAnswer[Any]:
-    """Ask the model of the job's settings about a page, in the gateway's way.
+    """Ask the model in the job's settings about a page, through the gateway.
 
-    PageWithheld where rights forbid it; RetryLater, with which the job is put off, where the provider is busy.
+    Raises PageWithheld if rights forbid it, and RetryLater, which postpones the job, if the provider is busy.
     """
     args = job.args
     request = ModelRequest(
@@ -77,14 +81,14 @@ def ask_about(
 
 
 def with_prompt(task: str, job: JobContext) -> str:
-    """What the work asks, and what the settings add to it."""
+    """Return the instructions of the job, followed by those of the settings."""
     return f"{task}\n\n{job.args.prompt}" if job.args.prompt else task
 
 
 def readings_work(
     page_id: str, pass_id: str | None, kind: str, asked: Sequence[ModelAnswer[Any]], texts: dict[str, str]
 ) -> PageWork:
-    """*texts* by segment as readings of the model that was asked."""
+    """Return *texts*, by segment, as readings of the model that was asked."""
     return PageWork(
         "reading.take",
         {
@@ -109,7 +113,7 @@ def artifact_work(
     content: str,
     **data: Any,
 ) -> PageWork:
-    """An artifact of the page that names the call and the text it was made of."""
+    """Return an artifact of the page that names the call and the text it was made from."""
     marks = {
         "pass_id": page.pass_id,
         "episode_id": asked.episode_id,

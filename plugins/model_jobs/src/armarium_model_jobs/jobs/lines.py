@@ -1,4 +1,4 @@
-"""New words for lines: corrected, translated, transliterated, normalised."""
+"""New text for lines: corrected, translated, transliterated or normalised."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarium_model_jobs.jobs.asking import (
 from armarium_model_jobs.queries import Line, PageLines, single_spaced, texts_of
 
 LINES_AT_ONCE = 200
-"""Lines that one call is shown; a longer page takes several."""
+"""How many lines are sent in one call; a longer page takes several calls."""
 
 CORRECT = (
     "These are the lines of a page as a machine read them, each with its id in brackets. Correct what was misread, "
@@ -37,24 +37,26 @@ RENDER = {
 }
 EACH_LINE = (
     "These are the lines of a page, each with its id in brackets. {task} Read them as one text, and answer for each id "
-    "what stands in that line."
+    "the text of that line."
 )
 
 
 def correct(job: JobContext, page_id: str) -> PageWork | None:
-    """The lines that the model reads otherwise; those that a person wrote or chose are shown and never offered."""
+    """Return the lines the model reads differently; lines that a person wrote or chose are shown but cannot
+    be changed.
+    """
     page = page_lines(job, page_id)
     offered = [line for line in page.lines if not line.by_person]
     if not offered:
         raise PageSkipped(
-            "Persons have read every line of the page; there is nothing for a model to correct."
+            "A person has read every line of the page; there is nothing for a model to correct."
         )
     there = {line.segment_id: line.text for line in offered}
     return _rewrite_page(job, page_id, page, offered, CORRECT, "transcription", there)
 
 
 def render(job: JobContext, page_id: str) -> PageWork | None:
-    """The lines in another language, script or spelling, as readings of that kind."""
+    """Return the lines in another language, script or spelling, as readings of that kind."""
     page = page_lines(job, page_id)
     assert page.pass_id is not None
     task, usual = RENDER[job.args.kind]
@@ -87,12 +89,12 @@ def _rewrite_page(
             texts[one.id] = single_spaced(one.text)
     new = {key: text for key, text in texts.items() if text and text != there.get(key)}
     if not new:
-        raise PageSkipped("The model answered nothing that is not there already.")
+        raise PageSkipped("The model answered nothing that is not already there.")
     return readings_work(page_id, page.pass_id, kind, asked, new)
 
 
 def build_answer_model(ids: Sequence[str]) -> type[BaseModel]:
-    """An answer that gives lines of *ids* new words, and can name no other."""
+    """Return the type of an answer that gives new text to lines of *ids* and cannot name any other line."""
     text: Any = Annotated[str, Field(max_length=10_000)]
     line = create_model("RewrittenLine", id=(one_of(ids), ...), text=(text, ...))
     lines: Any = Annotated[list[line], Field(max_length=len(ids))]  # type: ignore[valid-type]

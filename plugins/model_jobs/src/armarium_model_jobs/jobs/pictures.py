@@ -1,4 +1,4 @@
-"""Pictures of pages and of parts of them, as a model is shown them."""
+"""The pictures of pages, and of parts of them, that are sent to a model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from armarium_documents.api import page_image, still_image
 from armarium_reading.api import Picture
 
 LONGEST_SIDE = 2_000
-"""Pixels of a picture that is shown, at most; models make larger ones smaller themselves."""
+"""The longest side of a picture that is sent, in pixels; models shrink larger ones themselves."""
 MARGIN = 0.25
-"""Of the height of a part: how much of what is around it is shown."""
+"""How much of the surroundings of a part is shown, as a share of its height."""
 
 
 def _open_picture(job: JobContext, page_id: str) -> Any:
@@ -33,12 +33,12 @@ def _as_picture(image: Any) -> Picture:
 
 
 def page_picture(job: JobContext, page_id: str) -> Picture:
-    """The page. NotFound where it has no picture."""
+    """Return the picture of the page. NotFound if it has none."""
     return _as_picture(_open_picture(job, page_id))
 
 
 def part_pictures(job: JobContext, page_id: str, parts: Sequence[Row[Any]]) -> list[Picture]:
-    """Segments of the page, each cut out with a margin."""
+    """Return the pictures of segments of the page, each cut out with a margin."""
     page = _open_picture(job, page_id)
     found = []
     for part in parts:

@@ -1,4 +1,6 @@
-"""What a model makes of the words of a page as a whole: an answer, the rows of a table, entries. Each is an artifact."""
+"""What a model makes of the text of a whole page: an answer, the rows of a table, or entries. Each is an
+artifact.
+"""
 
 from __future__ import annotations
 
@@ -23,32 +25,32 @@ from armarium_model_jobs.jobs.pictures import page_picture
 MOST_ROWS = 2_000
 
 TABLE = (
-    "These are the lines of a page, each with its id in brackets and, where it is known, its row and column in a table "
-    "of the page. Extract what they say to a table with these columns: {columns}. Give for each row the ids of the lines "
-    "that it is taken from, and its cells in the order of the columns, in the words of the source; null where the source "
-    "says nothing."
+    "These are the lines of a page, each with its id in brackets and, if it is known, its row and column in a table of "
+    "the page. Extract their contents into a table with these columns: {columns}. Give for each row the ids of the lines "
+    "it is taken from, and its cells in the order of the columns, in the words of the source; null if the source says "
+    "nothing."
 )
 ENTRIES = (
-    "These are the lines of a page, each with its id in brackets. The page holds entries one after another, as in a "
-    "register, a diary or a list. Give for each entry, in order, the id of the line that it begins with and a short "
-    "heading in the words of the source. What stands before the first entry goes on from the page before."
+    "These are the lines of a page, each with its id in brackets. The page consists of entries one after another, as in "
+    "a register, a diary or a list. Give for each entry, in order, the id of the line with which it begins and a short "
+    "heading in the words of the source. Lines before the first entry continue one from the previous page."
 )
 
 
 def answer(job: JobContext, page_id: str) -> PageWork | None:
-    """What the model says to the question of the settings."""
+    """Return the model's answer to the question in the settings."""
     page = page_lines(job, page_id)
     pictures = [page_picture(job, page_id)] if job.args.picture else []
     material = "\n".join(line.text for line in page.lines)
     asked = ask_about(job, page_id, job.args.prompt, None, material=material, pictures=pictures)
     said = asked.answer.strip()
     if not said:
-        raise PageSkipped("The model answered nothing.")
+        raise PageSkipped("The model gave an empty answer.")
     return artifact_work(job, page_id, page, asked, "model-answer", said, question=job.args.prompt)
 
 
 def extract(job: JobContext, page_id: str) -> PageWork | None:
-    """The rows of a table with the columns of the settings, each with the lines that it is taken from."""
+    """Return the rows of a table with the columns in the settings, each with the lines it is taken from."""
     page, columns = page_lines(job, page_id), job.args.columns
     ids = [line.segment_id for line in page.lines]
     prompt = with_prompt(TABLE.format(columns="; ".join(columns)), job)
@@ -64,7 +66,7 @@ def extract(job: JobContext, page_id: str) -> PageWork | None:
 
 
 def split(job: JobContext, page_id: str) -> PageWork | None:
-    """The page's lines shared out among entries: each line is in one, in the order of the page."""
+    """Divide the lines of the page among entries: each line belongs to one, in the order of the page."""
     page = page_lines(job, page_id)
     ids = [line.segment_id for line in page.lines]
     asked = ask_about(
@@ -83,7 +85,7 @@ def split(job: JobContext, page_id: str) -> PageWork | None:
 
 
 def table_rows(ids: Sequence[str], columns: int) -> type[BaseModel]:
-    """Rows of *columns* cells, each taken from lines of *ids*."""
+    """Return the type of an answer of rows with *columns* cells, each taken from lines of *ids*."""
     named: Any = Annotated[list[one_of(ids)], Field(min_length=1, max_length=len(ids))]  # type: ignore[misc]
     cell = Annotated[str, Field(max_length=5_000)] | None
     cells: Any = Annotated[list[cell], Field(min_length=columns, max_length=columns)]
@@ -93,7 +95,7 @@ def table_rows(ids: Sequence[str], columns: int) -> type[BaseModel]:
 
 
 def beginnings(ids: Sequence[str]) -> type[BaseModel]:
-    """Entries that begin with lines of *ids*."""
+    """Return the type of an answer of entries that begin with lines of *ids*."""
     heading: Any = Annotated[str, Field(max_length=500)]
     entry = create_model("EntryBeginning", first_line=(one_of(ids), ...), heading=(heading, ...))
     entries: Any = Annotated[list[entry], Field(max_length=len(ids))]  # type: ignore[valid-type]

@@ -1,4 +1,4 @@
-"""Signs that a model names by their pictures."""
+"""Signs that a model identifies from their pictures."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ from armarium_model_jobs.jobs.pictures import part_pictures
 from armarium_model_jobs.queries import DESCRIPTION, signs_of, single_spaced, texts_of
 
 SIGNS_AT_ONCE = 16
-"""Pictures that one call shows."""
+"""How many pictures are sent in one call."""
 MOST_NAMES = 300
-"""Names of declared signs that a call tells the model."""
+"""The most names of declared signs that are sent in one call."""
 
 IDENTIFY = (
     "The pictures show signs of one page of a source: marks of notaries, abbreviations, marginal signs and the like. In "
     "order, their ids are:\n{ids}\nSay of each that you know what it is, in at most a sentence. Leave out those that you "
     "do not know."
 )
-NAMES = "\n\nSigns of these names are declared; where a picture shows one of them, answer its name as it stands here:\n{names}"
+NAMES = "\n\nSigns of these names are declared; where a picture shows one of them, answer its name exactly as given here:\n{names}"
 DECLARED = "declared_signs"
-"""A family that declares signs puts a function of a connection into its `extras` under this name: a list of signs, each with
-its `id`, its `name` and its `segment_ids`."""
+"""A family that declares signs puts a function of a connection into its `extras` under this name. It returns
+a list of signs, each with its `id`, `name` and `segment_ids`.
+"""
 
 
 def identify(job: JobContext, page_id: str) -> PageWork | None:
-    """What the model takes each sign of the page for; signs of which that is known already are not shown."""
+    """Return what the model takes each sign of the page to be; signs already identified are not shown."""
     with job.library.db.read() as conn:
         pass_id, signs = signs_of(conn, page_id)
         known = texts_of(conn, pass_id, DESCRIPTION) if pass_id is not None else {}
     signs = [sign for sign in signs if sign.id not in known]
     if not signs:
-        raise PageSkipped("The page has no signs that are not identified yet; find its signs first.")
+        raise PageSkipped("The page has no unidentified signs; find its signs first.")
     names = _declared_names(job)
     known_names = NAMES.format(names="\n".join(names)) if names else ""
     asked, texts = [], dict[str, str]()
@@ -48,7 +49,7 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
         texts |= {one.id: single_spaced(one.is_a) for one in asked[-1].answer.signs}
     texts = {key: text for key, text in texts.items() if text}
     if not texts:
-        raise PageSkipped("The model knows none of the signs.")
+        raise PageSkipped("The model recognised none of the signs.")
     return PageWork(
         "model_jobs.take_signs",
         {
@@ -64,7 +65,9 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
 
 
 def _declared_names(job: JobContext) -> list[str]:
-    """The names of the declared signs, but those whose places are all withheld from a model somewhere else."""
+    """Return the names of the declared signs, except those whose every place is withheld from a model on
+    another machine.
+    """
     with job.library.db.read() as conn:
         signs = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
     hidden = find_withheld(
@@ -75,7 +78,7 @@ def _declared_names(job: JobContext) -> list[str]:
 
 
 def build_answer_model(ids: Sequence[str]) -> type[BaseModel]:
-    """An answer that says of signs of *ids* what they are, and can name no other."""
+    """Return the type of an answer that says what signs of *ids* are and cannot name any other sign."""
     is_a: Any = Annotated[str, Field(max_length=500)]
     sign = create_model("IdentifiedSign", id=(one_of(ids), ...), is_a=(is_a, ...))
     signs: Any = Annotated[list[sign], Field(max_length=len(ids))]  # type: ignore[valid-type]

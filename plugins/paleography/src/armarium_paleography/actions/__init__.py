@@ -1,1 +1,1 @@
-"""The only writes of paleography: one module a noun."""
+"""The only writes of paleography, one module per noun."""

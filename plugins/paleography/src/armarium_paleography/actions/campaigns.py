@@ -1,4 +1,4 @@
-"""Lay down, change and withdraw campaigns; put segments and readings into them."""
+"""Create, change and withdraw campaigns; assign segments and readings to them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ONE_CAMPAIGN = RowLaw(
         lambda row, _: CampaignStands(row["segment_id"]),
     )
 )
-"""A segment belongs to one campaign, whatever is undone and redone."""
+"""A segment belongs to at most one campaign, whatever is undone or redone."""
 
 ONCE_A_READING = RowLaw(
     *at_most_one(
@@ -58,7 +58,7 @@ ONCE_A_READING = RowLaw(
         lambda row, _: GivenAlready(row["representation_id"], row["campaign_id"]),
     )
 )
-"""A reading gives a campaign once."""
+"""A reading is assigned to a campaign at most once."""
 
 
 OF_A_LIVE_CAMPAIGN = tuple(
@@ -76,13 +76,15 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "campaign.create",
     params=CampaignCreate,
     result=Campaign,
-    summary="Lay down a campaign of writing on a source.",
+    summary="Create a campaign of writing on a source.",
     route=Route("POST", "/api/campaigns", name="create_campaign"),
-    words="Laid down a campaign on {document_id|a source}",
+    words="Created a campaign on {document_id|a source}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a source in the Trash, Withdrawn. Without a sequence it is the last so far."""
+    """Raises NotFound, Conflict for a source in the Trash, Withdrawn. Without a `sequence` it becomes the
+    last one.
+    """
     require_live(ctx.conn, p.document_id)
     if p.hand_id is not None:
         live_row(HANDS, "hand", ctx.conn, p.hand_id)
@@ -94,7 +96,7 @@ def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
     "campaign.update",
     params=CampaignUpdate,
     result=Campaign,
-    summary="Change what is said of a campaign.",
+    summary="Change the fields of a campaign.",
     route=Route("PATCH", "/api/campaigns/{campaign_id}", name="update_campaign"),
     words="Changed a campaign on {campaign_id|a source}",
     example=lambda ex: {
@@ -103,7 +105,7 @@ def create(ctx: ActionContext, p: CampaignCreate) -> dict[str, Any]:
     },
 )
 def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
-    """Raises NotFound, Withdrawn. What is not sent stays; null clears."""
+    """Raises NotFound, Withdrawn. A field that is not sent is unchanged; null clears it."""
     row = live_row(CAMPAIGNS, "campaign", ctx.conn, p.campaign_id)
     changes = p.model_dump(exclude_unset=True, exclude={"campaign_id"})
     if changes.get("hand_id") is not None:
@@ -118,14 +120,16 @@ def update(ctx: ActionContext, p: CampaignUpdate) -> dict[str, Any]:
     "campaign.withdraw",
     params=CampaignId,
     result=Campaign,
-    summary="Withdraw a campaign; what belongs to it belongs to none.",
+    summary="Withdraw a campaign and the memberships in it.",
     route=Route("POST", "/api/campaigns/{campaign_id}/withdraw", name="withdraw_campaign"),
     laws=(ONE_CAMPAIGN, ONCE_A_READING, *OF_A_LIVE_CAMPAIGN),
     words="Withdrew a campaign on {campaign_id|a source}",
     example=lambda ex: {"campaign_id": ex.run("campaign.create", _create_example(ex))["id"]},
 )
 def withdraw(ctx: ActionContext, p: CampaignId) -> dict[str, Any]:
-    """Raises NotFound, Withdrawn. The memberships of its segments and readings end with it, and come back with the undo."""
+    """Raises NotFound, Withdrawn. The memberships of its segments and readings end with it; undo restores
+    them.
+    """
     row = live_row(CAMPAIGNS, "campaign", ctx.conn, p.campaign_id)
     for table in (members, reading_members):
         standing = (table.c.campaign_id == p.campaign_id, table.c.superseded_at.is_(None))
@@ -143,14 +147,14 @@ def _assign_example(ex: Example) -> dict[str, Any]:
     "campaign.assign",
     params=Assign,
     result=SegmentCampaign,
-    summary="Say to which campaign a segment belongs.",
+    summary="Assign a segment to a campaign.",
     route=Route("PUT", "/api/campaigns/segment/{segment_id}", name="assign_segment"),
     laws=(ONE_CAMPAIGN, *OF_A_LIVE_CAMPAIGN),
-    words="Put a line of {segment_id|a page} into a campaign",
+    words="Assigned a line of {segment_id|a page} to a campaign",
     example=_assign_example,
 )
 def assign(ctx: ActionContext, p: Assign) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, Withdrawn, OtherSource. The membership before it stays as superseded."""
+    """Raises NotFound, SegmentDeleted, Withdrawn, OtherSource. The previous membership remains as superseded."""
     segment = standing_segment(ctx.conn, p.segment_id)
     if p.campaign_id is not None:
         _of_its_source(ctx, p.campaign_id, segment.document_id)
@@ -177,14 +181,16 @@ def _assign_reading_example(ex: Example) -> dict[str, Any]:
     "campaign.assign_reading",
     params=AssignReading,
     result=ReadingCampaigns,
-    summary="Say which campaigns a reading gives.",
+    summary="Set the campaigns whose writing a reading gives.",
     route=Route("PUT", "/api/campaigns/reading/{representation_id}", name="assign_reading"),
     laws=(ONCE_A_READING, *OF_A_LIVE_CAMPAIGN),
-    words="Said which campaigns a reading of {representation_id|a page} gives",
+    words="Set the campaigns of a reading of {representation_id|a page}",
     example=_assign_reading_example,
 )
 def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
-    """Raises NotFound, Conflict for a page in the Trash, Withdrawn, OtherSource. These take the place of those before."""
+    """Raises NotFound, Conflict for a page in the Trash, Withdrawn, OtherSource. Replaces the previous
+    campaigns.
+    """
     refuse_provisional(p.representation_id)
     reading = READINGS.require(ctx.conn, p.representation_id)
     require_live(ctx.conn, reading["document_id"])

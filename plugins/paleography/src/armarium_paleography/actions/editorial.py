@@ -38,7 +38,9 @@ def _create_example(ex: Example) -> dict[str, Any]:
     example=_create_example,
 )
 def create(ctx: ActionContext, p: FactCreate) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, and Invalid for a reading of another segment or a span that is not in it."""
+    """Raises NotFound, SegmentDeleted, and Invalid for a reading of another segment or a span outside the
+    reading.
+    """
     segment = standing_segment(ctx.conn, p.segment_id)
     row = {**p.model_dump(), "document_id": segment.document_id}
     text = ""

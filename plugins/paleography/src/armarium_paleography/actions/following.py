@@ -1,4 +1,6 @@
-"""What becomes of judgements when segments are merged or split and readings corrected, and when pages change project."""
+"""What happens to judgements when segments are merged or split, readings are corrected, or pages move to
+another project.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from armarium_source_model.api import ReadingChange, Why, span_in_new_text
 
 PENDING = "pending"
 OF_SEGMENTS = ("hand.attribute", "sign.add_instance", "campaign.assign", "letterform.set")
-"""The actions by which judgements of segments are made: what follows segments obeys their laws, undone and redone too."""
+"""The actions that judge segments. Rows that follow their segments obey the laws of these actions, also when
+undone and redone.
+"""
 _JUDGE_AND_HAND = tuple(name for name in SAME_JUDGEMENT if name != "segment_id")
 
 
@@ -31,10 +35,10 @@ def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None
 
 
 class SpansOfFacts:
-    """Editorial facts and campaigns of a reading move to the correction that counts in its place."""
+    """Moves the editorial facts and campaigns of a reading to the correction that counts instead of it."""
 
     def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
-        """Move what can be placed; what cannot stays on the earlier reading and is answered with why."""
+        """Move what can be placed. The rest stays on the earlier reading and is returned with the reason."""
         left: list[Why] = []
         on_it = (t.facts.c.representation_id == corrected.old_id, live(t.facts))
         for fact in FACTS.all(ctx.conn, *on_it, order=(t.facts.c.id,)):
@@ -57,13 +61,15 @@ class SpansOfFacts:
 
 
 def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int | None] | str:
-    """Where a fact's span on *old* stands on *new*: nowhere still for one of no span, or why it cannot be said."""
+    """Return the span on *new* of a fact's span on *old* (no span remains no span), or the reason why there
+    is none.
+    """
     start, end = fact["char_start"], fact["char_end"]
     if start is None or end is None:
         return None, None
     if start < end:
         return span_in_new_text(start, end, old, new)
-    # Between two characters: what stands before it is the same, or what stands after it.
+    # Between two characters: the place is known if the text before it, or the text after it, is unchanged.
     if new[:start] == old[:start] and start <= len(new):
         return start, start
     rest = len(old) - start
@@ -73,10 +79,10 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
 
 
 class MarksOfCopies:
-    """What is said of a reading is said of the copy of it that is carried across a match."""
+    """Copies what is recorded of a reading when the reading is copied across a match."""
 
     def copy_along(self, ctx: ActionContext, copied: ReadingChange) -> None:
-        """Copy its editorial facts and its campaigns."""
+        """Copy the reading's editorial facts and campaigns."""
         ctx.obey_laws_of("campaign.assign_reading")
         place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
         of_it = (t.facts.c.representation_id == copied.old_id, live(t.facts))
@@ -89,17 +95,19 @@ class MarksOfCopies:
 
 
 def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row to be written again under an id of its own. A machine writes down nothing anew as a person's."""
+    """Return *row* with a new id. A machine's copy is not attributed to the person who made the original."""
     own = ctx.provenance()
     made_by = {name: row[name] for name in own} if ctx.principal.restates_persons else own
     return {**row, **made_by, "id": new_id()}
 
 
 class JudgementsOfSegments:
-    """What is said of segments goes with them."""
+    """Moves or copies judgements with their segments."""
 
     def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-        """All of it is said of the segment that is kept, each thing once; of campaigns and descriptions its own stands."""
+        """Move all judgements to the segment that remains, without duplicates; its own campaign and
+        description win.
+        """
         ctx.obey_laws_of(*OF_SEGMENTS)
         self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
         self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
@@ -145,7 +153,9 @@ class JudgementsOfSegments:
                 _set(ctx, table, one["id"], segment_id=keep_id)
 
     def _merge_facts(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-        """A span moves to the joined reading where its own reading stands in that once, else stays on its own."""
+        """Move a span to the joined reading if its own reading occurs there exactly once; otherwise leave it
+        on its own.
+        """
         joined = counting_text(ctx.conn, keep_id)
         where = (is_among(t.facts.c.segment_id, absorbed_ids), live(t.facts))
         for fact in FACTS.all(ctx.conn, *where, order=(t.facts.c.id,)):
@@ -175,7 +185,9 @@ class JudgementsOfSegments:
                 _set(ctx, t.members, other["id"], superseded_at=ctx.now)
 
     def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
-        """Every part is of the hands and the campaign of the whole; a fact goes to the part that has its characters."""
+        """Give every part the hands and the campaign of the whole, and each fact to the part that has its
+        characters.
+        """
         ctx.obey_laws_of(*OF_SEGMENTS)
         parts = [one for one in part_ids if one != segment_id]
         here = (t.attributions.c.segment_id == segment_id, live(t.attributions))
@@ -204,7 +216,7 @@ class JudgementsOfSegments:
     def _copy(
         self, ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
     ) -> None:
-        """Each row for each part; what becomes the same so only once."""
+        """Copy each row to each part; rows that become equal are copied once."""
         copies: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row in rows:
             copy = restate(ctx, row)
@@ -215,7 +227,9 @@ class JudgementsOfSegments:
 
 
 def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[dict[str, Any]]:
-    """After a transfer: hands, signs and allographs are those of this project that have the same name, where it has any."""
+    """After a transfer, use this project's hands, signs and allographs of the same name in place of those
+    that arrived.
+    """
     _settle(ctx, t.hands, HANDS, [("label",)], new.get("hand", ()))
     _settle(ctx, t.signs, SIGNS, [("code_point",), ("name",)], new.get("sign", ()))
     _settle(ctx, t.allographs, ALLOGRAPHS, [("character", "name")], new.get("letterform_allograph", ()))
@@ -225,10 +239,11 @@ def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[di
 def _settle(
     ctx: ActionContext, table: Table, rows: Any, keys: Sequence[tuple[str, ...]], new_ids: Sequence[str]
 ) -> None:
-    """Let what names a new row name the live one of this project with the same key, and remove the new one.
+    """Redirect references from a new row to the live row of this project with the same key, and remove the
+    new row.
 
-    *keys*: the columns to match by, the surest first. Two that were two where they come from stay two: of several of one
-    name the oldest is that of the oldest.
+    *keys*: the columns to match by, the most reliable first. Rows that were distinct in the other project
+    remain distinct: of several with one name, the oldest is matched to the oldest here, and so on.
     """
     came, taken = set(new_ids), set[str]()
     age = (table.c.created_at, table.c.id)
@@ -251,6 +266,8 @@ def _settle(
 
 
 def _differ(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two signs of one name have two code points: then they are two signs."""
+    """Return whether both have a code point and these differ: then they are two signs, even if the names are
+    equal.
+    """
     points = {row["code_point"] for row in (one, other) if row.get("code_point")}
     return len(points) > 1

@@ -1,4 +1,4 @@
-"""What the actions share: a segment that may be said something of, rows that are live, and ground for examples."""
+"""What the actions share: a segment that can be judged, live rows, and records for the examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from armarium_source_model.api import SegmentDeleted, follow, get_pass, refuse_p
 
 
 def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
-    """The row of a live segment of a live page; ProvisionalId, NotFound, SegmentDeleted, PassWithdrawn, Conflict."""
+    """Return the row of a live segment of a live page. Raises ProvisionalId, NotFound, SegmentDeleted,
+    PassWithdrawn, Conflict.
+    """
     refuse_provisional(segment_id)
     row = segment_row(conn, segment_id)
     if row.deleted_at is not None:
@@ -27,7 +29,7 @@ def standing_segment(conn: Connection, segment_id: str) -> Row[Any]:
 
 
 def live_row(rows: Rows, what: str, conn: Connection, identity: str) -> dict[str, Any]:
-    """The row that is named; NotFound, and Withdrawn where it was withdrawn."""
+    """Return the row. Raises NotFound, and Withdrawn if it was withdrawn."""
     found = rows.require(conn, identity)
     if found["withdrawn_at"] is not None:
         raise Withdrawn(what, identity)
@@ -35,7 +37,7 @@ def live_row(rows: Rows, what: str, conn: Connection, identity: str) -> dict[str
 
 
 def add(ctx: ActionContext, table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Insert a row of the caller's own; the row as it is answered."""
+    """Insert a row in the caller's name; return it as the answer shows it."""
     row = {"id": new_id(), **values, **ctx.provenance()}
     ctx.conn.execute(table.insert().values(row))
     note_row(ctx, row)
@@ -44,20 +46,20 @@ def add(ctx: ActionContext, table: Table, values: Mapping[str, Any]) -> dict[str
 
 
 def withdraw_where(ctx: ActionContext, table: Table, *where: ColumnElement[bool]) -> None:
-    """Withdraw the live rows for which all of *where* holds."""
+    """Withdraw the live rows that match all of *where*."""
     unended = table.c.withdrawn_at.is_(None)
     ctx.conn.execute(table.update().where(unended, *where).values(withdrawn_at=ctx.now))
 
 
 def withdraw_row(ctx: ActionContext, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Withdraw one live row; the row as it is answered."""
+    """Withdraw one live row; return it as the answer shows it."""
     withdraw_where(ctx, table, table.c.id == row["id"])
     note_row(ctx, row)
     return {**row, "withdrawn_at": ctx.now}
 
 
 def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
-    """Name a row, and the segment and the document it hangs on, in the audit row and the change event."""
+    """Name a row, its segment and its document in the audit row and the change event."""
     segment_id = row.get("segment_id") or row.get("picture_segment_id")
     ctx.target(row["id"], *(one for one in (segment_id, row.get("document_id")) if one))
     if segment_id:
@@ -69,8 +71,9 @@ def note_row(ctx: ActionContext, row: Mapping[str, Any]) -> None:
 def at_most_one(
     table: str, key: Sequence[str], ended: str, refusal: Callable[[Mapping[str, Any], str], Conflict]
 ) -> tuple[str, Callable[[Any, Mapping[str, Any]], Conflict | None]]:
-    """A law's table and test: of all rows with the same *key* at most one is not *ended*; *refusal* takes a row and the id
-    of the other one."""
+    """Return the table and test of a law: of all rows with the same *key*, at most one is not *ended*.
+    *refusal* is called with a row and the id of the other one.
+    """
     same = " AND ".join(f"{column} IS ?" for column in key)
     statement = f"SELECT id FROM {table} WHERE {same} AND id <> ? AND {ended} IS NULL"
 
@@ -84,7 +87,9 @@ def at_most_one(
 
 
 def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn_at") -> RowLaw:
-    """No undo or redo leaves a row of *table* that is not *ended* while *column* names a withdrawn row of the table *what*."""
+    """Return the law that no undo or redo leaves a row of *table* not *ended* while its *column* names a
+    withdrawn row of the table *what*.
+    """
     statement = f"SELECT 1 FROM {what} WHERE id = ? AND withdrawn_at IS NOT NULL"
 
     def find_breach(raw: Any, after: Mapping[str, Any]) -> Withdrawn | None:
@@ -99,7 +104,7 @@ def rests_on_live(table: str, column: str, what: str, *, ended: str = "withdrawn
 
 
 def sample_lines(ex: Example, count: int = 2) -> tuple[str, list[str]]:
-    """A page with lines: (document, segments)."""
+    """Create a page with lines; return (document, segments)."""
     page = str(ex.run("document.create", {"name": "Folio 1", "doc_type": "page"})["id"])
     pass_id = ex.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
     rects = [[0.1, 0.1 + 0.1 * number, 0.8, 0.05] for number in range(count)]
@@ -110,5 +115,5 @@ def sample_lines(ex: Example, count: int = 2) -> tuple[str, list[str]]:
 
 
 def sample_hand(ex: Example) -> str:
-    """A hand; its id."""
+    """Create a hand; return its id."""
     return str(ex.run("hand.create", {"label": "Hand A"})["id"])

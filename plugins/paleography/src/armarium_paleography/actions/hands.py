@@ -1,4 +1,4 @@
-"""Make and withdraw hands, attribute segments to them, withdraw attributions."""
+"""Create and withdraw hands, attribute segments to them, withdraw attributions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from armarium_paleography.schemas import Attribute, Attribution, AttributionId, 
 OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 
 SAME_JUDGEMENT = ("hand_id", "segment_id", "provenance_kind", "created_by")
-"""What two judgements have in common that say the same, by the same judge."""
+"""The columns that are equal in two judgements of one judge that say the same."""
 SAID_ONCE = RowLaw(
     *at_most_one(
         "hand_attribution",
@@ -34,20 +34,20 @@ SAID_ONCE = RowLaw(
         lambda row, other: SaidAlready("hand", row["segment_id"], other, "changed"),
     )
 )
-"""A judge says the same of a segment once, whatever is undone and redone."""
+"""A judge makes the same judgement of a segment at most once, whatever is undone or redone."""
 
 
 @action(
     "hand.create",
     params=HandCreate,
     result=Hand,
-    summary="Make a hand.",
+    summary="Create a hand.",
     route=Route("POST", "/api/hands", name="create_hand", refusals=()),
-    words="Made a hand",
+    words="Created a hand",
     example=lambda ex: {"label": "Hand A", "scribe": "Johannes", "style": "littera textualis"},
 )
 def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
-    """A machine may make one too; the row says who did."""
+    """A machine may also create one; the row records who did."""
     return add(ctx, hands, p.model_dump())
 
 
@@ -55,14 +55,14 @@ def create(ctx: ActionContext, p: HandCreate) -> dict[str, Any]:
     "hand.withdraw",
     params=HandId,
     result=Hand,
-    summary="Withdraw a hand and the judgements for it.",
+    summary="Withdraw a hand and the attributions to it.",
     route=Route("POST", "/api/hands/{hand_id}/withdraw", name="withdraw_hand"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew a hand",
     example=lambda ex: {"hand_id": sample_hand(ex)},
 )
 def withdraw(ctx: ActionContext, p: HandId) -> dict[str, Any]:
-    """Raises NotFound, Withdrawn. Its live attributions are withdrawn with it, and come back with the undo."""
+    """Raises NotFound, Withdrawn. Its live attributions are withdrawn with it; undo restores them."""
     row = live_row(HANDS, "hand", ctx.conn, p.hand_id)
     withdraw_where(ctx, attributions, attributions.c.hand_id == p.hand_id)
     return withdraw_row(ctx, hands, row)
@@ -77,14 +77,16 @@ def _attribute_example(ex: Example) -> dict[str, Any]:
     "hand.attribute",
     params=Attribute,
     result=Attribution,
-    summary="Say that a segment is of a hand.",
+    summary="Attribute a segment to a hand.",
     route=Route("POST", "/api/hands/attributions", name="attribute"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Attributed a line of {segment_id|a page} to a hand",
     example=_attribute_example,
 )
 def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. Another judgement of the segment stands beside it."""
+    """Raises NotFound, SegmentDeleted, Withdrawn, SaidAlready. Other judgements of the segment remain beside
+    it.
+    """
     live_row(HANDS, "hand", ctx.conn, p.hand_id)
     segment = standing_segment(ctx.conn, p.segment_id)
     said = {**p.model_dump(), **ctx.provenance()}
@@ -98,7 +100,7 @@ def attribute(ctx: ActionContext, p: Attribute) -> dict[str, Any]:
     "hand.attribution_withdraw",
     params=AttributionId,
     result=Attribution,
-    summary="Withdraw the judgement that a segment is of a hand.",
+    summary="Withdraw the attribution of a segment to a hand.",
     route=Route("POST", "/api/hands/attributions/{attribution_id}/withdraw", name="withdraw_attribution"),
     laws=(OF_A_LIVE_HAND, SAID_ONCE),
     words="Withdrew an attribution to a hand on {attribution_id|a page}",

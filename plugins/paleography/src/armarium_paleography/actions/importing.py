@@ -1,4 +1,6 @@
-"""Hands, signs and editorial facts of a file that is read into a page: rows of the project, in the step of the import."""
+"""Turns the hands, signs and editorial facts of an imported file into rows of the project, in the step of the
+import.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ SIGN = "sign"
 
 
 class MarksOfImports:
-    """Takes what a file says of hands, signs and editorial facts."""
+    """Takes over the hands, signs and editorial facts that a file states."""
 
     def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
-        """As `armarium_formats.api.MarkTaker` says."""
+        """See `armarium_formats.api.MarkTaker`."""
         counts: Counter[str] = Counter()
         known = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
         for segment_id, key in read.hand_of:
@@ -40,11 +42,13 @@ class MarksOfImports:
         if not counts:
             return []
         said = ", ".join(f"{what} ({count})" for what, count in counts.items())
-        return [f"The file's hands, signs and editorial facts are rows of the project: {said}"]
+        return [f"The file's hands, signs and editorial facts are now records of the project: {said}"]
 
 
 def _hand(ctx: ActionContext, key: str, hand: PageHand, counts: Counter[str]) -> str:
-    """The live hand that the key of an export of ours names, else the oldest one of that label, else a new one."""
+    """Return the live hand named by the key of one of our own exports, otherwise the oldest with that label,
+    otherwise a new one.
+    """
     named = HANDS.get(ctx.conn, key.removeprefix("hand-"))
     if named is not None and named["withdrawn_at"] is None and named["label"] == hand.label:
         return str(named["id"])
@@ -55,8 +59,9 @@ def _hand(ctx: ActionContext, key: str, hand: PageHand, counts: Counter[str]) ->
 
 
 def _sign(ctx: ActionContext, key: str, sign: PageSign, segment_id: str, counts: Counter[str]) -> str:
-    """The live sign that the key names, else the one with its code point, else the one of its name, else a new one, with the
-    line that shows it first as its picture."""
+    """Return the live sign named by the key, otherwise the one with its code point, otherwise the one with
+    its name, otherwise a new one whose picture is the first line that shows it.
+    """
     named = SIGNS.get(ctx.conn, key.removeprefix("sign-"))
     if named is not None and named["withdrawn_at"] is None and named["name"] == sign.name:
         return str(named["id"])
@@ -87,8 +92,9 @@ def _fact(
         ctx.run("editorial.create", fact)
         counts["editorial facts"] += 1
     except Invalid:
-        # The words of the file are in its original and in the markup that is kept; a fact is no reason to refuse it all.
-        counts["editorial facts that could not be placed, which are left out"] += 1
+        # The file's words remain in its original and in the stored markup; one fact is no reason to refuse
+        # the import.
+        counts["editorial facts that could not be placed and are left out"] += 1
 
 
 def _read_stated(said: Mapping[str, str]) -> dict[str, Any]:

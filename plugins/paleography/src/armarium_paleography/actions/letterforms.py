@@ -35,7 +35,7 @@ ONE_DESCRIPTION = RowLaw(
         lambda row, _: DescriptionStands(row["segment_id"]),
     )
 )
-"""One description stands for a segment, whatever is undone and redone."""
+"""A segment has at most one live description, whatever is undone or redone."""
 
 
 def _set_example(ex: Example) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     example=lambda ex: {"segment_id": ex.run("letterform.set", _set_example(ex))["segment_id"]},
 )
 def clear(ctx: ActionContext, p: Clear) -> dict[str, Any]:
-    """Raises NotFound where none is described, SegmentDeleted. Answers what was cleared."""
+    """Raises NotFound if none is described, SegmentDeleted. Returns the description that was cleared."""
     standing_segment(ctx.conn, p.segment_id)
     before = description(ctx.conn, p.segment_id)
     if before is None:
@@ -99,13 +99,13 @@ def clear(ctx: ActionContext, p: Clear) -> dict[str, Any]:
     "letterform.allograph_create",
     params=AllographCreate,
     result=Allograph,
-    summary="Declare one way to write a character.",
+    summary="Declare an allograph: one way to write a character.",
     route=Route("POST", "/api/letterforms/allographs", name="create_allograph", refusals=()),
     words="Declared an allograph",
     example=lambda ex: {"character": "s", "name": "long s"},
 )
 def create_allograph(ctx: ActionContext, p: AllographCreate) -> dict[str, Any]:
-    """A character may have any number of them."""
+    """A character may have any number of allographs."""
     return add(ctx, allographs, p.model_dump())
 
 
@@ -117,7 +117,7 @@ def _allograph_example(ex: Example) -> dict[str, Any]:
     "letterform.allograph_withdraw",
     params=AllographId,
     result=Allograph,
-    summary="Withdraw an allograph; letterforms that were described by it keep it.",
+    summary="Withdraw an allograph; letterforms described by it still name it.",
     route=Route("POST", "/api/letterforms/allographs/{allograph_id}/withdraw", name="withdraw_allograph"),
     words="Withdrew an allograph",
     example=_allograph_example,

@@ -1,4 +1,4 @@
-"""Look at pages, propose hands and signs after what looks alike, and decide proposals."""
+"""Look at pages, propose hands and signs by similarity, and decide on proposals."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ def _look_example(ex: Example) -> dict[str, Any]:
     "likeness.look",
     params=Look,
     result=LookStarted,
-    summary="Look at the lines and words of pages, so that those that look alike can be found.",
+    summary="Look at the lines and words of pages, so that similar ones can be found.",
     route=Route("POST", "/api/likeness/look", status=202, refusals=(404, 503)),
-    words="Began to look at {scope_ids|pages}",
+    words="Started to look at {scope_ids|pages}",
     after_undo=cancel_with_undo,
     example=_look_example,
 )
 def look(ctx: ActionContext, p: Look) -> dict[str, Any]:
-    """Raises Invalid where no page lies in the scope, Unavailable where nothing that looks is installed."""
+    """Raises Invalid if the scope contains no page, Unavailable if no package that looks at pictures is
+    installed.
+    """
     worker_target()
     pages = pages_under(ctx.conn, p.scope_ids, for_processing=True)
     if not pages:
@@ -49,7 +51,8 @@ def _propose_example(ex: Example) -> dict[str, Any]:
 
     page, lines = sample_lines(ex)
     ex.run("hand.attribute", {"hand_id": sample_hand(ex), "segment_id": lines[0]})
-    # Unlike those of other examples: vectors are compared by how they differ from all of the project.
+    # Other examples need no second page: vectors are compared by how they differ from the mean of the
+    # project.
     alike = np.random.default_rng(int(page[-8:], 16)).normal(size=3).astype(np.float16).tobytes()
     rows = [
         {"segment_id": line, "document_id": page, "fingerprint": "made", "vector": alike} for line in lines
@@ -64,19 +67,21 @@ def _propose_example(ex: Example) -> dict[str, Any]:
     "likeness.propose",
     params=Propose,
     result=Proposals,
-    summary="Propose a hand or a sign for segments, after those that look most like them.",
+    summary="Propose a hand or a sign for segments, by the judged segments most similar to them.",
     route=Route("POST", "/api/likeness/proposals", name="propose_alike"),
-    words="Proposed what {segment_ids|a page} may be of",
+    words="Proposed a hand or sign for {segment_ids|a page}",
     example=_propose_example,
 )
 def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, Conflict for a segment that was not looked at. Nothing is judged by it."""
+    """Raises NotFound, SegmentDeleted, Conflict for a segment that was not looked at. A proposal is not a
+    judgement.
+    """
     _, name = JUDGED[p.kind]
     items = []
     for segment_id in dict.fromkeys(p.segment_ids):
         segment = standing_segment(ctx.conn, segment_id)
         alike = likest_judged(ctx.conn, ctx.project, p.kind, segment_id)
-        # What the caller may not see is no reason for a proposal to him.
+        # Segments withheld from the caller are never the reason for a proposal made to them.
         found = next(
             (one for one in alike if not find_withheld(ctx.project, ctx.principal, [one[1]], "show")), None
         )
@@ -112,14 +117,14 @@ def _decide_example(ex: Example) -> dict[str, Any]:
     "likeness.accept",
     params=ProposalId,
     result=Proposal,
-    summary="Accept a proposal: the judgement is the caller's own.",
+    summary="Accept a proposal; the judgement is then the caller's own.",
     route=Route("POST", "/api/likeness/proposals/{proposal_id}/accept", name="accept_alike"),
     words="Accepted a proposal on {proposal_id|a page}",
     person_only=True,
     example=_decide_example,
 )
 def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
-    """Raises NotFound, Conflict where it is decided already, and what attributing it by hand raises."""
+    """Raises NotFound, Conflict if it was already decided, and whatever attributing by hand raises."""
     row = _pending(ctx, p.proposal_id)
     note = {"segment_id": row["segment_id"]}
     if row["kind"] == "hand":
@@ -139,7 +144,7 @@ def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
     example=_decide_example,
 )
 def reject(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
-    """Raises NotFound, Conflict where it is decided already."""
+    """Raises NotFound, Conflict if it was already decided."""
     return _record_decision(ctx, _pending(ctx, p.proposal_id), "rejected", None)
 
 

@@ -1,4 +1,4 @@
-"""Declare and withdraw signs; say where they stand."""
+"""Declare and withdraw signs; record and withdraw their instances."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _code_point_is_taken(raw: Any, after: Any) -> CodePointTaken | None:
 
 
 ONE_SIGN_A_CODE_POINT = RowLaw("sign", _code_point_is_taken)
-"""A code point is of one live sign, whatever is undone and redone."""
+"""A code point belongs to at most one live sign, whatever is undone or redone."""
 
 
 OF_A_LIVE_SIGN = rests_on_live("sign_instance", "sign_id", "sign")
@@ -55,7 +55,7 @@ SHOWN_ONCE = RowLaw(
         lambda row, other: SaidAlready("sign", row["segment_id"], other, "changed"),
     )
 )
-"""A segment is said once to show a sign, whatever is undone and redone."""
+"""A segment is at most once an instance of a sign, whatever is undone or redone."""
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -63,7 +63,8 @@ def _create_example(ex: Example) -> dict[str, Any]:
     return {
         "name": "p with a flourish",
         "picture_segment_id": lines[0],
-        # Of the supplementary private use area: a code point is of one live sign, and a project may hold several examples.
+        # From the supplementary private use area: a code point belongs to one live sign, and a project may
+        # contain several examples.
         "code_point": f"U+{0xF0000 + int(new_id()[-8:], 16) % 0xFFFE:04X}",
         "list_references": [{"authority": "Cappelli", "number": "256"}],
     }
@@ -73,14 +74,14 @@ def _create_example(ex: Example) -> dict[str, Any]:
     "sign.create",
     params=SignCreate,
     result=Sign,
-    summary="Declare a sign, with a segment that is the picture of it.",
+    summary="Declare a sign, with a segment as its picture.",
     route=Route("POST", "/api/signs", name="create_sign"),
     laws=(ONE_SIGN_A_CODE_POINT,),
     words="Declared a sign of {picture_segment_id|a page}",
     example=_create_example,
 )
 def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, Withdrawn for what it is a variant of, CodePointTaken."""
+    """Raises NotFound, SegmentDeleted, Withdrawn for the sign it is a variant of, CodePointTaken."""
     standing_segment(ctx.conn, p.picture_segment_id)
     if p.variant_of is not None:
         live_row(SIGNS, "sign", ctx.conn, p.variant_of)
@@ -100,8 +101,9 @@ def create(ctx: ActionContext, p: SignCreate) -> dict[str, Any]:
     example=lambda ex: {"sign_id": ex.run("sign.create", _create_example(ex))["id"]},
 )
 def withdraw(ctx: ActionContext, p: SignId) -> dict[str, Any]:
-    """Raises NotFound, Withdrawn. Its live instances are withdrawn with it; its code point is free, and the undo is
-    refused once another sign has it."""
+    """Raises NotFound, Withdrawn. Its live instances are withdrawn with it. Its code point becomes free; undo
+    is refused once another sign has it.
+    """
     row = live_row(SIGNS, "sign", ctx.conn, p.sign_id)
     withdraw_where(ctx, instances, instances.c.sign_id == p.sign_id)
     return withdraw_row(ctx, signs, row)
@@ -116,10 +118,10 @@ def _instance_example(ex: Example) -> dict[str, Any]:
     "sign.add_instance",
     params=AddInstance,
     result=Instance,
-    summary="Say that a segment shows a sign.",
+    summary="Record that a segment shows a sign.",
     route=Route("POST", "/api/signs/{sign_id}/instances", name="add_instance"),
     laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
-    words="Said that a sign stands on {segment_id|a page}",
+    words="Recorded a sign on {segment_id|a page}",
     example=_instance_example,
 )
 def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
@@ -136,7 +138,7 @@ def add_instance(ctx: ActionContext, p: AddInstance) -> dict[str, Any]:
     "sign.instance_withdraw",
     params=InstanceId,
     result=Instance,
-    summary="Withdraw the word that a segment shows a sign.",
+    summary="Withdraw an instance of a sign.",
     route=Route("POST", "/api/signs/instances/{instance_id}/withdraw", name="withdraw_instance"),
     laws=(OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Withdrew an instance of a sign on {instance_id|a page}",
@@ -156,16 +158,17 @@ def _take_example(ex: Example) -> dict[str, Any]:
     "sign.take",
     params=TakeSigns,
     result=TakenSigns,
-    summary="Take the signs that were seen on segments, in one step: declared ones by id, others by name.",
+    summary="Record signs that were seen on segments, in one step: declared ones by id, others by name.",
     laws=(ONE_SIGN_A_CODE_POINT, OF_A_LIVE_SIGN, SHOWN_ONCE),
     words="Found signs",
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, Withdrawn for a sign that is named by its id.
+    """Raises NotFound, SegmentDeleted, Withdrawn for a sign named by its id.
 
-    A name is that of a live sign whatever its capitals; where there is none, one is declared with the segment as its
-    picture. A segment that is said to show the sign already is passed over: whoever looks a second time says nothing twice.
+    A name refers to the live sign of that name, ignoring case; if there is none, one is declared with the
+    segment as its picture. A segment that already shows the sign is skipped, so repeating the action adds
+    nothing.
     """
     declared: list[str] = []
     made: list[str] = []

@@ -1,1 +1,1 @@
-"""What is read of paleography: one module a noun."""
+"""The queries of paleography, one module per noun."""

@@ -23,7 +23,7 @@ FIRST_LAID_DOWN = (campaigns.c.sequence, campaigns.c.created_at, campaigns.c.id)
 
 @query("/api/campaigns/document/{document_id}", summary="The campaigns of a source", answer=Campaigns)
 def campaigns_of_document(conn: Connection, document_id: str) -> dict[str, Any]:
-    """The live ones, first laid down first."""
+    """The live campaigns, in the order in which they were written."""
     require_document(conn, document_id)
     where = (campaigns.c.document_id == document_id, live(campaigns))
     items = CAMPAIGNS.all(conn, *where, order=FIRST_LAID_DOWN)
@@ -32,7 +32,7 @@ def campaigns_of_document(conn: Connection, document_id: str) -> dict[str, Any]:
 
 @query("/api/campaigns/segment/{segment_id}", summary="The campaign of a segment", answer=SegmentCampaign)
 def campaign_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """Null where it belongs to none. A segment that was merged is followed."""
+    """Null if it belongs to none. For a merged segment, that of the segment it became."""
     standing = next((row for one in live_ids(conn, segment_id) if (row := membership(conn, one))), None)
     campaign = None if standing is None else CAMPAIGNS.get(conn, standing["campaign_id"])
     return {"segment_id": segment_id, "campaign": campaign}
@@ -44,7 +44,7 @@ def campaign_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
     answer=ReadingCampaigns,
 )
 def campaigns_of_reading(conn: Connection, representation_id: str) -> dict[str, Any]:
-    """The campaigns whose writing the reading gives, first laid down first."""
+    """The campaigns whose writing the reading gives, in the order in which they were written."""
     READINGS.require(conn, representation_id)
     ids = [row["campaign_id"] for row in reading_memberships(conn, representation_id)]
     items = CAMPAIGNS.all(conn, is_among(campaigns.c.id, ids), live(campaigns), order=FIRST_LAID_DOWN)
@@ -57,20 +57,20 @@ def campaigns_of_reading(conn: Connection, representation_id: str) -> dict[str, 
 
 
 def membership(conn: Connection, segment_id: str) -> dict[str, Any] | None:
-    """The standing membership of a segment."""
+    """Return the current membership of a segment."""
     where = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))
     return next(iter(MEMBERS.all(conn, *where)), None)
 
 
 def reading_memberships(conn: Connection, representation_id: str) -> list[dict[str, Any]]:
-    """The standing memberships of a reading."""
+    """Return the current memberships of a reading."""
     m = reading_members.c
     where = (m.representation_id == representation_id, m.superseded_at.is_(None))
     return READING_MEMBERS.all(conn, *where, order=(m.id,))
 
 
 def next_sequence(conn: Connection, document_id: str) -> int:
-    """The number after the last of a source's live campaigns."""
+    """Return the number that follows the last of a source's live campaigns."""
     last = select(func.max(campaigns.c.sequence)).where(
         campaigns.c.document_id == document_id, live(campaigns)
     )

@@ -20,7 +20,9 @@ TRANSCRIPTION = "transcription"
 
 @query("/api/editorial/segment/{segment_id}", summary="The editorial facts of a segment", answer=SegmentFacts)
 def facts_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """Its live facts in the order of their characters, those of no span first, and the transcription that counts."""
+    """The live facts in the order of their characters, those without a span first, and the counting
+    transcription.
+    """
     ids = live_ids(conn, segment_id)
     where = (is_among(facts.c.segment_id, ids), live(facts), stands(facts))
     items = FACTS.all(conn, *where, order=(facts.c.char_start, facts.c.char_end, facts.c.id))
@@ -29,7 +31,7 @@ def facts_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
 
 
 def counting_text(conn: Connection, segment_id: str) -> dict[str, Any] | None:
-    """The counting transcription of a segment: representation_id, text, basis."""
+    """Return the counting transcription of a segment: representation_id, text, basis."""
     found = counting_of_segment(conn, segment_id, TRANSCRIPTION, reading_rule(conn))
     if found.representation_id is None:
         return None

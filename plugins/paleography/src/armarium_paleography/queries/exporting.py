@@ -1,4 +1,6 @@
-"""What a file of a page is told of its hands, signs and editorial facts, and what no file has a place for."""
+"""Hands, signs and editorial facts for the files of exported pages, and the losses where a file has no place
+for them.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ from armarium_paleography.queries.live_segments import count_of, live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
 
 UNSAID = 0.5
-"""How certain a judgement is taken to be that does not say it, where rivals are compared."""
+"""The certainty assumed for a judgement that states none, when rival judgements are compared."""
 
 
 class MarksOfPages:
-    """Sets hands, signs and editorial facts onto a page that is exported."""
+    """Adds hands, signs and editorial facts to a page that is exported."""
 
     def mark(
         self,
@@ -29,7 +31,7 @@ class MarksOfPages:
         segments: Mapping[str, PageSegment],
         reading_ids: Mapping[str, str],
     ) -> list[Loss]:
-        """As `armarium_formats.api.PageMarker` says."""
+        """See `armarium_formats.api.PageMarker`."""
         losses = [
             *_hands(conn, page, segments),
             *_facts(conn, segments, reading_ids),
@@ -42,7 +44,7 @@ class MarksOfPages:
             ("letterforms", count_of(conn, letterforms, *described)),
         ):
             losses.append(
-                Loss(what, count, "no format here carries them; they stay with the page in the project")
+                Loss(what, count, "no format here can express them; they stay with the page in the project")
             )
         return [loss for loss in losses if loss.count]
 
@@ -55,7 +57,7 @@ def _live_rows(
 
 
 def _hands(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
-    """The most certain judgement of each segment; among equals the oldest."""
+    """Add the most certain judgement of each segment; among equals the oldest."""
     best: dict[str, dict[str, Any]] = {}
     rivals = 0
     for one in _live_rows(ATTRIBUTIONS, attributions, conn, segments):
@@ -70,7 +72,7 @@ def _hands(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment
             hand = HANDS.require(conn, one["hand_id"])
             said = {name: hand[name] for name in ("scribe", "date", "place", "style", "notes") if hand[name]}
             page.hands[key] = PageHand(hand["label"], said)
-    why = "a line is of one hand there: the most certain judgement, the oldest of equals"
+    why = "a line has one hand there: the most certain judgement, among equals the oldest"
     return [Loss("rival judgements of hands", rivals, why)]
 
 
@@ -102,13 +104,15 @@ def _facts(
         Loss(
             "editorial facts of other readings",
             left,
-            "they name characters of a reading that the file does not hold",
+            "they name characters of a reading that is not in the file",
         )
     ]
 
 
 def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment]) -> list[Loss]:
-    """A sign stands where its character does, else it is the whole of a word; in a line without it, it has no place."""
+    """Place a sign at its character, or on the whole of a word; in a line without its character it has no
+    place.
+    """
     left = 0
     for one in _live_rows(INSTANCES, instances, conn, segments):
         segment, sign = segments[one["segment_id"]], SIGNS.get(conn, one["sign_id"])
@@ -128,4 +132,4 @@ def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment
         text.marks = [*text.marks, *marks]
         listed = tuple((ref["authority"], ref["number"]) for ref in sign["list_references"])
         page.signs[key] = PageSign(sign["name"], character, listed)
-    return [Loss("places of signs", left, "the text of the line has no character of them")]
+    return [Loss("places of signs", left, "the text of the line does not contain their character")]

@@ -1,4 +1,4 @@
-"""Hands, and who judged what to be of which."""
+"""Hands, and the judgements that attribute segments to them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ATTRIBUTIONS = Rows(attributions, missing=unknown_attribution)
 @query("/api/hands", summary="The hands of the project", answer=Hands, refusals=())
 def list_hands(
     conn: Connection,
-    include_withdrawn: Annotated[bool, Query(description="those too that were withdrawn")] = False,
+    include_withdrawn: Annotated[bool, Query(description="also those that were withdrawn")] = False,
     limit: Limit = None,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """In the order of their labels."""
+    """Ordered by label."""
     where = () if include_withdrawn else (live(hands),)
     return list_rows(HANDS, conn, *where, order=(hands.c.label, hands.c.id), limit=limit, offset=offset)
 
 
-@query("/api/hands/segment/{segment_id}", summary="Whose hand a segment is", answer=SegmentHands)
+@query("/api/hands/segment/{segment_id}", summary="The hands of a segment", answer=SegmentHands)
 def hands_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """Every live judgement, rivals side by side, the oldest first. A segment that was merged is followed."""
+    """Every live judgement, the oldest first. For a merged segment, those of the segment it became."""
     a = attributions.c
     here = is_among(a.segment_id, live_ids(conn, segment_id))
     items = ATTRIBUTIONS.all(conn, live(attributions), here, stands(attributions), order=(a.created_at, a.id))
@@ -42,7 +42,7 @@ def hands_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
 def attributions_of_hand(
     conn: Connection, hand_id: str, limit: Limit = None, offset: Offset = 0
 ) -> dict[str, Any]:
-    """The live judgements for the hand, the oldest first; what was deleted or lies in the Trash is left out."""
+    """The live judgements for the hand, the oldest first. What was deleted or is in the Trash is left out."""
     HANDS.require(conn, hand_id)
     a = attributions.c
     where = (a.hand_id == hand_id, live(attributions), stands(attributions))

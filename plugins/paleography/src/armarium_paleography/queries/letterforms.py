@@ -1,4 +1,4 @@
-"""Letterforms, allographs, and the words in which letterforms are described."""
+"""Letterforms, allographs, and the features in which letterforms are described."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ Character = Annotated[str | None, Query(min_length=1, max_length=80)]
 def marks_asked(
     conn: Connection, character: str | None, allograph_id: str | None, hand_id: str | None
 ) -> tuple[ColumnElement[bool], ...]:
-    """What the live letterforms asked for fulfil; Invalid where nothing is named, NotFound for an unknown id."""
+    """Return the conditions on the live letterforms asked for. Raises Invalid if nothing is named, NotFound
+    for an unknown id.
+    """
     if character is None and allograph_id is None and hand_id is None:
         raise nothing_asked()
     where: list[ColumnElement[bool]] = [live(letterforms), stands(letterforms)]
@@ -47,14 +49,14 @@ def list_letterforms(
     limit: Limit = None,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """The live marks for which all that is named holds, the oldest first; one of the three is to be named."""
+    """The live marks that match everything named, the oldest first; at least one of the three must be named."""
     where = marks_asked(conn, character, allograph_id, hand_id)
     return list_rows(LETTERFORMS, conn, *where, order=(letterforms.c.id,), limit=limit, offset=offset)
 
 
 @query("/api/letterforms/allographs", summary="The allographs of the project", answer=Allographs, refusals=())
 def list_allographs(conn: Connection) -> dict[str, Any]:
-    """The live ones, by character and name."""
+    """The live allographs, ordered by character and name."""
     ordered = (allographs.c.character, allographs.c.name, allographs.c.id)
     items = ALLOGRAPHS.all(conn, live(allographs), order=ordered)
     return {"items": items, "count": len(items)}
@@ -62,7 +64,7 @@ def list_allographs(conn: Connection) -> dict[str, Any]:
 
 @query("/api/letterforms/features", summary="The features in use", answer=Features, refusals=())
 def list_features(conn: Connection) -> dict[str, Any]:
-    """Each component with each feature that is said of it, the most frequent first."""
+    """Each component with each of its features, the most frequent first."""
     said = func.json_each(letterforms.c.features).table_valued("value").alias("said")
     component = func.json_extract(said.c.value, "$.component").label("component")
     feature = func.json_extract(said.c.value, "$.feature").label("feature")
@@ -82,12 +84,12 @@ def list_features(conn: Connection) -> dict[str, Any]:
     "/api/letterforms/segment/{segment_id}", summary="The letterform of a segment", answer=SegmentLetterform
 )
 def letterform_of_segment(conn: Connection, segment_id: str) -> dict[str, Any]:
-    """Null where it is not described. A segment that was merged is followed."""
+    """Null if it is not described. For a merged segment, that of the segment it became."""
     found = next((row for one in live_ids(conn, segment_id) if (row := description(conn, one))), None)
     return {"segment_id": segment_id, "letterform": found}
 
 
 def description(conn: Connection, segment_id: str) -> dict[str, Any] | None:
-    """The live description of a segment."""
+    """Return the live description of a segment."""
     where = (letterforms.c.segment_id == segment_id, live(letterforms))
     return next(iter(LETTERFORMS.all(conn, *where, order=(letterforms.c.id,))), None)

@@ -1,4 +1,4 @@
-"""Which segments look alike, by the vectors of their pictures; and what is proposed for it."""
+"""Which segments look alike, by the vectors of their pictures; and the proposals made from that."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Limit = Annotated[int, Query(ge=1, le=MOST)]
 
 
 class Looks(NamedTuple):
-    """The vectors of a project, centred and of unit length: a row a segment."""
+    """The vectors of a project, centred and of unit length, one row per segment."""
 
     mark: tuple[int, int, str | None]
     segment_ids: list[str]
@@ -43,15 +43,18 @@ class Looks(NamedTuple):
     matrix: Numbers
 
     def scores(self, segment_id: str) -> Numbers:
-        """How much each segment looks like one of them, -1 to 1."""
+        """Return the similarity of each segment to this one, from -1 to 1."""
         found: Numbers = self.matrix @ self.matrix[self.place[segment_id]]
         return found
 
 
 def looks_of(library: Library) -> Looks:
-    """All vectors of a project, kept in memory until one is added or goes; of all documents, so sift what is answered."""
+    """Return all vectors of a project, cached until one is added or removed. They are of all documents:
+    filter before answering.
+    """
     with library.db.read_all() as conn:
-        # The last one by its segment too: after the last ones were purged, others take their numbers.
+        # The last row's segment is part of the mark: after the last rows were purged, new ones take their
+        # numbers.
         last = f"(SELECT max(rowid) FROM {vectors})"
         marked = conn.exec_driver_sql(
             f"SELECT (SELECT count(*) FROM {vectors}), coalesce({last}, 0), "
@@ -74,7 +77,7 @@ def looks_of(library: Library) -> Looks:
 
 
 def _centre_vectors(stored: list[bytes]) -> Numbers:
-    """Vectors without what all have in common: what is left is what tells them apart."""
+    """Return the vectors minus their mean, so that what distinguishes them remains."""
     import numpy as np
 
     if not stored:
@@ -93,9 +96,11 @@ def list_alike(
     library: Library,
     segment_id: str,
     limit: Limit = 20,
-    same_page: Annotated[bool, Query(description="those of its own page too")] = False,
+    same_page: Annotated[bool, Query(description="include segments of the same page")] = False,
 ) -> dict[str, Any]:
-    """The likest first, by the pictures alone. What was deleted, lies in the Trash or is withheld is left out."""
+    """The most similar first, by the pictures alone. What was deleted, is in the Trash or is withheld is left
+    out.
+    """
     own = segment_row(conn, segment_id)
     looks = looks_of(library)
     if segment_id not in looks.place:
@@ -132,7 +137,9 @@ def list_alike(
 
 
 def _count_withheld(conn: Connection, library: Library, unseen: list[str]) -> int:
-    """How many of these segments are there for whoever may see all; the others were deleted or lie in the Trash."""
+    """Return how many of these segments are visible to someone who may see all; the others were deleted or
+    are in the Trash.
+    """
     if not unseen or withheld_pages(conn) is None:
         return 0
     with library.db.read_all() as whole:
@@ -140,7 +147,7 @@ def _count_withheld(conn: Connection, library: Library, unseen: list[str]) -> in
 
 
 def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
-    """The numbers of the best scores, some at a time, the best first."""
+    """Yield the indexes of the highest scores in batches, the highest first."""
     import numpy as np
 
     if len(scores) > size:
@@ -154,7 +161,7 @@ def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
 
 
 def _standing(conn: Connection, ids: list[str]) -> dict[str, str]:
-    """Of these segments those that are there to be seen, each with its document."""
+    """Return those of these segments that the caller may see, each with its document."""
     there = select(segments.c.id, segments.c.document_id).join(passes, passes.c.id == segments.c.pass_id)
     there = there.join(documents, documents.c.id == segments.c.document_id).where(
         is_among(segments.c.id, ids),
@@ -165,7 +172,7 @@ def _standing(conn: Connection, ids: list[str]) -> dict[str, str]:
     return {row.id: row.document_id for row in conn.execute(there)}
 
 
-@query("/api/likeness/proposals", summary="What is proposed for its likeness", answer=Proposals, refusals=())
+@query("/api/likeness/proposals", summary="The proposals made by similarity", answer=Proposals, refusals=())
 def list_proposals(
     conn: Connection,
     state: ProposalState | None = None,
@@ -173,7 +180,7 @@ def list_proposals(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """The likest first."""
+    """The most similar first."""
     where = [stands(proposals)]
     if state is not None:
         where.append(proposals.c.state == state)
@@ -186,9 +193,11 @@ def list_proposals(
 def likest_judged(
     conn: Connection, library: Library, kind: str, segment_id: str
 ) -> list[tuple[str, str, float]]:
-    """(hand or sign, judged segment, how alike) of the judged segments that look like one, the likest first.
+    """Return (hand or sign, judged segment, similarity) for the judged segments that look like this one, the
+    most similar first.
 
-    What is judged to be of it already, or was proposed for it before, is passed over. Conflict where it was not looked at.
+    Hands and signs it is already judged to be, or that were proposed for it before, are skipped. Raises
+    Conflict if it was not looked at.
     """
     table, name = JUDGED[kind]
     looks = looks_of(library)
@@ -209,7 +218,7 @@ def likest_judged(
 
 
 def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
-    """Of the segments of a page that were looked at, what their vectors were made of."""
+    """Return the fingerprints of a page's vectors, by segment."""
     rows = conn.execute(
         select(vectors.c.segment_id, vectors.c.fingerprint).where(vectors.c.document_id == document_id)
     )
@@ -217,7 +226,9 @@ def kept_fingerprints(conn: Connection, document_id: str) -> dict[str, str]:
 
 
 def worker_target() -> str:
-    """The worker that looks at pictures, as `call_worker` takes it; Unavailable where none is installed."""
+    """Return the worker that looks at pictures, as `call_worker` takes it. Raises Unavailable if none is
+    installed.
+    """
     found = sorted(entry_points(group=GROUP), key=lambda one: one.name)
     if not found:
         raise no_eyes()

@@ -1,4 +1,4 @@
-"""Which segments stand, where a citation of one leads, and lists of rows that hang on them."""
+"""Which segments are live, where the id of an earlier one leads, and lists of rows about them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from armarium.api import Rows
 from armarium_documents.api import documents
 from armarium_source_model.api import follow, passes, segments, unknown_segment
 
-Limit = Annotated[int | None, Query(ge=1, le=1_000, description="rows of this answer; left out: all")]
+Limit = Annotated[int | None, Query(ge=1, le=1_000, description="rows in this answer; default: all")]
 Offset = Annotated[int, Query(ge=0)]
 
 
 def stands(table: FromClause) -> ColumnElement[bool]:
-    """Whether the segment that a row of *table* hangs on is there to be seen: not deleted, nor its pass, nor its page."""
+    """Condition: the segment of a row of *table* is live: neither it, its pass nor its page is deleted."""
     there = select(segments.c.id).join(passes, passes.c.id == segments.c.pass_id)
     there = there.join(documents, documents.c.id == segments.c.document_id)
     return exists(
@@ -31,12 +31,12 @@ def stands(table: FromClause) -> ColumnElement[bool]:
 
 
 def live(table: Table) -> ColumnElement[bool]:
-    """Whether a row of *table* was not withdrawn."""
+    """Condition: a row of *table* was not withdrawn."""
     return table.c.withdrawn_at.is_(None)
 
 
 def segment_row(conn: Connection, segment_id: str) -> Row[Any]:
-    """The row of a segment, deleted or not; NotFound."""
+    """Return the row of a segment, deleted or not. Raises NotFound."""
     found = conn.execute(select(segments).where(segments.c.id == segment_id)).first()
     if found is None:
         raise unknown_segment(segment_id)
@@ -44,9 +44,10 @@ def segment_row(conn: Connection, segment_id: str) -> Row[Any]:
 
 
 def live_ids(conn: Connection, segment_id: str) -> list[str]:
-    """The segment itself where it is live, else the live ones it leads to; NotFound where there never was one.
+    """Return the segment itself if it is live, otherwise the live ones it became. Raises NotFound if it never
+    existed.
 
-    A segment whose making was taken back is led on by its notes, though its row is gone.
+    A segment whose creation was undone has no row any more, but its notes still say what it became.
     """
     trail, found = follow(conn, segment_id)
     if segment_id in found:
@@ -64,7 +65,7 @@ def list_rows(
     limit: int | None,
     offset: int,
 ) -> dict[str, Any]:
-    """`{items, count, total, limit, offset}`: all rows, or *limit* of them from *offset* on."""
+    """Return `{items, count, total, limit, offset}`: all rows, or *limit* of them from *offset*."""
     if limit is not None:
         return rows.page(conn, *where, order=order, limit=limit, offset=offset)
     items = rows.all(conn, *where, order=order)
@@ -73,5 +74,5 @@ def list_rows(
 
 
 def count_of(conn: Connection, table: Table, *where: ColumnElement[bool]) -> int:
-    """How many rows of *table* there are."""
+    """Return the number of rows of *table*."""
     return int(conn.execute(select(func.count()).select_from(table).where(*where)).scalar_one())

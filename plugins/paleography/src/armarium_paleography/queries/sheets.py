@@ -1,4 +1,6 @@
-"""The pictures of one hand, sign or letter on a sheet: cut from their pages, straightened, brought to one height."""
+"""The pictures of one hand, sign or letter on a sheet: cut from their pages, straightened, scaled to one
+height.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,21 @@ if TYPE_CHECKING:
 
 MOST = 500
 QUICK = 3
-"""How hard PNG packs a sheet: the usual 6 takes twice as long and packs pictures no better."""
+"""The PNG compression level of a sheet: the default of 6 takes twice as long and compresses pictures no
+better.
+"""
 LOWEST, USUAL, HIGHEST = 16, 64, 256
-Height = Annotated[int, Query(ge=LOWEST, le=HIGHEST, description="pixels of each picture's height")]
+Height = Annotated[int, Query(ge=LOWEST, le=HIGHEST, description="height of each picture in pixels")]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="pictures on the sheet")]
 Offset = Annotated[int, Query(ge=0)]
 
 Crop = tuple[str, "Image.Image", str]
-"""The segment, its picture, and where it comes from."""
+"""The segment, its picture, and the name of its page."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A drawn sheet: PNG bytes, and how many pictures are on it, without a picture, and withheld."""
+    """A drawn sheet: the PNG bytes, and how many pictures are on it, had no picture, or are withheld."""
 
     png: bytes
     shown: int
@@ -54,7 +58,7 @@ def sheet_of_hand(
     limit: int = MOST,
     offset: int = 0,
 ) -> Sheet:
-    """Everything in one hand; NotFound."""
+    """Draw everything in one hand. Raises NotFound."""
     hand = HANDS.require(conn, hand_id)
     said = ", ".join(hand[name] for name in ("scribe", "date", "place", "style") if hand[name])
     where = (attributions.c.hand_id == hand_id, live(attributions), stands(attributions))
@@ -71,7 +75,7 @@ def sheet_of_sign(
     limit: int = MOST,
     offset: int = 0,
 ) -> Sheet:
-    """The picture of a sign, then its instances; NotFound."""
+    """Draw the picture of a sign, then its instances. Raises NotFound."""
     sign = SIGNS.require(conn, sign_id)
     where = (instances.c.sign_id == sign_id, live(instances), stands(instances))
     title = f"Sign {sign['name']}" + (f" ({sign['code_point']})" if sign["code_point"] else "")
@@ -91,7 +95,9 @@ def sheet_of_letters(
     limit: int = MOST,
     offset: int = 0,
 ) -> Sheet:
-    """The marks of a character, an allograph or a hand; Invalid where none of the three is named, NotFound."""
+    """Draw the marks of a character, an allograph or a hand. Raises Invalid if none of the three is named,
+    and NotFound.
+    """
     where = marks_asked(conn, character, allograph_id, hand_id)
     named = [f"Letter {character}"] if character is not None else []
     if allograph_id is not None:
@@ -113,7 +119,7 @@ def _sheet(
     offset: int,
     lead: Sequence[str] = (),
 ) -> Sheet:
-    """A sheet of the segments in *lead* and of those that rows of *table* name; each segment once, page by page."""
+    """Draw the segments in *lead* and those named by rows of *table*, each segment once, page by page."""
     everything = count_of(conn, table, *where)
     with library.db.read_all() as whole:
         withheld = count_of(whole, table, *where) - everything
@@ -129,7 +135,7 @@ def _sheet(
     left_out = len(asked) - len(pieces)
     notes = [f"{len(pieces)} of {len(ids)} pictures"]
     if left_out:
-        notes.append(f"{left_out} left out: their page has no picture, or another than they were measured on")
+        notes.append(f"{left_out} left out: their page has no picture, or not the one they were drawn on")
     if withheld:
         notes.append(f"{withheld} withheld")
     file = io.BytesIO()
@@ -138,15 +144,17 @@ def _sheet(
 
 
 def _stands(conn: Connection, segment_id: str) -> bool:
-    """Whether a segment is there to be seen: not deleted, nor its pass, nor its page."""
+    """Return whether a segment is live: neither it, its pass nor its page is deleted."""
     itself = select(segments.c.id.label("segment_id")).where(segments.c.id == segment_id).subquery()
     return conn.execute(select(itself).where(stands(itself))).first() is not None
 
 
 def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height: int) -> Iterator[Crop]:
-    """The pictures of segments, page by page with each page decoded once, only as large as *height* pixels ask for.
+    """Yield the pictures of segments page by page, each page decoded once and only as large as *height*
+    pixels need.
 
-    What has no honest picture (no page image, or another than it was measured on) is passed over.
+    Segments without a reliable picture are skipped: their page has no image, or not the one they were drawn
+    on.
     """
     order = (segments.c.document_id, segments.c.bbox_y, segments.c.bbox_x, segments.c.id)
     found = conn.execute(select(segments).where(is_among(segments.c.id, segment_ids)).order_by(*order)).all()
@@ -191,7 +199,9 @@ def crops(library: Library, conn: Connection, segment_ids: Sequence[str], height
 
 
 def _trim_cut(cut: Image.Image) -> Image.Image:
-    """A cut with a tenth of its shorter side around what it shows: beside a long line the usual margin is half the height."""
+    """Trim a cut to a margin of a tenth of its shorter side: for a long line, the usual margin is half the
+    height.
+    """
     margin = 0.05 * max(cut.size) / 1.1
     inner = max(1.0, min(cut.size) - 2 * margin)
     spare = int(margin - max(2.0, inner / 10))

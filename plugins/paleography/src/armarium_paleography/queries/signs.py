@@ -1,4 +1,4 @@
-"""Signs, and where they stand."""
+"""Signs and their instances."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ INSTANCES = Rows(instances, missing=unknown_instance)
 @query("/api/signs", summary="The signs of the project", answer=Signs, refusals=())
 def list_signs(
     conn: Connection,
-    include_withdrawn: Annotated[bool, Query(description="those too that were withdrawn")] = False,
+    include_withdrawn: Annotated[bool, Query(description="also those that were withdrawn")] = False,
     limit: Limit = None,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """In the order of their names."""
+    """Ordered by name."""
     where = () if include_withdrawn else (live(signs),)
     return list_rows(SIGNS, conn, *where, order=(signs.c.name, signs.c.id), limit=limit, offset=offset)
 
 
-@query("/api/signs/{sign_id}/instances", summary="Where a sign stands", answer=Instances)
+@query("/api/signs/{sign_id}/instances", summary="The instances of a sign", answer=Instances)
 def instances_of_sign(
     conn: Connection, sign_id: str, limit: Limit = None, offset: Offset = 0
 ) -> dict[str, Any]:
-    """The live instances, the oldest first; what was deleted or lies in the Trash is left out."""
+    """The live instances, the oldest first. What was deleted or is in the Trash is left out."""
     SIGNS.require(conn, sign_id)
     where = (instances.c.sign_id == sign_id, live(instances), stands(instances))
     return list_rows(INSTANCES, conn, *where, order=(instances.c.id,), limit=limit, offset=offset)
 
 
 def holder_of(conn: Connection, code_point: str, but: str = "") -> str | None:
-    """The live sign other than *but* that has a code point."""
+    """Return the live sign other than *but* that has the code point."""
     where = (signs.c.code_point == code_point, live(signs), signs.c.id != but)
     return next((row["id"] for row in SIGNS.all(conn, *where, order=(signs.c.id,))), None)
 
 
 def shown_already(conn: Connection, sign_id: str, segment_id: str) -> bool:
-    """Whether a live instance says that a segment shows a sign."""
+    """Return whether a live instance says that the segment shows the sign."""
     same = (instances.c.sign_id == sign_id, instances.c.segment_id == segment_id)
     return bool(INSTANCES.all(conn, live(instances), *same))
 
 
 def signs_by_name(conn: Connection) -> dict[str, str]:
-    """The oldest live sign of each name, by the name without its capitals."""
+    """Return the oldest live sign of each name, by its casefolded name."""
     found: dict[str, str] = {}
     for row in SIGNS.all(conn, live(signs), order=(signs.c.id,)):
         found.setdefault(row["name"].casefold(), row["id"])
@@ -60,9 +60,9 @@ def signs_by_name(conn: Connection) -> dict[str, str]:
 
 
 def declared_signs(conn: Connection) -> list[dict[str, Any]]:
-    """Each live sign with its `id`, its `name` and its `segment_ids`: its picture first, then where it stands.
+    """Return the `id`, `name` and `segment_ids` of each live sign: its picture first, then its instances.
 
-    What the jobs that look for signs, or ask what they are, know them by (`extras["declared_signs"]`).
+    Jobs that find or identify signs recognise them by these (`extras["declared_signs"]`).
     """
     places: dict[str, list[str]] = {}
     for one in INSTANCES.all(conn, live(instances), stands(instances), order=(instances.c.id,)):

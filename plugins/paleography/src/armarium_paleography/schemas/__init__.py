@@ -1,4 +1,4 @@
-"""Requests and answers of paleography, one module a few nouns."""
+"""Requests and answers of paleography."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that several requests of paleography have."""
+"""Fields shared by several requests of paleography."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CODE_POINT = re.compile(r"U\+(?:[0-9A-F]{4}|[1-9A-F][0-9A-F]{4}|10[0-9A-F]{4})"
 def _code_point(value: str) -> str:
     if not _CODE_POINT.fullmatch(value) or ("U+D800" <= value <= "U+DFFF" and len(value) == 6):
         raise ValueError(
-            "a code point is written as U+ and four to six hexadecimal capitals without zeros that it "
-            "can do without, such as U+A75B"
+            "a code point is written as U+ and four to six upper-case hexadecimal digits, without "
+            "superfluous zeros, such as U+A75B"
         )
     return value
 

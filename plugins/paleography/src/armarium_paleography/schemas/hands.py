@@ -13,7 +13,7 @@ from armarium_paleography.schemas.list_page import Listed
 
 
 class HandCreate(Params):
-    """A hand: one writer's writing."""
+    """A hand: the writing of one scribe."""
 
     label: Name
     scribe: Name | None = None
@@ -39,7 +39,7 @@ class Hands(Listed):
 
 
 class Attribute(Params):
-    """That a segment is of a hand, as the caller judges."""
+    """The caller's judgement that a segment is in a hand."""
 
     hand_id: Id
     segment_id: Id
@@ -63,7 +63,7 @@ class Attributions(Listed):
 
 
 class SegmentHands(Message):
-    """Every live judgement of a segment's hand, rivals side by side."""
+    """Every live judgement of a segment's hand, including rivals."""
 
     segment_id: str
     items: list[Attribution]
@@ -75,14 +75,14 @@ class CampaignCreate(Params):
 
     document_id: Id
     name: Name
-    sequence: Annotated[int | None, Field(ge=1, le=1_000_000, description="1: laid down first")] = None
+    sequence: Annotated[int | None, Field(ge=1, le=1_000_000, description="1: written first")] = None
     hand_id: Id | None = None
     date: Annotated[Name | None, Field(description="in words")] = None
     notes: Words | None = None
 
 
 class CampaignUpdate(Params):
-    """What of a campaign is to be another."""
+    """The fields of a campaign to change."""
 
     campaign_id: Id
     name: Name = ""
@@ -97,14 +97,14 @@ class CampaignId(Params):
 
 
 class Assign(Params):
-    """The campaign a segment belongs to; null: to none."""
+    """The campaign a segment belongs to; null: none."""
 
     segment_id: Id
     campaign_id: Id | None
 
 
 class AssignReading(Params):
-    """The campaigns that a reading gives."""
+    """The campaigns whose writing a reading gives."""
 
     representation_id: Id
     campaign_ids: Annotated[list[Id], Field(max_length=1_000)]
@@ -116,7 +116,7 @@ class Campaign(Message):
 
 
 class Campaigns(Message):
-    """Campaigns, the one laid down first at the beginning."""
+    """Campaigns, in the order in which they were written."""
 
     items: list[Campaign]
     count: int

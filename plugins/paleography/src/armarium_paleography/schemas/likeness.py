@@ -1,4 +1,4 @@
-"""Requests and answers of likeness, and the bundled fonts."""
+"""Requests and answers of similarity and of the bundled fonts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ProposalState = Literal["pending", "accepted", "rejected"]
 
 
 class Look(Params):
-    """The pages whose lines and words are to be looked at."""
+    """The pages whose lines and words should be looked at."""
 
     scope_ids: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 
@@ -48,14 +48,14 @@ class LookArgs(Params):
 
 
 class LookStarted(Message):
-    """A job that was put in the queue."""
+    """A job that was enqueued."""
 
     job_id: str
     state: str
 
 
 class Like(Message):
-    """A segment that looks like the one asked about; 1 is the same picture, 0 is no more alike than any two."""
+    """A segment similar to the one asked about; 1 is the same picture, 0 is no more similar than any two."""
 
     segment_id: str
     document_id: str
@@ -63,7 +63,7 @@ class Like(Message):
 
 
 class Likes(Message):
-    """The segments that look most like one, the likest first."""
+    """The segments most similar to one, the most similar first."""
 
     segment_id: str
     items: list[Like]
@@ -71,14 +71,12 @@ class Likes(Message):
     looked_at: Annotated[int, Field(description="segments of the project that were looked at")]
     withheld: Annotated[
         int,
-        Field(
-            description="segments that look more like it than the last of these, and that the caller may not see"
-        ),
+        Field(description="segments more similar than the last of these that the caller may not see"),
     ]
 
 
 class Propose(Params):
-    """Segments for which a hand or a sign is to be proposed, after those that look most like them."""
+    """Segments for which a hand or a sign should be proposed, by the judged segments most similar to them."""
 
     kind: ProposalKind
     segment_ids: Annotated[list[Id], Field(min_length=1, max_length=1_000)]
@@ -90,13 +88,13 @@ class ProposalId(Params):
 
 @answer_of(t.proposals)
 class Proposal(Message):
-    """A hand or a sign that is proposed for a segment, because it looks like one that is judged."""
+    """A hand or a sign proposed for a segment because it looks like a judged one."""
 
     kind: ProposalKind
     state: ProposalState
 
 
 class Proposals(Listed):
-    """Proposals, the likest first."""
+    """Proposals, the most similar first."""
 
     items: list[Proposal]

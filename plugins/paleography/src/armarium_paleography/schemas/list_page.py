@@ -1,4 +1,4 @@
-"""What every list that may be answered whole or in part says of itself."""
+"""What every list states that can be answered whole or in part."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from armarium.api import Message
 
 
 class Listed(Message):
-    """Part of a list: how many are here, how many there are, and which part it is."""
+    """A part of a list: how many items it has, how many there are in all, and which part it is."""
 
     count: int
     total: int
     limit: int | None = None
-    """None: all were asked for."""
+    """None: all were requested."""
     offset: int = 0

@@ -13,12 +13,12 @@ from armarium_paleography.schemas.list_page import Listed
 
 
 class FactCreate(Params):
-    """What is seen on a segment, of a span of one of its readings or of it all."""
+    """What is seen on a segment, or on a span of one of its readings."""
 
     segment_id: Id
     kind: FactKind
     representation_id: Annotated[
-        Id | None, Field(description="left out where characters are named: the counting transcription")
+        Id | None, Field(description="default where characters are named: the counting transcription")
     ] = None
     char_start: Annotated[int | None, Field(ge=0)] = None
     char_end: Annotated[int | None, Field(ge=0)] = None
@@ -33,9 +33,9 @@ class FactCreate(Params):
     @model_validator(mode="after")
     def _both_ends(self) -> FactCreate:
         if (self.char_start is None) != (self.char_end is None):
-            raise ValueError("char_start and char_end are sent both, or neither")
+            raise ValueError("send both char_start and char_end, or neither")
         if (self.extent_quantity is None) != (self.extent_unit is None):
-            raise ValueError("extent_quantity and extent_unit are sent both, or neither")
+            raise ValueError("send both extent_quantity and extent_unit, or neither")
         return self
 
 
@@ -51,7 +51,7 @@ class Fact(Message):
 
 
 class CountingReading(Message):
-    """The transcription that counts."""
+    """The counting transcription."""
 
     representation_id: str
     text: SourceText
@@ -59,7 +59,7 @@ class CountingReading(Message):
 
 
 class SegmentFacts(Message):
-    """The live facts of a segment, and the reading that counts."""
+    """The live facts of a segment, and its counting reading."""
 
     segment_id: str
     facts: list[Fact]
@@ -74,7 +74,7 @@ class ListReference(Message):
 
 
 class SignCreate(Params):
-    """A sign, with a segment that is the picture of it."""
+    """A sign, with a segment as its picture."""
 
     name: Name
     picture_segment_id: Id
@@ -90,7 +90,7 @@ class SignId(Params):
 
 
 class AddInstance(Params):
-    """That a segment shows a sign."""
+    """A segment that shows a sign."""
 
     sign_id: Id
     segment_id: Id
@@ -102,7 +102,9 @@ class InstanceId(Params):
 
 
 class SeenSign(Params):
-    """A segment that shows a sign: one that is declared, by its id, or one of a name, declared now where there is none."""
+    """A segment and the sign it shows: a declared one by its id, or one by name, declared now if there is
+    none.
+    """
 
     segment_id: Id
     sign_id: Id | None = None
@@ -112,18 +114,20 @@ class SeenSign(Params):
     @model_validator(mode="after")
     def _one_of_both(self) -> SeenSign:
         if (self.sign_id is None) == (self.name is None):
-            raise ValueError("either sign_id or name is sent, not both")
+            raise ValueError("send either sign_id or name, not both")
         return self
 
 
 class TakeSigns(Params):
-    """What was seen on segments by whoever looked for signs."""
+    """The signs that someone looking for them saw on segments."""
 
     signs: Annotated[list[SeenSign], Field(min_length=1, max_length=20_000)]
 
 
 class TakenSigns(Message):
-    """declared: signs that were not there before; instance_ids: what is said anew (a segment that showed it stays)."""
+    """declared: signs that are new; instance_ids: instances that are new (a segment that showed the sign is
+    unchanged).
+    """
 
     declared: list[str]
     instance_ids: list[str]
@@ -148,20 +152,20 @@ class Instance(Message):
 
 
 class Instances(Listed):
-    """Where a sign stands."""
+    """The instances of a sign."""
 
     items: list[Instance]
 
 
 class Feature(Message):
-    """What one part of a letter looks like, in words of one's own."""
+    """What one part of a letter looks like, in free terms."""
 
     component: Short
     feature: Short
 
 
 class Describe(Params):
-    """How the character of a segment is written; it takes the place of an earlier description."""
+    """How the character of a segment is written; replaces an earlier description."""
 
     segment_id: Id
     character: Short

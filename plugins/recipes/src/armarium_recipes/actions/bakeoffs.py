@@ -1,5 +1,6 @@
-"""The writes of bake-offs: begin a comparison of line finders, and use a candidate. One of readers is begun by
-`evaluation.run`."""
+"""The writes of bake-offs: start a comparison of line finders, and use a candidate. `evaluation.run` starts
+one of readers.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ FOLDERS = ("folder",)
 
 
 def keep_bakeoff(ctx: ActionContext, job_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the row of a bake-off whose job is *job_id* in the running step, and its file after it; its answer."""
+    """Write the row of the bake-off whose job is *job_id* in the running step, and its file afterwards;
+    return it as it is answered.
+    """
     ctx.conn.execute(bakeoffs.insert().values(id=job_id, started_at=ctx.now, outcome=None, **row))
     answer = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, bakeoff_row(ctx.conn, job_id))
     library = ctx.project
@@ -45,7 +48,9 @@ def keep_bakeoff(ctx: ActionContext, job_id: str, row: Mapping[str, Any]) -> dic
 def begin_bakeoff(
     engine: Engine, library: Library, principal: Principal, body: StartBakeoff
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Put a bake-off of readers into the queue (`evaluation.run`): the outcome, and the bake-off as it is answered."""
+    """Enqueue a bake-off of readers (`evaluation.run`); return the outcome and the bake-off as it is
+    answered.
+    """
     notice(engine, library)
     with library.db.read() as conn:
         plan = plan_bakeoff(conn, engine, library, principal, body)
@@ -53,7 +58,7 @@ def begin_bakeoff(
 
     def keep(ctx: ActionContext) -> None:
         planned = {page["document_id"] for page in ctx.answer["plan"]["pages"]}
-        plan.corrected.keep(planned, "Its lines were changed while the bake-off was begun.")
+        plan.corrected.keep(planned, "Its lines were changed while the bake-off was being started.")
         row = {
             "step": body.step,
             "material": plan.material,
@@ -73,23 +78,24 @@ def begin_bakeoff(
     "project.compare_line_finders",
     params=CompareFinders,
     result=Bakeoff,
-    summary="Compare finders of lines on pages that were checked.",
-    words="Began to compare finders of lines",
+    summary="Compare line finders on checked pages.",
+    words="Started to compare line finders",
     undoable=False,
     guards_targets=True,
     example=corrected_project,
     prepare=before_action,
 )
 def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any]:
-    """Invalid with what is lacking for below 100 corrected lines on two pages, a project that was not set up, and where no
-    finder can be tried."""
+    """Invalid, with what is missing, for fewer than 100 corrected lines on two pages, a project that is not
+    set up, or if no finder can be tried.
+    """
     plan = plan_finders(ctx.conn, ctx.engine, ctx.project, ctx.principal, p)
     pages = [page["document_id"] for page in plan.corrected.pages]
     args = CompareFindersArgs(page_ids=pages, finders=plan.finders)
     job_id = ctx.enqueue(
         "compare-line-finders",
         args.model_dump(mode="json"),
-        title=f"Compare {len(plan.finders)} finders of lines on {len(pages)} pages",
+        title=f"Compare {len(plan.finders)} line finders on {len(pages)} pages",
         total=len(plan.finders) * len(pages),
     )
     ctx.target(*pages, job_id)
@@ -120,9 +126,10 @@ def compare_line_finders(ctx: ActionContext, p: CompareFinders) -> dict[str, Any
     prepare=before_action,
 )
 def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
-    """An override through `project.save_setup`; for the project the step's card and model too.
+    """An override through `project.save_setup`; for the whole project, the step's own card and model as well.
 
-    Invalid for a card that is not in the table or was not scored, and for another finder of lines than the line reader's.
+    Invalid for a card that is not in the table or has no score, and for a line finder other than the line
+    reader's.
     """
     row = bakeoff_row(ctx.conn, p.bakeoff_id)
     told = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, row)

@@ -1,4 +1,4 @@
-"""The one write of hands' readers: which reader reads the lines of a hand."""
+"""The only write of hands' readers: which reader reads the lines of a hand."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def _example(ex: Example) -> dict[str, Any]:
     example=_example,
 )
 def set_champion(ctx: ActionContext, p: SetChampion) -> dict[str, Any]:
-    """Lines that are attributed to this hand alone are read by it from now on. NotFound for an unknown hand, Invalid for a
-    hand that was withdrawn, and for a card that reads no lines on this machine."""
+    """From now on it reads the lines attributed to this hand alone. NotFound for an unknown hand, Invalid for
+    a withdrawn hand and for a card that cannot read lines on this machine.
+    """
     hand = ctx.conn.execute(select(hands).where(hands.c.id == p.hand_id)).mappings().first()
     if hand is None:
         raise refusals.unknown_hand(p.hand_id)
@@ -50,7 +51,7 @@ def set_champion(ctx: ActionContext, p: SetChampion) -> dict[str, Any]:
         raise refusals.no_card(p.card)
     why = None
     if "read-a-line" not in card.jobs or card.reader is None:
-        why = "It is no reader of lines of this machine."
+        why = "It is not a reader of lines on this machine."
     else:
         model = None if card.model is None else NameOrMaterialPath(card.model)
         try:

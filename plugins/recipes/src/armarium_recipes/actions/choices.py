@@ -1,4 +1,6 @@
-"""Choices that change the recipe of a project: an installed model instead of a download, a candidate, layers, languages."""
+"""Choices that change the recipe of a project: an installed model instead of a download, a candidate, layers,
+languages.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def _answer(ctx: ActionContext) -> dict[str, Any]:
 
 
 def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
-    """A recipe that names a model which is still to be fetched, and what could be used instead."""
+    """Return a recipe that names a model still to be downloaded, and what could be used instead."""
     card = next(
         one
         for one in cards_here(ex.engine, ex.library)
@@ -49,7 +51,7 @@ def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
     choice = {"id": card.id, "source": card.source}
     step = {"id": "read", "job": "read-a-line", "layer": "reading", "card": choice}
     recipe = {"id": "letters", "title": "Typed letters", "steps": [step]}
-    # A choice that was made before for this step would hold in place of the download.
+    # An earlier choice for this step would take precedence over the download.
     ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe, "overrides": []})
     assert ex.library is not None
     with ex.library.db.read() as conn:
@@ -68,7 +70,9 @@ def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
     example=_waiting_for_a_download,
 )
 def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
-    """Of every step that waits for the model. Kept as an override, so that it holds when the recipe is proposed again."""
+    """Applies to every step that waits for the model. Stored as an override, so that it still holds when the
+    recipe is proposed again.
+    """
     plan = make_plan(ctx.engine, ctx.project, ctx.conn)
     entry = next((one for one in plan.downloads if one["model"] == p.model), None)
     if entry is None:
@@ -82,7 +86,7 @@ def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
 
 
 def _a_candidate(ex: Example) -> dict[str, Any]:
-    """A step, and a reader for it."""
+    """Return a step, and a reader for it."""
     given = _waiting_for_a_download(ex)
     return {"step": "read", "card": given["card"]}
 
@@ -98,7 +102,7 @@ def _a_candidate(ex: Example) -> dict[str, Any]:
     example=_a_candidate,
 )
 def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
-    """One that is still to be downloaded becomes a download of the Start plan."""
+    """One that is not downloaded yet becomes a download in the plan of Start."""
     recipe = read_saved(ctx.conn).recipe
     steps = {one.id: one for one in recipe.steps} if recipe is not None else {}
     if p.step not in steps:
@@ -115,7 +119,7 @@ def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
 
 
 def _a_layer(ex: Example) -> dict[str, Any]:
-    """A project set up by the rules, and a layer that it has not."""
+    """Return a project set up by the rules, and a layer that it does not have."""
     answers = Answers.model_validate(example_answers())
     recipe = assemble(ex.engine, ex.library, answers).recipe
     ex.run("project.save_setup", {"answers": example_answers(), "recipe": recipe.model_dump(mode="json")})
@@ -126,14 +130,16 @@ def _a_layer(ex: Example) -> dict[str, Any]:
     "project.add_layer",
     params=ChangeLayers,
     result=Changed,
-    summary="Add layers or languages to the recipe, or take them out again",
+    summary="Add layers or languages to the recipe, or remove them",
     words="Changed the layers of the recipe",
     route=Route("POST", "/api/recipes/project/layers", refusals=(404,), name="change_layers"),
     prepare=before_action,
     example=_a_layer,
 )
 def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
-    """The steps join the recipe and are proposed for what is there already; nothing runs until Start."""
+    """The steps join the recipe and are proposed for the pages already in the project; nothing runs until
+    Start.
+    """
     kept = read_saved(ctx.conn)
     if kept.answers is None or kept.recipe is None:
         raise not_set_up()
@@ -206,12 +212,12 @@ def _with_languages(
 
 
 def _spell_language(tag: str) -> str:
-    """The tag that all spellings of a language share; one that names no language stays as it is."""
+    """Return the one tag for all spellings of a language; one that names no language is returned unchanged."""
     return tag if find_language(tag) is None else require_language(tag)
 
 
 def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: Sequence[str]) -> None:
-    """Keep what was added since the last Start; what is taken out again is proposed no longer."""
+    """Note what was added since the last Start; what is removed again is no longer proposed."""
     there = find_added_steps(ctx.conn) or {"layers": [], "languages": [], "steps": []}
     if p.remove:
         layers = [one for one in there["layers"] if one not in p.layers]

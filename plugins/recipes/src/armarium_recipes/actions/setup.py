@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def example_answers() -> dict[str, Any]:
-    """Answers of a box of typed letters."""
+    """Return the answers for a box of typed letters."""
     return {
         "purposes": ["transcribe"],
         "languages": ["en"],
@@ -35,7 +35,7 @@ def example_answers() -> dict[str, Any]:
 
 
 def example_recipe() -> dict[str, Any]:
-    """A recipe that finds lines and puts them in order."""
+    """Return a recipe that finds lines and puts them in order."""
     steps = [
         {"id": "find-lines", "job": "find-lines", "layer": "lines"},
         {
@@ -78,7 +78,7 @@ def _leaves(row: Mapping[str, Any] | None) -> bool:
 LEAVE_OF_PERSONS: RowRule[SaveSetup] = RowRule(
     "recipes_project", "person", when=_allows_leaving, refusal=leave_of_a_person
 )
-"""Whether pages may leave this machine is for a person to say, also where a save is taken back or done again."""
+"""Only a person can allow pages to leave this machine, also when a save is undone or redone."""
 
 
 @action(
@@ -93,13 +93,14 @@ LEAVE_OF_PERSONS: RowRule[SaveSetup] = RowRule(
     rules=(LEAVE_OF_PERSONS,),
 )
 def save_setup(ctx: ActionContext, p: SaveSetup) -> dict[str, Any]:
-    """It is not Start: nothing runs. A recipe that fails the check is saved and says so in the plan; one that is malformed
-    is refused."""
+    """Nothing runs until Start. A recipe that fails the check is saved, and the plan says so; a malformed one
+    is refused.
+    """
     return seen_answer(ctx, change(ctx, p))
 
 
 def _edited_file(ex: Example) -> dict[str, Any]:
-    """A recipe saved after its file was edited."""
+    """Save a recipe and then edit its file."""
     assert ex.library is not None
     ex.run("project.save_setup", _setup(ex))
     path = ex.library.recipe / "setup.yaml"
@@ -112,12 +113,14 @@ def _edited_file(ex: Example) -> dict[str, Any]:
     "project.decide_file",
     params=DecideFile,
     result=SavedRecipe,
-    summary="Decide between a file of the folder recipe and what the project keeps",
+    summary="Decide between a file of the folder recipe and what the project has saved",
     words="Decided between a file of the recipe and the project",
     example=_edited_file,
 )
 def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
-    """The file is taken in, or it is written anew and what somebody wrote lies beside it as `….edited.yaml`."""
+    """Either the file is taken in, or it is written again and the edited one is saved beside it as
+    `….edited.yaml`.
+    """
     library = ctx.project
     if p.name not in files.EDITABLE:
         raise no_such_file(p.name, list(files.EDITABLE))
@@ -133,7 +136,7 @@ def decide_file(ctx: ActionContext, p: DecideFile) -> dict[str, Any]:
     agreed = files.NotedFile(files.digest_of(there), "in-step", kept_as=known.kept_as)
     files.note(ctx.conn, p.name, agreed)
     if p.keep == "project":
-        # Before the commit: a kill right after it would have the next opening write over the only copy.
+        # Before the commit: after a kill right behind it, the next opening would overwrite the only copy.
         files.write_file(library, files.name_beside(p.name, "edited"), there)
     ctx.on_commit(lambda: files.write_files(library))
     return seen_answer(ctx, read_saved(ctx.conn))

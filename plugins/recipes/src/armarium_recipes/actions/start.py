@@ -1,4 +1,4 @@
-"""Start: the recipe is run over the project's material, and when and on which version is kept."""
+"""Start: run the recipe over the project's material, and record when that was and which version was used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from armarium_recipes.schemas.project import PressStart, StartAnswer
 
 
 def a_project_set_up(ex: Example) -> dict[str, Any]:
-    """A page, and a recipe of one step that needs no model."""
+    """Return a page, and a recipe with one step that needs no model."""
     ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})
     recipe = example_recipe()
     recipe["steps"] = [step for step in recipe["steps"] if "card" in step]
@@ -47,7 +47,7 @@ def _agrees(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -
 AGREED_BY_PERSONS: RowRule[PressStart] = RowRule(
     "recipes_start", "person", when=_agrees, refusal=yes_of_a_person
 )
-"""That pages are sent away is agreed to by a person alone, also where a Start is taken back or done again."""
+"""Only a person can agree to have pages sent away, also when a Start is undone or redone."""
 
 
 @action(
@@ -63,9 +63,10 @@ AGREED_BY_PERSONS: RowRule[PressStart] = RowRule(
     rules=(AGREED_BY_PERSONS,),
 )
 def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
-    """A step runs on the pages that lack its output, one in redo on all. Its undo withdraws what is still to be done; what
-    was done is a set of its own, by the id of the job."""
-    # What is withheld from the caller is neither run over for it nor counted.
+    """A step runs on the pages that lack its output, a step in redo on all pages. Undo withdraws the work
+    that has not begun; the work already done is a set of its own, by the id of the job.
+    """
+    # Pages withheld from the caller are neither worked on nor counted.
     pages = all_pages(ctx.conn)
     hidden = find_withheld(ctx.project, ctx.principal, pages, "show")
     pages = [page for page in pages if page not in hidden]

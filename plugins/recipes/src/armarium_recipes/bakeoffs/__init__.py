@@ -1,1 +1,3 @@
-"""Bake-offs: who is measured on which lines, how found lines are compared, the table that comes of it, and its picture."""
+"""Bake-offs: what is measured on which lines, how found lines are compared, the resulting table, and its
+picture.
+"""

@@ -1,4 +1,4 @@
-"""Which reader reads the lines of which hand, as the job that reads lines asks it."""
+"""Which reader reads the lines of which hand, for the job that reads lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from armarium_recipes.models_bakeoffs import champions
 
 
 def readers_of_lines(conn: Connection, segment_ids: Sequence[str]) -> Mapping[str, OwnReader]:
-    """The champion of the hand that each line is attributed to; a line with rival attributions has none."""
+    """Return the champion of the hand that each line is attributed to; a line with rival attributions has
+    none.
+    """
     rows = conn.execute(select(champions.c.hand_id, champions.c.reader, champions.c.model))
     of_hand = {row.hand_id: OwnReader(row.reader, row.model) for row in rows}
     if not of_hand:

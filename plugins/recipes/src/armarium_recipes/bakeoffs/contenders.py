@@ -1,4 +1,6 @@
-"""Who takes part in a bake-off: the best three by rule, a print engine beside them, and one of each kind of reader."""
+"""The choice of candidates of a bake-off: the best three by the rules, a print engine beside them, and one of
+each kind of reader.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,31 @@ from armarium_recipes.schemas.cards import Card
 Kind = Literal["linereader", "platform", "vision", "cloud", "print"]
 TOP = 3
 LINE_READER = "linereader:"
-"""What the ids of the line reader's cards begin with."""
+"""The prefix of the ids of the line reader's cards."""
 HANDWRITING, PRINTED = "handwriting", ("print", "typescript")
 LOCAL_MODEL_SERVERS = ("mlx", "local-server", "vision")
 
 ABSENT: dict[Kind, tuple[str, str]] = {
-    "linereader": ("Line reader", "No line reader is on this machine."),
+    "linereader": ("Line reader", "There is no line reader on this machine."),
     "platform": (
         "Text recognition of the operating system",
-        "This system has no text recognition of its own that the engine can call.",
+        "This system has no text recognition that the engine can call.",
     ),
-    "vision": ("Vision model of this machine", "No vision model is on this machine, nor served on it."),
-    "cloud": ("Cloud reader", "No provider of models elsewhere is set up with a key."),
+    "vision": (
+        "Vision model on this machine",
+        ("There is no vision model on this machine, nor one served on it."),
+    ),
+    "cloud": (
+        "No provider of models on other machines is set up with a key.",
+        "No provider of models elsewhere is set up with a key.",
+    ),
 }
-"""Of each kind that a bake-off asks for, its name and what is said where there is none."""
+"""For each kind that a bake-off asks for, its name and the sentence to show if there is none."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A card in the table, in what role, and, where it cannot be scored whatever is on this machine, why."""
+    """A card in the table, its role, and the reason why it cannot be scored, if there is one."""
 
     card: Card | None
     kind: Kind
@@ -39,7 +47,7 @@ class Contender:
 
 
 def kind_of_card(card: Card, is_print_engine: Callable[[Card], bool]) -> Kind:
-    """Which kind of reader a card is of."""
+    """Return which kind of reader a card describes."""
     runtime = card.id.partition(":")[0]
     if card.runs_where == "provider" or runtime == "cloud":
         return "cloud"
@@ -51,7 +59,7 @@ def kind_of_card(card: Card, is_print_engine: Callable[[Card], bool]) -> Kind:
 
 
 def speaks(card: Card, languages: Sequence[str]) -> bool:
-    """Whether a card names one of *languages*, or reads any."""
+    """Return whether a card names one of *languages*, or any language."""
     wanted = {tag.partition("-")[0].lower() for tag in languages}
     return not card.languages or any(tag.partition("-")[0].lower() in wanted for tag in card.languages)
 
@@ -63,12 +71,14 @@ def choose_contenders(
     languages: Sequence[str],
     is_print_engine: Callable[[Card], bool],
 ) -> list[Contender]:
-    """The candidates of a bake-off of readers, out of cards in the order of `rank`: those ranked, then those refused."""
+    """Return the candidates of a bake-off of readers, from cards in the order of `rank`: ranked ones first,
+    then refused ones.
+    """
 
     def kind(card: Card) -> Kind:
         return kind_of_card(card, is_print_engine)
 
-    # What only chooses among readers is none itself.
+    # A card that only chooses among readers is not one itself.
     readers = [card for card in ranked if not card.id.startswith("builtin:")]
     able = [card for card in readers if material != HANDWRITING or kind(card) != "print"]
     best = [card for card in able if card.rule_rank is not None and card.in_recipe_rules][:TOP]

@@ -18,18 +18,18 @@ PERSON = "human"
 
 @dataclass
 class CorrectedPages:
-    """Pages with corrected lines, {document_id, name, lines} each, and those that were left out and why."""
+    """Pages with corrected lines, {document_id, name, lines} each, and the pages left out, with the reasons."""
 
     pages: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def lines(self) -> int:
-        """How many corrected lines there are."""
+        """The number of corrected lines."""
         return sum(page["lines"] for page in self.pages)
 
     def keep(self, page_ids: set[str], why: str) -> None:
-        """Leave out all pages but those in *page_ids*."""
+        """Leave out all pages except those in *page_ids*."""
         gone = [page["document_id"] for page in self.pages if page["document_id"] not in page_ids]
         self.left_out += [{"document_id": page, "why": why} for page in gone]
         self.pages = [page for page in self.pages if page["document_id"] in page_ids]
@@ -38,7 +38,9 @@ class CorrectedPages:
 def corrected_pages(
     conn: Connection, library: Library, principal: Principal, page_ids: Sequence[str] | None
 ) -> CorrectedPages:
-    """Of the pages at and beneath *page_ids* (None: of all that a person worked on) those with corrected lines."""
+    """Return the pages with corrected lines at or below *page_ids* (None: among all pages that a person
+    worked on).
+    """
     candidates = _touched_by_persons(conn) if page_ids is None else pages_under(conn, page_ids)
     kept_back = find_withheld(library, principal, candidates, "local-model")
     found = CorrectedPages()
@@ -48,7 +50,7 @@ def corrected_pages(
             why = "It has no picture."
         if why is None:
             lines = len(checked_lines(conn, page, None)[0])
-            why = None if lines else "No line of it has a reading that a person made or checked."
+            why = None if lines else "None of its lines has a reading that a person made or checked."
         if why is not None:
             found.left_out.append({"document_id": page, "why": why})
             continue
@@ -58,7 +60,9 @@ def corrected_pages(
 
 
 def _touched_by_persons(conn: Connection) -> list[str]:
-    """The live pages with a pass a person made, a ground truth, or a reading a person gave; in reading order."""
+    """Return the live pages with a pass made by a person, a ground truth, or a reading given by a person; in
+    reading order.
+    """
     made = select(passes.c.document_id).where(
         passes.c.deleted_at.is_(None),
         or_(passes.c.provenance_kind == PERSON, passes.c.ground_truth.is_(True)),

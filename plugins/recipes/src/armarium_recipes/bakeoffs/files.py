@@ -1,4 +1,6 @@
-"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are the truth."""
+"""The files recipe/bakeoffs/<id>.yaml: each bake-off as it is answered, for people; the rows are
+authoritative.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,18 @@ LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 
 
 def file_of(library: Library, bakeoff_id: str) -> Path:
-    """Where the file of a bake-off lies. ValueError for an id that is none (letters, digits, hyphens, at most 64)."""
+    """Return the path of a bake-off's file. ValueError for a malformed id (letters, digits, hyphens, at most
+    64).
+    """
     if not 0 < len(bakeoff_id) <= 64 or not LETTERS.issuperset(bakeoff_id):
-        raise ValueError("no id of a bake-off")
+        raise ValueError("not an id of a bake-off")
     return library.recipe / "bakeoffs" / f"{bakeoff_id}.yaml"
 
 
 def write_file(library: Library, bakeoff: Mapping[str, Any]) -> None:
-    """Write the file of a bake-off, whole or not at all; where the disk refuses, that is logged, and the rows hold."""
+    """Write the file of a bake-off, whole or not at all. A disk error is only logged, since the rows are
+    authoritative.
+    """
     path = file_of(library, str(bakeoff["id"]))
     beside = path.with_name(f"{path.name}.part")
     try:

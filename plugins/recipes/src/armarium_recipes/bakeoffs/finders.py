@@ -1,4 +1,4 @@
-"""What is settled before finders of lines are compared: the pages, the finders, and who of them can be tried."""
+"""The preparation of a comparison of line finders: the pages, the finders, and which of them can be tried."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ from armarium_recipes.schemas.comparing import Finder
 
 JOB = "find-lines"
 STANDS_IN = "rapidocr:"
-STANDING_IN = (
-    "Its detector stands in for the text lines that an operating system finds, which there are none of here."
-)
+STANDING_IN = "Its detector stands in for the line finder of an operating system, which does not exist here."
 REGIONS = "It finds regions, not lines, so there is nothing to compare."
 
 
 @dataclass
 class PlannedFinders:
-    """A comparison as it is begun."""
+    """A comparison as it is started."""
 
     material: str
     volume: int
@@ -42,7 +40,9 @@ class PlannedFinders:
 def plan_finders(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: CompareFinders
 ) -> PlannedFinders:
-    """Invalid, in words, where there are too few corrected lines, no answers of setup, or no finder that can be tried."""
+    """Return the comparison to start. Invalid, with the reason, for too few corrected lines, no answers of
+    setup, or if no finder can be tried.
+    """
     corrected = corrected_pages(conn, library, principal, p.page_ids)
     answers = require_ready(conn, corrected)
     material, volume = answers.materials[0], volume_of(conn, answers)

@@ -1,4 +1,6 @@
-"""What a bake-off adds to the end of its evaluation: the best two compared, costs of the run, hands, and its file."""
+"""What a bake-off adds at the end of its evaluation: the best two compared, costs of the run, hands, and its
+file.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ from armarium_training.api import paired_bootstrap
 
 
 class BakeoffFollower:
-    """Keeps what came of a bake-off beside the scores on the cards."""
+    """Stores the outcome of a bake-off in addition to the scores on the cards."""
 
     def follow_scores(self, job: JobContext, kept: Mapping[str, Any]) -> None:
-        """Nothing for an evaluation that is no bake-off's."""
+        """Store the outcome; an evaluation that is not a bake-off is left alone."""
         with job.library.db.read_all() as conn:
             found = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
             if found is None:
@@ -39,7 +41,7 @@ class BakeoffFollower:
 
 
 def keep_outcome(job: JobContext, checkpoint: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
-    """Write *outcome* into the row of the bake-off and, after that, its file."""
+    """Write *outcome* into the row of the bake-off and then its file."""
     change = bakeoffs.update().where(bakeoffs.c.id == job.job_id).values(outcome=dict(outcome))
 
     def write_row(conn: Connection) -> None:
@@ -91,7 +93,7 @@ def _outcome(
 
 
 def _explain_no_score(told: Mapping[str, Any] | None) -> str | None:
-    """Why a candidate that was to be measured has no score; None for one that has."""
+    """Return why a candidate that was to be measured has no score; None for one that has."""
     if told is None or not told["measured"]:
         return told["why"] if told is not None else "It was not measured."
     if POLICY in told["totals"]:
@@ -103,7 +105,7 @@ def _explain_no_score(told: Mapping[str, Any] | None) -> str | None:
 def _lines_by_card(
     row: Mapping[str, Any], candidates: list[dict[str, Any]], kept: Mapping[str, Any]
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """Of each candidate that was measured its lines, on the pages that all of them read."""
+    """Return the lines of each measured candidate, on the pages that all of them read."""
     numbers = {(one["reader"], one["model"]): number for number, one in enumerate(candidates)}
     measured = {
         (one["reader"], one["model"]) for one in kept["result"]["models"] if _explain_no_score(one) is None
@@ -131,7 +133,7 @@ def _lines_by_card(
 def _cost(
     conn: Connection, job: JobContext, one: Mapping[str, Any], told: Mapping[str, Any], volume: int
 ) -> dict[str, Any] | None:
-    """What the whole volume costs by what the run cost; None where the price of a call is not known."""
+    """Return the cost of the whole volume, from the cost of the run; None if the price of a call is unknown."""
     calls = [
         call
         for call in list_episodes(conn, job_id=job.job_id, limit=1_000_000)
@@ -149,7 +151,7 @@ def _cost(
 
 
 def _in_use(conn: Connection, row: Mapping[str, Any], rates: list[tuple[float, str]]) -> str | None:
-    """The card that the project's recipe reads with, where it was measured; else the best of all."""
+    """Return the card that the project's recipe reads with, if it was measured; otherwise the best card."""
     recipe = read_saved(conn).recipe
     cards = [
         step.card.id for step in (recipe.steps if recipe else ()) if step.job == row["step"] and step.card

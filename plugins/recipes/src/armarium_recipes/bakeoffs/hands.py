@@ -1,5 +1,6 @@
-"""Bake-offs by hand: whose hand a line is, how each candidate reads each hand's lines, and which differences are significant
-when all are looked at together."""
+"""Bake-offs by hand: whose hand a line is, how each candidate reads the lines of each hand, and which
+differences are significant when all are tested together.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ from armarium_source_model.api import segments
 from armarium_training.api import interval, paired_p_value
 
 MIN_LINES = 100
-"""Of a hand, for anything to be said of it."""
+"""Lines of a hand below which nothing is stated about it."""
 SIGNIFICANT = 0.05
 
 Lines = Mapping[str, tuple[int, int]]
-"""Of each line by its segment: characters wrong, and characters in all."""
+"""For each line, by its segment: the number of wrong characters, and of all characters."""
 
 
 def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str]:
-    """The hand of each line that is attributed to one, itself or with the region it lies in.
+    """Return the hand of each line attributed to one, directly or through its region.
 
-    A line with rival attributions has none; those of its own go before its region's, and of hands that were withdrawn
-    none counts.
+    A line with rival attributions has none. Its own attributions take precedence over those of its region,
+    and those to withdrawn hands are ignored.
     """
     wanted = list(segment_ids)
     parents = {
@@ -57,8 +58,9 @@ def hand_of_lines(conn: Connection, segment_ids: Iterable[str]) -> dict[str, str
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """*values* (chances that a difference is none) corrected for there being that many of them, as Holm does: in their
-    order, each at most 1."""
+    """Return *values* (p-values) corrected for multiple tests by Holm's method, in the same order, each at
+    most 1.
+    """
     corrected = [1.0] * len(values)
     highest = 0.0
     for place, number in enumerate(sorted(range(len(values)), key=values.__getitem__)):
@@ -70,10 +72,11 @@ def holm(values: Sequence[float]) -> list[float]:
 def by_hand(
     hand_of: Mapping[str, str], measured: Mapping[str, Lines], in_use: Mapping[str | None, str | None]
 ) -> list[dict[str, Any]]:
-    """Of each hand with enough lines how the candidates (*measured*: card to lines, all the same ones) read them.
+    """Return, for each hand with enough lines, how the candidates (*measured*: card to lines, the same lines
+    for all) read them.
 
-    *in_use*: the card that reads each hand's lines now; None: that of all the others. Every difference from it is tested
-    (paired, by line), and corrected for all tests of all hands.
+    *in_use*: the card that reads each hand's lines now; None: the card for all other lines. Every difference
+    from it is tested (paired, by line) and corrected for all tests of all hands.
     """
     results = []
     lines_of: dict[str, list[str]] = {}
@@ -133,6 +136,8 @@ def _better(result: Mapping[str, Any]) -> str | None:
 
 
 def champion_cards(conn: Connection, besides: str) -> dict[str | None, str | None]:
-    """The card of each hand that has a reader of its own, but for those that the bake-off *besides* gave."""
+    """Return the card of each hand that has a reader of its own, except those chosen by the bake-off
+    *besides*.
+    """
     asked = select(champions.c.hand_id, champions.c.card, champions.c.bakeoff_id)
     return {row.hand_id: row.card for row in conn.execute(asked) if row.bakeoff_id != besides}

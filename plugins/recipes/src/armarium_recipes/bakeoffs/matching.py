@@ -1,11 +1,11 @@
-"""When a line that was found is a line that a person checked.
+"""When a line that was found matches a line that a person checked.
 
-The rule: (1) along the writing, the two share at least half of the length that they take up together; (2) at more than
-half of 15 places spread evenly over that shared length, the middle of each lies within the other. Each line is given to
-at most one other, those that share most first. So a line found in two pieces counts once, as its larger piece where that
-is half of it; a box around two rows counts as neither, for its middle lies between them; and slanted and bent lines are
-compared where they run, not by the boxes around them. Across the writing no area is compared: a tight outline and a tall
-box of the same line are one line.
+The rule: (1) along the writing, the two share at least half of the length they cover together; (2) at more
+than half of 15 places spread evenly over the shared length, the middle of each lies within the other. Each
+line is matched with at most one other, those that share most first. So a line found in two pieces counts
+once, as the larger piece, if that is at least half of it; a box around two rows matches neither, because its
+middle lies between them; and slanted or bent lines are compared where they run, not by their bounding boxes.
+Areas across the writing are not compared: a tight outline and a tall box of the same line match.
 """
 
 from __future__ import annotations
@@ -15,33 +15,35 @@ from dataclasses import dataclass
 from typing import Any
 
 SHARED = 0.5
-"""Of the length that two lines take up together, at least, that both cover."""
+"""The least share of the length covered by two lines together that both must cover."""
 PLACES = 15
-"""Where across the shared length the middles are looked at."""
+"""At how many places along the shared length the middles are compared."""
 TALL = 1.5
-"""A line this many times higher than wide is vertical writing."""
+"""A line whose height is at least this many times its width is vertical writing."""
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A line as it is compared: the points around it, in pixels or any other equal units both ways."""
+    """A line to be compared: the points around it, in pixels or any other unit that is the same in both
+    directions.
+    """
 
     points: tuple[Point, ...]
     is_vertical: bool
 
     def swap_axes(self) -> Outline:
-        """With its axes changed over, so that vertical writing runs along the first."""
+        """Return the outline with its axes swapped, so that vertical writing runs along the first."""
         return Outline(tuple((y, x) for x, y in self.points), self.is_vertical)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Where it begins and ends along the first axis."""
+        """Return where it begins and ends along the first axis."""
         return min(x for x, _ in self.points), max(x for x, _ in self.points)
 
     def extent_at(self, at: float) -> tuple[float, float] | None:
-        """From where to where it reaches along the second axis, at the place *at* of the first; None where it is not."""
+        """Return its range along the second axis at *at* on the first; None outside the outline."""
         crossed = []
         for (x0, y0), (x1, y1) in zip(self.points, (*self.points[1:], self.points[0]), strict=True):
             if min(x0, x1) <= at <= max(x0, x1):
@@ -50,7 +52,9 @@ class Outline:
 
 
 def outline(shape: Mapping[str, Any]) -> Outline:
-    """The outline of a line {rect: [x, y, w, h], polygon?, direction?}: its polygon, else its box."""
+    """Return the outline of a line {rect: [x, y, w, h], polygon?, direction?}: its polygon, otherwise its
+    box.
+    """
     x, y, w, h = shape["rect"]
     points = [(float(px), float(py)) for px, py in shape.get("polygon") or ()]
     if len(points) < 3:
@@ -61,9 +65,10 @@ def outline(shape: Mapping[str, Any]) -> Outline:
 
 
 def measure_overlap(one: Outline, other: Outline) -> float:
-    """Which part of the length that *one* and *other* take up together both cover, 0 where they are not the same line.
+    """Return which share of the length covered by *one* and *other* together both cover; 0 if they are not
+    the same line.
 
-    The writing runs as *one* says.
+    The direction of writing is that of *one*.
     """
     if one.is_vertical:
         one, other = one.swap_axes(), other.swap_axes()
@@ -82,7 +87,9 @@ def measure_overlap(one: Outline, other: Outline) -> float:
 
 
 def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[int, int]:
-    """Which of the *reference* lines is which *found* one, by their numbers; those that share most are given first."""
+    """Return which *reference* line matches which *found* line, by their numbers; pairs that share most are
+    matched first.
+    """
     pairs = sorted(
         (
             (share, ours, theirs)
@@ -102,7 +109,7 @@ def match_lines(reference: Sequence[Outline], found: Sequence[Outline]) -> dict[
 
 
 def _are_near(one: Outline, other: Outline) -> bool:
-    """Whether the boxes around two outlines touch at all."""
+    """Return whether the bounding boxes of two outlines touch."""
     for axis in (0, 1):
         ours, theirs = [p[axis] for p in one.points], [p[axis] for p in other.points]
         if min(ours) > max(theirs) or min(theirs) > max(ours):
@@ -113,7 +120,9 @@ def _are_near(one: Outline, other: Outline) -> bool:
 def count_lines(
     reference: Sequence[Outline], checked: Sequence[bool], found: Sequence[Outline]
 ) -> dict[str, int]:
-    """Of one page: lines_checked, lines_found of those, and extra_lines, which are no line of the page, checked or not."""
+    """Return counts for one page: lines_checked, lines_found among them, and extra_lines, which match no line
+    of the page, checked or not.
+    """
     matched = match_lines(reference, found)
     return {
         "lines_checked": sum(checked),

@@ -1,5 +1,6 @@
-"""A bake-off as a picture: bars with their intervals, and error against cost; as PNG, and as a page that needs nothing beside
-it."""
+"""A bake-off as a picture: bars with their intervals, and error against cost; as PNG, and as a self-contained
+HTML page.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ Table = Mapping[str, Any]
 
 
 def drawing(bakeoff: Table) -> Scene:
-    """The picture of a Bakeoff."""
+    """Return the picture of a Bakeoff."""
     by_lines = bakeoff["step"] == "find-lines"
     rows = [row for row in bakeoff["candidates"] if row["not_scored"] is None and _value(row) is not None]
     priced = [] if by_lines else [row for row in rows if row["cost_usd"]["value"] is not None]
@@ -54,7 +55,7 @@ def drawing(bakeoff: Table) -> Scene:
 
 
 def page(bakeoff: Table) -> str:
-    """The picture and the whole table as one page of HTML."""
+    """Return the picture and the whole table as one HTML page."""
     scene = drawing(bakeoff)
     by_lines = bakeoff["step"] == "find-lines"
     head = (
@@ -84,14 +85,14 @@ def _has_ended(bakeoff: Table) -> bool:
 
 
 def _value(row: Table) -> float | None:
-    """What the bar of a row is long by, 0 to 1 or more."""
+    """Return the length of a row's bar, from 0 to 1 or more."""
     if row["lines_found"] is not None:
         return float(row["lines_found"] / max(1, row["lines_checked"]))
     return None if row["cer"] is None else float(row["cer"][POLICY])
 
 
 def ticks(most: float) -> list[float]:
-    """At most six round numbers from 0 up to the first that is not below *most*."""
+    """Return at most six round numbers, from 0 to the first that is at least *most*."""
     step = 10.0 ** math.floor(math.log10(most)) if most > 0 else 1.0
     for wider in (0.2, 0.5, 1.0, 2.0):
         count = math.ceil(most / (step * wider) - 1e-9)
@@ -126,7 +127,7 @@ def _bars(scene: Scene, rows: Sequence[Table], by_lines: bool) -> None:
 
 
 def _against_cost(scene: Scene, rows: Sequence[Table], volume: int, top: float) -> None:
-    """Error upwards, what the whole volume costs to the right."""
+    """Draw error upwards against the cost of the whole volume to the right."""
     costs = [float(row["cost_usd"]["value"]) for row in rows]
     errors = [_value(row) or 0.0 for row in rows]
     right, up = ticks(max(costs)), ticks(max(*errors, 0.001))
@@ -192,8 +193,9 @@ def _describe_comparison(bakeoff: Table) -> str:
     better, worse = (escape(names.get(told[key], told[key])) for key in ("better", "worse"))
     low, high = told["interval"]
     return (
-        f"<p>{better} reads {_percent(told['difference'], 2)} better than {worse} ({_percent(low, 2)} to "
-        f"{_percent(high, 2)}); drawn anew from the same lines, it is not better in about {told['p'] / 2:.1%} of cases.</p>"
+        f"<p>{better} reads {_percent(told['difference'], 2)} better than {worse} "
+        f"({_percent(low, 2)} to {_percent(high, 2)}); when the same lines are resampled, it is not "
+        f"better in about {told['p'] / 2:.1%} of cases.</p>"
     )
 
 

@@ -1,4 +1,6 @@
-"""What is made up for when a project is opened: the file of a bake-off that was begun just before the engine was killed."""
+"""Repairs when a project is opened: the file of a bake-off that was started just before the engine was
+killed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from armarium_recipes.models_bakeoffs import bakeoffs
 
 
 def write_missing_files(engine: Engine, library: Library) -> None:
-    """Write the files that are not there, each as its bake-off stands now."""
+    """Write the files that are missing, each from the present state of its bake-off."""
     with library.db.read_all() as conn:
         missing = [
             one

@@ -1,4 +1,4 @@
-"""The refusals of bake-offs and of hands' readers, each a sentence a person can act on."""
+"""The refusals of bake-offs and of hands' readers, one sentence each that a person can act on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ unknown_hand = missing("hand", "List the hands to find the right id.", code="unk
 
 
 def readiness(lines: int, pages: int) -> dict[str, Any]:
-    """How far the corrected lines are from enough, as every refusal to begin says it."""
+    """Return how far the corrected lines are from enough, in the form used by every refusal to start."""
     return {
         "ready": False,
         "lines": lines,
@@ -29,7 +29,7 @@ def readiness(lines: int, pages: int) -> dict[str, Any]:
 
 
 def too_few_lines(lines: int, pages: int) -> Invalid:
-    """422: fewer corrected lines, or on fewer pages, than a comparison can rest on."""
+    """422: fewer corrected lines, or on fewer pages, than a comparison needs."""
     more = [
         f"{count} more {noun}{'' if count == 1 else 's'}"
         for count, noun in ((MIN_LINES - lines, "line"), (MIN_PAGES - pages, "page"))
@@ -44,16 +44,17 @@ def too_few_lines(lines: int, pages: int) -> Invalid:
 
 
 def not_set_up(lines: int, pages: int) -> Invalid:
-    """422: nobody has answered what the material is."""
+    """422: the questions about the material are not answered."""
     return Invalid(
-        "The project is not set up, so nothing says which readers suit its material. Save the answers of setup first.",
+        "The project is not set up, so the readers that suit its material are unknown. Save the "
+        "answers of setup first.",
         code="not_set_up",
         **readiness(lines, pages),
     )
 
 
 def no_candidate(whys: Iterable[str], lines: int, pages: int) -> Invalid:
-    """422: not one candidate can be scored here."""
+    """422: no candidate can be scored here."""
     reasons = " ".join(dict.fromkeys(whys))
     return Invalid(
         f"No candidate can be scored here. {reasons}".strip(), code="no_candidate", **readiness(lines, pages)
@@ -61,7 +62,7 @@ def no_candidate(whys: Iterable[str], lines: int, pages: int) -> Invalid:
 
 
 def not_in_table(card: str, here: Iterable[str]) -> Invalid:
-    """422: the card is none of the bake-off's candidates."""
+    """422: the card is not a candidate of the bake-off."""
     return Invalid(
         f"The bake-off has no candidate {card!r}. Its candidates are: {', '.join(here) or 'none'}.",
         code="unknown_card",
@@ -69,17 +70,17 @@ def not_in_table(card: str, here: Iterable[str]) -> Invalid:
 
 
 def not_scored(card: str, why: str) -> Invalid:
-    """422: a candidate that was not scored cannot be used on the strength of the bake-off."""
+    """422: a candidate without a score cannot be used from the bake-off."""
     return Invalid(
         f"{card} was not scored in this bake-off, so it cannot be used from it. {why}", code="not_scored"
     )
 
 
 def only_the_line_readers(card: str) -> Invalid:
-    """422: another finder of lines than the line reader's own."""
+    """422: a line finder other than the line reader's own."""
     return Invalid(
-        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of line finders. Choose "
-        "another among the candidates of the step.",
+        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of "
+        "line finders. Choose another from the candidates of the step.",
         code="other_finder",
     )
 
@@ -90,12 +91,12 @@ def still_going(state: str) -> Invalid:
 
 
 def folder_wanted() -> Invalid:
-    """422: the scope folder without a folder, or the scope project with one."""
-    return Invalid("Name folder_id with the scope folder, and only with it.", code="folder_wanted")
+    """422: scope folder without a folder, or scope project with one."""
+    return Invalid("Name folder_id with the scope folder, and only with that scope.", code="folder_wanted")
 
 
 def no_card(card: str) -> Invalid:
-    """422: no card of a reader has this id."""
+    """422: no reader has a card with this id."""
     return Invalid(
         f"There is no reader with the card {card!r}. List the candidates to find the right one.",
         code="unknown_card",
@@ -108,10 +109,12 @@ def reads_no_lines_here(card: str, why: str) -> Invalid:
 
 
 def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:
-    """422: a hand that was withdrawn."""
-    return Invalid(f"The hand {label['label']} was withdrawn; nothing is read for it.", code="withdrawn_hand")
+    """422: a withdrawn hand."""
+    return Invalid(
+        f"The hand {label['label']} was withdrawn; no reader can be set for it.", code="withdrawn_hand"
+    )
 
 
 def finds_no_lines_here(card: str) -> Invalid:
-    """422: a card of a finder that no installed reader runs."""
+    """422: the card of a finder that no installed reader runs."""
     return Invalid(f"No installed reader runs {card}.", code="cannot_find_here")

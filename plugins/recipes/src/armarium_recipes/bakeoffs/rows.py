@@ -1,5 +1,6 @@
-"""A candidate's row as it is kept from the start: who it is, where it runs, what it would cost; scores are added when it is
-answered."""
+"""The row of a candidate from the start: what it is, where it runs, what it would cost. Scores are added when
+it is answered.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from armarium_recipes.schemas.cards import Card
 
 
 def row_of(one: Contender, volume: int) -> dict[str, Any]:
-    """The row of a contender, where no card is there for its kind too."""
+    """Return the row of a contender, or of a kind for which there is no card."""
     if one.card is None:
         return {
             **_facts(f"{one.kind}:none@0", ABSENT[one.kind][0]),
@@ -64,7 +65,9 @@ def _facts(card: str, name: str) -> dict[str, Any]:
 
 
 def carbon_of(power: Mapping[str, float], cpu_seconds_per_page: float) -> dict[str, Any]:
-    """Grams of carbon dioxide a page from what a person stated of the electricity and what processors worked in the run."""
+    """Return grams of carbon dioxide a page, from the electricity a person stated and the processor time of
+    the run.
+    """
     watts, grid = power["watts"], power["grid_g_per_kwh"]
     return {
         "carbon_g_per_page": round(cpu_seconds_per_page * watts / 3_600_000 * grid, 6),
@@ -74,11 +77,13 @@ def carbon_of(power: Mapping[str, float], cpu_seconds_per_page: float) -> dict[s
 
 
 def cost_of(card: Card, volume: int) -> dict[str, Any]:
-    """What reading *volume* pages costs: nothing on this machine, else by the price its card states."""
+    """Return the cost of reading *volume* pages: nothing on this machine, otherwise by the price its card
+    states.
+    """
     if card.runs_where != "provider":
-        return {"value": 0.0, "basis": "measured", "from": "It runs on this machine; nothing is paid."}
+        return {"value": 0.0, "basis": "measured", "from": "It runs on this machine, free of charge."}
     if card.cost_per_page is None:
-        return {"value": None, "basis": "unknown", "from": "No price of this model is known."}
+        return {"value": None, "basis": "unknown", "from": "The price of this model is unknown."}
     return {
         "value": round(card.cost_per_page * volume, 4),
         "basis": "estimate",

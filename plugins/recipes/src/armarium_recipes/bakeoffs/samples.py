@@ -1,4 +1,4 @@
-"""Sample projects for the examples of actions: two pages with corrected lines, and a bake-off that is done."""
+"""Sample projects for the examples of actions: two pages with corrected lines, and a finished bake-off."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def set_up(ex: Example) -> None:
 
 
 def corrected_project(ex: Example) -> dict[str, Any]:
-    """A project that is set up, with two pages whose lines are a ground truth."""
+    """Create a project that is set up and has two pages whose lines are a ground truth."""
     from PIL import Image
 
     assert ex.library is not None
@@ -67,7 +67,7 @@ def corrected_project(ex: Example) -> dict[str, Any]:
 
 
 def finished_bakeoff(ex: Example) -> dict[str, Any]:
-    """A bake-off of line finders that is done."""
+    """Create a finished bake-off of line finders."""
     assert ex.library is not None
     set_up(ex)
     card = next(one for one in cards_here(ex.engine, ex.library) if one.id.startswith("linereader:blla"))

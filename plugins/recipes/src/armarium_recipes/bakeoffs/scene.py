@@ -1,4 +1,4 @@
-"""A drawing of boxes, lines, dots and words that is written as a PNG or as an SVG, the same either way."""
+"""A drawing of boxes, lines, dots and words that can be written as PNG or as SVG with the same result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium.api import PictureFont
 
 INK, FAINT, PAPER = (34, 34, 34), (190, 190, 190), (255, 255, 255)
 SCALE = 2
-"""Pixels of the PNG for a unit of the drawing."""
+"""Pixels of the PNG per unit of the drawing."""
 
 Colour = tuple[int, int, int]
 Anchor = Literal["start", "middle", "end"]
@@ -52,7 +52,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Words:
-    """A line of words; *anchor* says which part of it stands at x, y is its baseline."""
+    """A line of words; *anchor* says which part of it is at x, and y is its baseline."""
 
     x: float
     y: float
@@ -64,7 +64,7 @@ class Words:
 
 @dataclass
 class Scene:
-    """What is drawn, in units of which the PNG has SCALE pixels."""
+    """A drawing; its PNG has SCALE pixels per unit."""
 
     width: float
     height: float
@@ -72,11 +72,11 @@ class Scene:
     things: list[Box | Stroke | Dot | Words] = field(default_factory=list)
 
     def add(self, *things: Box | Stroke | Dot | Words) -> None:
-        """Draw more, over what is there."""
+        """Draw on top of what is already there."""
         self.things += things
 
     def as_svg(self) -> str:
-        """As an SVG element, to stand in a page."""
+        """Return an SVG element to be placed in a page."""
         shapes = "".join(map(_svg, self.things))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
@@ -84,7 +84,7 @@ class Scene:
         )
 
     def as_png(self) -> bytes:
-        """As the bytes of a PNG."""
+        """Return the bytes of a PNG."""
         from PIL import Image, ImageDraw
 
         picture = Image.new("RGB", (round(self.width * SCALE), round(self.height * SCALE)), PAPER)

@@ -1,4 +1,4 @@
-"""What is settled before a bake-off of readers is put into the queue: its pages, its candidates, and who can be scored."""
+"""The preparation of a bake-off of readers: its pages, its candidates, and which of them can be scored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRINT = frozenset({"print"})
 
 @dataclass
 class PlannedBakeoff:
-    """A bake-off as it is begun: what its row keeps, and what `evaluation.run` is given."""
+    """A bake-off as it is started: the content of its row, and the arguments of `evaluation.run`."""
 
     material: str
     volume: int
@@ -42,7 +42,9 @@ class PlannedBakeoff:
 def plan_bakeoff(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: StartBakeoff
 ) -> PlannedBakeoff:
-    """Invalid, in words, where there are too few corrected lines, no answers of setup, or nobody who can be scored."""
+    """Return the bake-off to start. Invalid, with the reason, for too few corrected lines, no answers of
+    setup, or if no candidate can be scored.
+    """
     corrected = corrected_pages(conn, library, principal, p.page_ids)
     answers = require_ready(conn, corrected)
     material, volume = answers.materials[0], volume_of(conn, answers)
@@ -71,9 +73,9 @@ def plan_bakeoff(
             continue
         if not row["local"] and not pages_may_leave:
             row["not_scored"] = (
-                "Pages may not leave this machine, so it was priced and not tried."
+                "Pages may not leave this machine, so its price is stated but it was not tried."
                 if not answers.cloud_allowed
-                else "A person has to begin a bake-off that sends pages to another machine."
+                else "Only a person can start a bake-off that sends pages to another machine."
             )
             continue
         try:
@@ -104,7 +106,7 @@ def plan_bakeoff(
 
 
 def require_ready(conn: Connection, corrected: CorrectedPages) -> Answers:
-    """The answers of setup; Invalid where there are too few corrected lines, or nobody has answered."""
+    """Return the answers of setup; Invalid if there are too few corrected lines or no answers."""
     if corrected.lines < refusals.MIN_LINES or len(corrected.pages) < refusals.MIN_PAGES:
         raise refusals.too_few_lines(corrected.lines, len(corrected.pages))
     answers: Answers | None = read_saved(conn).answers
@@ -114,12 +116,14 @@ def require_ready(conn: Connection, corrected: CorrectedPages) -> Answers:
 
 
 def volume_of(conn: Connection, answers: Answers) -> int:
-    """How many pages the whole work has: as was answered, or as many as the project has where there are more by now."""
+    """Return how many pages the whole work has: the number answered, or the number of pages in the project if
+    that is larger.
+    """
     return max(answers.pages, len(all_pages(conn)))
 
 
 def is_print_engine(engine: Engine, card: Card) -> bool:
-    """Whether what runs a card is meant for print alone."""
+    """Return whether the reader that runs a card is meant for print only."""
     if card.reader is None:
         return False
     try:
@@ -131,7 +135,7 @@ def is_print_engine(engine: Engine, card: Card) -> bool:
 def _check_candidate(
     engine: Engine, library: Library, card: Card, language: str | None, pages_may_leave: bool
 ) -> tuple[Measurable, Candidate]:
-    """The card as a candidate of an evaluation; a refusal says why it cannot be one."""
+    """Return the card as a candidate of an evaluation; a refusal says why it cannot be one."""
     if card.provider is not None:
         candidate = Candidate(model=card.model or card.name, reader="vision", provider=card.provider)
         return measurable(engine, library, candidate, pages_may_leave=pages_may_leave), candidate
@@ -153,8 +157,9 @@ Able = tuple[dict[str, Any], Measurable, Candidate]
 
 
 def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Able]) -> list[Able]:
-    """Those who are measured, all on the same pages: what one that was trained here may have seen is left out for all,
-    unless too little would be left; then that one is left out."""
+    """Return the candidates to measure, all on the same pages. Pages that a model trained here may have seen
+    are left out for all candidates, unless too few would remain; then that model is left out.
+    """
     measured = []
     for row, found, candidate in able:
         if found.card is not None:

@@ -1,4 +1,6 @@
-"""A bake-off as it is answered: its row, the scores on the models' cards, the state of its job; the best first."""
+"""A bake-off as it is answered: its row, the scores on the models' cards, the state of its job; the best
+candidate first.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,17 @@ from armarium_recipes.bakeoffs.rows import carbon_of
 from armarium_training.api import entry_of_run
 
 POLICY = "diplomatic"
-"""By which candidates are ranked: as written."""
+"""The policy by which candidates are ranked: as written."""
 TIE = 0.01
-GONE = "Its job is not in the queue any more, and nothing was measured."
+GONE = "Its job is no longer in the queue, and nothing was measured."
 
 
 def bakeoff_answer(
     conn: Connection, engine: Engine, library: Library, row: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """*row* of the table of bake-offs as a Bakeoff. Pages that the caller may not see, or that are gone, are left out."""
+    """Return *row* of the bake-off table as a Bakeoff. Pages that the caller may not see, or that no longer
+    exist, are left out.
+    """
     outcome: dict[str, Any] = row["outcome"] or {}
     ids = [page["document_id"] for page in [*row["pages"], *row["left_out"]]]
     named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, ids))
@@ -92,7 +96,7 @@ def _score_candidates(
 
 
 def rank_candidates(candidates: Sequence[dict[str, Any]], step: str, state: str) -> list[dict[str, Any]]:
-    """The best first, those without scores last, each of which says why when the job has ended."""
+    """Return the rows, best first; those without a score last, each with the reason once the job has ended."""
     by_lines = step == "find-lines"
 
     def is_scored(row: Mapping[str, Any]) -> bool:
@@ -114,7 +118,7 @@ def rank_candidates(candidates: Sequence[dict[str, Any]], step: str, state: str)
             row["not_scored"] = (
                 "The bake-off ended before it was scored."
                 if state != "done"
-                else "Its card keeps no score of this bake-off."
+                else "Its card has no score from this bake-off."
             )
     order = {id(row): number for number, row in enumerate(candidates)}
     return sorted(

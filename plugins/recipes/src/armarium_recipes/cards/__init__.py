@@ -1,1 +1,1 @@
-"""Cards of models: where they are collected from, and in which order the rules take them."""
+"""Cards of models: where they are collected from, and the order in which the rules choose them."""

@@ -1,5 +1,7 @@
-"""How other machines' listings of models are asked: through the engine's one gate, with bounds, and kept for a day in the
-`discovery` folder of the models store. What comes from outside is never trusted to have the form it should have."""
+"""How the model listings of other machines are requested: through the engine's only gate, within limits, and
+cached for a day in the `discovery` folder of the models store. What comes from outside is never trusted to
+have the right form.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +20,25 @@ from armarium_reading.api import models_folder
 from armarium_recipes.schemas.cards import Card
 
 DAY = 24 * 3600.0
-"""Seconds for which a listing is kept before it is fetched again."""
+"""Seconds for which a listing is cached before it is fetched again."""
 REACH: Literal["machine", "network", "public"] = "public"
 LISTING = Limits(max_bytes=8 << 20, seconds=20.0, silence=10.0)
 AT_ONCE = 6
 MOST_REDIRECTS = 5
 MAX_KEPT = 32 << 20
-"""Bytes of a kept listing; a larger one is not read."""
+"""The most bytes of a cached listing; a larger one is not read."""
 
 State = Literal["read", "searched", "cached", "not-searched", "offline", "failed"]
 
 
 HELD = "The engine is held offline"
-HELD_HERE = "This project asks this machine alone (its setting local_only_ai)"
-"""Why no other machine is asked, though *online* was said: the beginning of a sentence."""
+HELD_HERE = "This project uses this machine only (its setting local_only_ai)"
+"""Why no other machine is asked despite *online*: the beginning of a sentence."""
 
 
 @dataclass(slots=True)
 class FoundCandidates:
-    """What a source of candidates gave, and what it did for it, in a sentence."""
+    """The cards from one source of candidates, and a sentence about what was done to get them."""
 
     state: State
     detail: str
@@ -45,24 +47,24 @@ class FoundCandidates:
 
 @dataclass(slots=True)
 class KeptListing:
-    """A listing as it is kept: when it was fetched (seconds since the epoch), and what was in it."""
+    """A cached listing: when it was fetched (seconds since the epoch), and its content."""
 
     fetched_at: float
     entries: list[dict[str, Any]]
 
     @property
     def is_fresh(self) -> bool:
-        """Whether it is younger than a day."""
+        """Return whether it is younger than a day."""
         return 0 <= time.time() - self.fetched_at < DAY
 
 
 def folder_of(engine: Engine) -> Path:
-    """Where listings are kept."""
+    """Return the folder in which listings are cached."""
     return models_folder(engine, "discovery")
 
 
 def read_kept(engine: Engine, name: str) -> KeptListing | None:
-    """The listing kept under *name*; None where there is none, or what is there is none."""
+    """Return the listing cached under *name*; None if there is none, or the file is not a listing."""
     path = folder_of(engine) / f"{name}.json"
     try:
         if path.stat().st_size > MAX_KEPT:
@@ -75,7 +77,7 @@ def read_kept(engine: Engine, name: str) -> KeptListing | None:
 
 
 def kept_names(engine: Engine, begins: str) -> list[str]:
-    """The names of the listings that are kept and begin so."""
+    """Return the names of the cached listings that begin with the prefix."""
     try:
         found = sorted(folder_of(engine).glob(f"{begins}*.json"))
     except OSError:
@@ -84,7 +86,9 @@ def kept_names(engine: Engine, begins: str) -> list[str]:
 
 
 def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetched_at: float) -> KeptListing:
-    """Keep *entries* under *name*, whole or not at all. A disk without room keeps nothing, and the answer is the same."""
+    """Cache *entries* under *name*, whole or not at all. On a full disk nothing is cached, and the answer is
+    the same.
+    """
     new = KeptListing(fetched_at, [dict(one) for one in entries])
     path = folder_of(engine) / f"{name}.json"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -100,7 +104,7 @@ def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetche
 
 
 class Asking:
-    """The questions of one search: its connections are shared, for each new one costs the search of certificates."""
+    """The requests of one search; they share connections, because each new one has to load the certificates."""
 
     def __init__(self, engine: Engine) -> None:
         self._gate = Egress(local_only=engine.settings.local_only)
@@ -113,7 +117,9 @@ class Asking:
         self._client.close()
 
     def fetch(self, url: str) -> bytes:
-        """The body of an answer. Forbidden, BadRequest or TooLarge as the gate says; Unavailable for any but 200."""
+        """Return the body of an answer. Forbidden, BadRequest or TooLarge as the gate says; Unavailable for
+        any status but 200.
+        """
         for _ in range(MOST_REDIRECTS + 1):
             self._gate.check_url(url, REACH)
             try:
@@ -122,24 +128,26 @@ class Asking:
             except ServiceError:
                 raise
             except Exception as error:
-                # What the gate does not put into words: an answer that is no HTTP.
-                raise Unavailable("It gives no answer that can be used; try again later.") from error
+                # The gate has no words for an answer that is not HTTP.
+                raise Unavailable("Its answer cannot be used; try again later.") from error
             if not answer.is_redirect:
                 break
             url = onward
         if answer.status_code != 200:
-            raise Unavailable(f"It answers {answer.status_code}, not the listing; try again later.")
+            raise Unavailable(f"It answers {answer.status_code} instead of the listing; try again later.")
         return answer.content
 
     def fetch_json(self, url: str) -> Any:
-        """As `fetch`, read as JSON; Unavailable for what is none."""
+        """As `fetch`, parsed as JSON; Unavailable if it is not JSON."""
         try:
             return json.loads(self.fetch(url))
         except (ValueError, RecursionError) as error:
-            raise Unavailable("It answers something that is no JSON; try again later.") from error
+            raise Unavailable("Its answer is not JSON; try again later.") from error
 
     def all_of(self, fetch_one: Callable[[str], Any], asked: Iterable[str]) -> dict[str, Any]:
-        """What *fetch_one* answers to each of *asked*, some at a time; those that were refused are left out."""
+        """Return what *fetch_one* answers for each of *asked*, a few at a time, without those that were
+        refused.
+        """
 
         def one(question: str) -> tuple[str, Any]:
             try:
@@ -152,17 +160,17 @@ class Asking:
 
 
 def text_of(value: object, longest: int = 300) -> str:
-    """*value* where it is text, in one line and cut; else nothing."""
+    """Return *value* as one line of limited length if it is text; otherwise an empty text."""
     return " ".join(value.split())[:longest] if isinstance(value, str) else ""
 
 
 def texts_of(value: object, most: int = 100) -> list[str]:
-    """The texts among *value*, where it is a list; a single one stands for itself."""
+    """Return the texts in *value* if it is a list; a single text is returned as a list of one."""
     given = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     return [text for one in given[:most] if (text := text_of(one, 100))]
 
 
 def size_gb(value: object) -> float:
-    """A size in bytes as GB; 0 for what cannot be one."""
+    """Return a size in bytes as GB; 0 for an invalid size."""
     is_size = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e13
     return round(float(value) / 1e9, 4) if is_size else 0.0  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
-"""The model hub: models that read pictures, found by task and language and by name. They are shown and never chosen by the
-rules, for a model outside the catalogue cannot be fetched from here yet."""
+"""The model hub: models that read pictures, found by task and language and by name. They are shown but never
+chosen by the rules, because a model outside the catalogue cannot be downloaded from here yet.
+"""
 
 from __future__ import annotations
 
@@ -22,43 +23,47 @@ from armarium_recipes.schemas.cards import Card
 HUB = "https://huggingface.co"
 TASKS = ("image-to-text", "image-text-to-text")
 WORDS = ("handwritten", "handwriting", "htr", "trocr")
-"""What models that read hands are called."""
+"""Words in the names of models that read handwriting."""
 OF_A_QUESTION = 50
-"""Models that are looked at for one question."""
+"""How many models are looked at for one question."""
 MOST_LANGUAGES = 6
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 LISTING = "model-hub-"
-"""How the names of its kept listings begin."""
-OUTSIDE = "It is outside the catalogue and cannot be fetched from here yet."
+"""The prefix of the names of its cached listings."""
+OUTSIDE = "It is outside the catalogue and cannot be downloaded from here yet."
 
 
 def search_hub(
     engine: Engine, languages: Sequence[str], *, online: bool, held: str | None = None
 ) -> FoundCandidates:
-    """The hub's models for *languages*: as they were last listed for these, and, *online*, asked for anew after a day."""
+    """Return the hub's models for *languages*: those last listed for them, or, with *online*, a new listing
+    after a day.
+    """
     tags = sorted({tag.split("-")[0].lower() for tag in languages})[:MOST_LANGUAGES]
     name = f"{LISTING}{hashlib.sha256(' '.join(tags).encode()).hexdigest()[:16]}"
     listing = discovery.read_kept(engine, name)
     cards = [] if listing is None else list(_cards(engine, listing.entries))
     if online and held:
-        return FoundCandidates("offline", f"{held}; what was found before stands.", cards)
+        return FoundCandidates("offline", f"{held}; the models found earlier are shown.", cards)
     if not online and listing is None:
         return FoundCandidates(
-            "not-searched", "It was not searched for these languages yet; ask with online=true."
+            "not-searched", "It has not been searched for these languages yet; ask with online=true."
         )
     if listing is not None and (not online or listing.is_fresh):
         return FoundCandidates("cached", f"{len(cards)} models, as they were last found.", cards)
     try:
         entries = _search(engine, tags)
     except ServiceError as refusal:
-        return FoundCandidates("failed", f"{refusal.detail} What was found before stands.", cards)
+        return FoundCandidates("failed", f"{refusal.detail} The models found earlier are shown.", cards)
     listing = discovery.keep(engine, name, entries, time.time())
     cards = list(_cards(engine, listing.entries))
     return FoundCandidates("searched", f"{len(cards)} models read pictures in these languages.", cards)
 
 
 def kept_cards(engine: Engine, wanted: Collection[str]) -> list[Card]:
-    """Those of the cards with the ids *wanted* that were found on the hub before, for whatever languages. Asks no network."""
+    """Return the cards with the ids *wanted* that were found on the hub earlier, for any languages. Makes no
+    request.
+    """
     found: dict[str, Card] = {}
     for name in discovery.kept_names(engine, LISTING):
         listing = discovery.read_kept(engine, name)
@@ -69,7 +74,9 @@ def kept_cards(engine: Engine, wanted: Collection[str]) -> list[Card]:
 
 
 def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
-    """What the hub has by task and language, then by name. The first question's refusal is the search's."""
+    """Return the hub's models by task and language, then by name. If the first question is refused, so is the
+    search.
+    """
     questions = [{"pipeline_tag": task, "filter": tag} for tag in tags for task in TASKS]
     names = [language.name for tag in tags if (language := find_language(tag)) is not None]
     questions += [{"search": word} for word in WORDS]
@@ -92,7 +99,7 @@ def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _entry(model: object) -> dict[str, Any] | None:
-    """What is kept of a model; None for what is none, reads no pictures, or is a build of GGUF."""
+    """Return what is cached of a model; None if it is not a model, reads no pictures, or is a GGUF build."""
     if not isinstance(model, dict):
         return None
     name = model.get("id") or model.get("modelId")
@@ -176,9 +183,9 @@ def _availability(entry: Mapping[str, Any], runs: bool) -> tuple[Any, str]:
     if entry.get("library") == "mlx":
         return "not_here", "It is a build for MLX, which this engine does not run."
     if entry.get("gated"):
-        return "not_here", "Its maker gives it out on request only."
+        return "not_here", "Its maker provides it on request only."
     if not entry.get("safetensors"):
-        return "not_here", "It has no weights as safetensors, and others are not loaded."
+        return "not_here", ("It has no weights in the format safetensors, and other formats are not loaded.")
     if not runs:
         return (
             "not_here",
@@ -187,5 +194,5 @@ def _availability(entry: Mapping[str, Any], runs: bool) -> tuple[Any, str]:
     folder = str(entry.get("id")).rpartition("/")[2]
     return (
         "elsewhere",
-        f"It is on the hub; put its folder among the engine's models, in vision, as {folder}, to use it.",
+        f"It is on the hub; to use it, put its folder among the engine's models, in vision, as {folder}.",
     )

@@ -1,4 +1,4 @@
-"""Cards of models that somebody put on this machine, and of models that a provider serves."""
+"""Cards of models that were put on this machine by hand, and of models that a provider serves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_recipes.schemas.cards import Card
 
 ASKED_WITH_PICTURES = ("read-a-line", "identify-signs")
 TOKENS_IN, TOKENS_OUT = 1_500, 800
-"""Tokens of a page that is sent and of what is answered, for a first estimate of what it costs."""
+"""Tokens of a page that is sent and of its answer, for a first estimate of the cost."""
 
 OPEN = (
     "apache",
@@ -34,13 +34,13 @@ CLOSED = ("-nc", "-nd", "noncommercial")
 
 
 def is_open(licence: str | None) -> bool:
-    """Whether a licence lets anybody use and pass on what it covers; one that nobody states does not."""
+    """Return whether a licence lets anybody use and redistribute the model; False if no licence is stated."""
     said = (licence or "").lower().replace(" ", "-").replace("_", "-")
     return any(said.startswith(one) for one in OPEN) and not any(one in said for one in CLOSED)
 
 
 def installed_cards(engine: Engine) -> Iterator[Card]:
-    """Models of readers in this machine's folder that no trained card speaks of."""
+    """Return cards of readers' models in this machine's folder that are not covered by a trained card."""
     for reader in installed_readers(engine):
         for model in models_of(engine, reader):
             if model.shipped or model.path is None or model.path.with_suffix(".card.json").is_file():
@@ -59,7 +59,7 @@ def installed_cards(engine: Engine) -> Iterator[Card]:
 
 
 def provider_cards(engine: Engine) -> Iterator[Card]:
-    """Models of the providers that are set up: those with a key, and servers that need none."""
+    """Return cards of the models of providers that are set up: those with a key, and servers that need none."""
     jobs = [job for job in engine.recipe_jobs.values() if job.uses_llm]
     for served in served_models(engine):
         provider, model = served.provider, served.model
@@ -99,13 +99,15 @@ def provider_cards(engine: Engine) -> Iterator[Card]:
 
 _WHERE = {
     "this_mac": "{provider} serves it on this machine.",
-    "own_machine": "{provider} serves it on a machine of your own network.",
-    "provider": "{provider} runs it; pages leave this machine for it.",
+    "own_machine": "{provider} serves it on a machine in your own network.",
+    "provider": "{provider} runs it; pages leave this machine.",
 }
 
 
 def place_of(address: str | None) -> Literal["this_mac", "own_machine", "provider"]:
-    """Where *address* leads, by its spelling alone: no name is looked up, so a name of one's own counts as elsewhere."""
+    """Return where *address* leads, by its spelling alone: no name is looked up, so a name of your own counts
+    as elsewhere.
+    """
     host = (urlsplit(address or "").hostname or "").lower()
     if host == "localhost" or host.endswith(".localhost"):
         return "this_mac"
@@ -119,7 +121,7 @@ def place_of(address: str | None) -> Literal["this_mac", "own_machine", "provide
 
 
 def _cost(model: Mapping[str, Any]) -> float | None:
-    """US dollars a page, roughly; None where a price is not known."""
+    """Return US dollars a page, roughly; None if a price is unknown."""
     if model["input_cost"] is None or model["output_cost"] is None:
         return None
     cost: float = (model["input_cost"] * TOKENS_IN + model["output_cost"] * TOKENS_OUT) / 1e6

@@ -1,4 +1,4 @@
-"""The order in which the rules take cards, and the reason, in words, for each that they do not take."""
+"""The order in which the rules choose cards, and the reason, in words, for each card they refuse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_recipes.cards.shipped_cards import primary_subtag
 from armarium_recipes.schemas.cards import Card, Refusal
 
 FREE_GB = 2.0
-"""Memory that is kept free beside a model."""
+"""Memory that must remain free beside a model."""
 
 LAST = math.inf
 
@@ -25,11 +25,13 @@ def rank(
     memory_gb: float | None,
     cloud_allowed: bool,
 ) -> list[Card]:
-    """The cards that do *job*: those that the rules would take, with `rule_rank` from 1, then the others with `refused`.
+    """Return the cards that do *job*: those the rules would choose, with `rule_rank` from 1, then the others
+    with `refused`.
 
-    *memory_gb* None: it is not known, and nothing is refused for it. The order: the CER in bands of one point (what was
-    measured here before what is published; without either last), local before remote, cheaper, faster, less carbon,
-    trainable, smaller, the card's id. A card that only stands in for a model comes after all that do the work.
+    *memory_gb* None: unknown, and no card is refused for it. The order: the CER in bands of one point (a CER
+    measured here before a published one; cards with neither last), local before remote, cheaper, faster, less
+    carbon, trainable, smaller, the card's id. A stand-in for a model comes after all cards that do the whole
+    work.
     """
     taken: list[Card] = []
     refused: list[Card] = []
@@ -52,7 +54,9 @@ def rank(
 
 
 def cer_of(card: Card, languages: Sequence[str]) -> float | None:
-    """The CER a card is ranked by: measured here, else published where the card names all of *languages*."""
+    """Return the CER a card is ranked by: the one measured here, otherwise the published one if the card
+    names all of *languages*.
+    """
     if card.cer_measured_here is not None:
         return card.cer_measured_here
     if card.cer_published is None:
@@ -63,15 +67,15 @@ def cer_of(card: Card, languages: Sequence[str]) -> float | None:
 
 
 def band_of(cer: float | None) -> float:
-    """The band of one point that *cer* (0.1 is ten points) lies in; one that is not known comes last."""
-    # A CER such as 0.07 is a little less than seven hundredths in binary; it belongs to the seventh band.
+    """Return the band of one point that *cer* (0.1 is ten points) lies in; an unknown CER comes last."""
+    # A CER such as 0.07 is slightly less than seven hundredths in binary; it belongs to the seventh band.
     return LAST if cer is None else math.floor(round(cer * 100, 6))
 
 
 def order_of(
     card: Card, languages: Sequence[str]
 ) -> tuple[bool, float, bool, float, float, float, bool, float, str]:
-    """What cards are sorted by."""
+    """Return the sort key of cards."""
     return (
         card.stands_in,
         band_of(cer_of(card, languages)),
@@ -86,7 +90,7 @@ def order_of(
 
 
 def refusal_of(card: Card, **wanted: Any) -> Refusal | None:
-    """The first reason why the rules do not take *card*; None where they do. As `refusals_of`."""
+    """Return the first reason why the rules refuse *card*; None if they accept it. As `refusals_of`."""
     return next(refusals_of(card, **wanted), None)
 
 
@@ -99,10 +103,10 @@ def refusals_of(
     memory_gb: float | None,
     cloud_allowed: bool,
 ) -> Iterator[Refusal]:
-    """Every reason why the rules do not take *card*, in the order in which problems are told."""
+    """Return every reason why the rules refuse *card*, in the order in which problems are listed."""
     if not card.in_recipe_rules:
         why = card.note or "It is outside the catalogue."
-        yield Refusal(kind="not-here", reason=f"The rules choose among models of the catalogue only. {why}")
+        yield Refusal(kind="not-here", reason=f"The rules choose only models of the catalogue. {why}")
     lacking = [one for one in scripts if card.scripts and one not in card.scripts]
     if lacking:
         yield Refusal(
@@ -129,7 +133,7 @@ def refusals_of(
     if card.runs_where == "provider" and not cloud_allowed:
         yield Refusal(
             kind="cloud-not-allowed",
-            reason=f"{card.name} works on another machine, and pages may not leave this one.",
+            reason=f"{card.name} runs on another machine, and pages may not leave this one.",
         )
     if memory_gb is not None and card.memory_gb + FREE_GB > memory_gb and card.runs_where == "this_mac":
         yield Refusal(

@@ -1,7 +1,9 @@
-"""The public repository of line readers: recognition models of kraken's users on Zenodo, by their own cards.
+"""The public repository of line readers: recognition models of kraken's users on Zenodo, with their own
+cards.
 
-The listing is fetched at most daily; a record's card is fetched once, for a published version does not change. So many
-cards are fetched at a time as the service lets a guest fetch in a minute; the rest comes with the next searches.
+The listing is fetched at most daily; a record's card is fetched once, because a published version does not
+change. One search fetches as many cards as the service allows a guest in a minute; later searches fetch the
+rest.
 """
 
 from __future__ import annotations
@@ -26,15 +28,15 @@ ZENODO = "https://zenodo.org"
 COMMUNITY = "ocr_models"
 NAME = "linereader-repository"
 PAGE = 25
-"""Records of a page: what the service gives a guest."""
+"""Records on a page of results: the service's limit for guests."""
 MOST_RECORDS = 1_000
 CARDS_AT_A_TIME = 48
 CARD_FILES = ("README.md", "metadata.json")
-"""The card of a record: of the present schema, and of the one before it."""
+"""The card of a record: in the present schema, and in the previous one."""
 SUFFIXES = (".safetensors", ".mlmodel")
 LONGEST_HEADER = 64 << 10
 _NUMBER = re.compile(r"[0-9]{1,15}")
-"""Of a record."""
+"""The number of a record."""
 _HEADER = re.compile(r"\A\ufeff?---\r?\n(.*?)\r?\n---\s*(?:\r?\n|\Z)", re.DOTALL)
 
 _MATERIAL_WORDS = {
@@ -47,13 +49,15 @@ _MATERIAL_WORDS = {
 
 
 def repository_cards(engine: Engine) -> list[Card]:
-    """The models of the listing as it was last kept; asks no network."""
+    """Return the models of the listing as last cached; makes no request."""
     listing = discovery.read_kept(engine, NAME)
     return [] if listing is None else list(_cards(engine, listing.entries))
 
 
 def search_repository(engine: Engine, *, online: bool, held: str | None = None) -> FoundCandidates:
-    """The models of the repository: from what is kept, and, *online*, fetched where that is a day old."""
+    """Return the models of the repository: from the cached listing, or, with *online*, a new one if it is
+    over a day old.
+    """
     listing = discovery.read_kept(engine, NAME)
     if online and held:
         return FoundCandidates("offline", f"{held}; {_had(listing)}.", repository_cards(engine))
@@ -76,14 +80,16 @@ def search_repository(engine: Engine, *, online: bool, held: str | None = None) 
     left = sum("card" not in entry for entry in listing.entries)
     if fresh and not looked:
         return FoundCandidates("cached", f"As listed {_read_date(listing)}.", repository_cards(engine))
-    rest = f"; {left} more come with the next searches" if left else ""
+    rest = f"; later searches fetch {left} more" if left else ""
     return FoundCandidates(
         "searched", f"{len(listing.entries)} records are listed{rest}.", repository_cards(engine)
     )
 
 
 def _had(listing: discovery.KeptListing | None) -> str:
-    return "nothing was listed before" if listing is None else f"what was listed {_read_date(listing)} stands"
+    return (
+        "nothing was listed earlier" if listing is None else (f"the listing {_read_date(listing)} is shown")
+    )
 
 
 def _read_date(listing: discovery.KeptListing) -> str:
@@ -91,7 +97,7 @@ def _read_date(listing: discovery.KeptListing) -> str:
 
 
 def _records(asking: discovery.Asking, before: discovery.KeptListing | None) -> list[dict[str, Any]]:
-    """The newest version of each record of the community, with the cards that are known already."""
+    """Return the newest version of each record of the community, with the cards already fetched."""
     cards = {one.get("record"): one["card"] for one in (before.entries if before else ()) if "card" in one}
     newest: dict[str, dict[str, Any]] = {}
     for page in range(1, MOST_RECORDS // PAGE + 1):
@@ -116,7 +122,7 @@ def _records(asking: discovery.Asking, before: discovery.KeptListing | None) -> 
 
 
 def _entry(hit: object) -> dict[str, Any] | None:
-    """What is kept of a record; None for what is none, or holds no model."""
+    """Return what is cached of a record; None if it is not a record, or has no model."""
     if not isinstance(hit, dict) or not isinstance(hit.get("metadata"), dict):
         return None
     about = hit["metadata"]
@@ -145,7 +151,7 @@ def _entry(hit: object) -> dict[str, Any] | None:
 
 
 def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.KeptListing) -> int:
-    """Fetch the next cards that are not known yet into *listing*, and keep it; how many."""
+    """Fetch the next cards not yet fetched into *listing* and cache it; return their number."""
     for entry in listing.entries:
         if entry.get("about") not in CARD_FILES:
             entry["card"] = {}
@@ -163,7 +169,7 @@ def _fetch_cards(engine: Engine, asking: discovery.Asking, listing: discovery.Ke
 
 
 def _card_of(name: str, body: bytes) -> dict[str, Any]:
-    """What a record's card says, of either schema; empty for what is no card."""
+    """Return what a record's card says, in either schema; empty if it is not a card."""
     told = _old_card(body) if name == "metadata.json" else _header(body)
     if told is None:
         return {}
@@ -182,7 +188,7 @@ def _card_of(name: str, body: bytes) -> dict[str, Any]:
 
 
 def _old_card(body: bytes) -> dict[str, Any] | None:
-    """A card of the first schema: of kraken's recognition models, with an accuracy in points."""
+    """Parse a card in the first schema: of kraken's recognition models, with an accuracy in points."""
     try:
         told = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -196,7 +202,9 @@ def _old_card(body: bytes) -> dict[str, Any] | None:
 
 
 def _header(body: bytes) -> dict[str, Any] | None:
-    """The YAML at the head of a card; None where there is none, or where it has aliases, which no card needs."""
+    """Return the YAML at the head of a card; None if there is none, or if it has aliases, which no card
+    needs.
+    """
     import yaml
 
     match = _HEADER.match(body[: LONGEST_HEADER + 16].decode("utf-8", "replace"))
@@ -212,14 +220,16 @@ def _header(body: bytes) -> dict[str, Any] | None:
 
 
 def _share(cer: object) -> float | None:
-    """A CER between 0 and 1; one over 1 is in points. None for what is none."""
+    """Return a CER between 0 and 1; a value over 1 is in points. None if it is not a CER."""
     if not isinstance(cer, int | float) or isinstance(cer, bool) or not 0 <= cer <= 100:
         return None
     return float(cer) if cer <= 1 else float(cer) / 100
 
 
 def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Card]:
-    """The recognition models among *entries*. What a kept file says is looked at again: a person may have changed it."""
+    """Return the recognition models among *entries*. A cached file is validated again, because a person may
+    have edited it.
+    """
     reader = next((one for one in installed_readers(engine) if one.model_kind == "linereader"), None)
     runs = reader is not None and (reader.runtime is None or runtime_folder(engine, reader) is not None)
     folder = models_folder(engine, "linereader")
@@ -282,7 +292,7 @@ def _availability(is_here: bool, runs: bool, software: str) -> tuple[Any, str]:
         )
     if is_here:
         return "installed", "It is on this machine."
-    return "download", "It is fetched from Zenodo when it is first needed."
+    return "download", "It is downloaded from Zenodo when it is first needed."
 
 
 def _materials(words: str) -> list[str]:
@@ -290,6 +300,6 @@ def _materials(words: str) -> list[str]:
 
 
 def _tags(codes: Iterable[str]) -> list[str]:
-    """Codes of ISO 639-3 as BCP 47 tags."""
+    """Return codes of ISO 639-3 as BCP 47 tags."""
     found = (find_language(code) for code in codes)
     return list(dict.fromkeys(one.code for one in found if one is not None and one.code is not None))

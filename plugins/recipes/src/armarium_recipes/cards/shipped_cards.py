@@ -1,5 +1,6 @@
-"""Cards of what comes with the engine: work that needs no model, readers with their weights, language data that is
-published for them, and the names of readers that are not here, with why."""
+"""Cards of what is shipped with the engine: work that needs no model, readers with their weights, published
+language data for them, and the names of readers that are missing, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +27,21 @@ CAPABILITIES = {"find_lines": "find-lines", "read_lines": "read-a-line", "read_p
 WITHOUT_MODEL = {
     "find-names-tag-words": (
         "Names that the project knows",
-        "It finds the names that the project has already, and asks no model.",
+        "It finds the names that are already in the project, without asking a model.",
     ),
     "check": ("The checker without a model", "It compares readings with each other and with the page."),
 }
-"""Work that can be done with a model and also without one."""
+"""Work that can be done with a model or without one."""
 
 STAND_INS = frozenset({"find-names-tag-words"})
-"""Of that the work of which only a part is done without a model."""
+"""The work among these of which only a part can be done without a model."""
 
 MATERIALS_OF = {"hand": ("handwriting",), "print": ("print", "typescript")}
 
 
 @cache
 def facts() -> dict[str, Any]:
-    """What is known of the models that come with the engine (`facts.json`)."""
+    """Return what is known about the models shipped with the engine (`facts.json`)."""
     known: dict[str, Any] = json.loads(
         files("armarium_recipes.cards").joinpath("facts.json").read_text("utf-8")
     )
@@ -48,7 +49,7 @@ def facts() -> dict[str, Any]:
 
 
 def shipped_cards(engine: Engine) -> Iterator[Card]:
-    """Every card that stands without looking at anybody's models."""
+    """Return every card that does not depend on the models present on this machine."""
     yield from _of_work_without_models(engine)
     readers = {reader.name: reader for reader in installed_readers(engine)}
     for reader in readers.values():
@@ -62,33 +63,35 @@ def shipped_cards(engine: Engine) -> Iterator[Card]:
 
 
 def models_of(engine: Engine, reader: type[Reader]) -> list[ModelFile]:
-    """The models that this machine has for *reader*; none where they cannot be looked at."""
+    """Return the models that this machine has for *reader*; none if they cannot be listed."""
     try:
         return reader.models_here(
             models_folder(engine, reader.model_kind or reader.name), runtime_folder(engine, reader)
         )
     except Exception:
-        # A driver of another maker; what it cannot show is not chosen.
+        # A third-party driver; a model that it cannot list is not chosen.
         return []
 
 
 def runtime_of(reader: type[Reader]) -> str:
-    """The first part of the ids of its cards."""
+    """Return the first part of the ids of its cards."""
     return "linereader" if is_line_reader(reader) else reader.name
 
 
 def materials_of(reader: type[Reader]) -> list[str]:
-    """What it is meant for."""
+    """Return the material it is meant for."""
     return [one for kind in ("hand", "print") if kind in reader.writing for one in MATERIALS_OF[kind]]
 
 
 def primary_subtag(language: str) -> str:
-    """The name of the language without region, script and variants."""
+    """Return the tag of the language without region, script and variants."""
     return language.replace("_", "-").split("-")[0].lower()
 
 
 def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **more: Any) -> Card | None:
-    """The card of one of a reader's models; None for a file that it does not read with (language data of no language)."""
+    """Return the card of one of a reader's models; None for a file that it does not read with (language data
+    of no language).
+    """
     known = facts()["models"].get(f"{reader.name}:{model.model}", {})
     scripts, languages = list(reader.scripts), list(reader.languages)
     if reader.name == "tesseract":
@@ -132,7 +135,7 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
 
 
 def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:
-    """How a recipe names the model."""
+    """Return how a recipe names the model."""
     if reader.name == "tesseract":
         return {"tesseract": "5", "traineddata": model}
     if runtime_of(reader) == "linereader":
@@ -141,7 +144,7 @@ def pin_of(reader: type[Reader], model: str) -> dict[str, Any]:
 
 
 def gigabytes(size: int | None) -> float:
-    """*size* in bytes as GB; 0 where it is not known."""
+    """Return *size* in bytes as GB; 0 if it is unknown."""
     return round((size or 0) / 1e9, 4)
 
 
@@ -178,7 +181,9 @@ def _builtin(job_id: str, name: str, note: str) -> Card:
 
 
 def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[Card]:
-    """Readers by name whether or not they are here: who looks for one is told why it is not chosen."""
+    """Return the cards of readers by name, present or not: a person who looks for one is told why it is not
+    chosen.
+    """
     for entry in facts()["standing"]:
         stated = dict(entry)
         why = stated.pop("needs_weights", None)
@@ -209,7 +214,7 @@ def _standing(engine: Engine, readers: Mapping[str, type[Reader]]) -> Iterator[C
 
 
 def _language_data(engine: Engine, reader: Any) -> tuple[Card, ...]:
-    """Data of Tesseract's makers that is not on this machine."""
+    """Return cards of the data published by Tesseract's makers that is not on this machine."""
     here = frozenset(model.model.rpartition("/")[2] for model in models_of(engine, reader))
     return _list_published(reader, here)
 
@@ -224,7 +229,7 @@ def _list_published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
             licence="Apache-2.0",
             memory_gb=0.3,
             availability="download",
-            availability_words="Tesseract's makers publish it; it is fetched when it is first needed.",
+            availability_words="Tesseract's makers publish it; it is downloaded when it is first needed.",
             installed=False,
             download=Download(runtime="tesseract", id=name),
         )
@@ -235,7 +240,7 @@ def _list_published(reader: Any, here: frozenset[str]) -> tuple[Card, ...]:
 
 
 def _fitting(readers: Any) -> Iterator[Card]:
-    """The choice among readers for each page by a sample of its lines: for material of several kinds."""
+    """Return the choice among readers for each page by a sample of its lines: for material of several kinds."""
     able = [reader for reader in readers if "read_lines" in reader.can and reader.calibration]
     if len(able) < 2:
         return
@@ -243,7 +248,7 @@ def _fitting(readers: Any) -> Iterator[Card]:
     tags = [one for one in able[0].languages if all(one in reader.languages for reader in able[1:])]
     yield Card(
         id="builtin:fitting-reader@1",
-        name="For each page the reader that fits it",
+        name="The reader that fits each page",
         source="shipped",
         pin={"builtin": "fitting-reader"},
         jobs=["read-a-line"],

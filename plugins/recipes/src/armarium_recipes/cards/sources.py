@@ -14,12 +14,12 @@ from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import Override, Recipe
 
 CARDS = "model_cards"
-"""The name under which a plugin's `extras` hold functions (engine, library) that answer cards of its own."""
+"""The name under which a plugin's `extras` hold functions (engine, library) that return cards of its own."""
 
 
 BECAUSE = {
-    "shipped": "It is in the catalogue that comes with the engine.",
-    "installed": "It is among the models of this machine.",
+    "shipped": "It is in the catalogue shipped with the engine.",
+    "installed": "It is among the models on this machine.",
     "linereader-repository": "It is published in the line readers' repository.",
     "model-hub": "It was found on the model hub.",
     "cloud": "A provider that is set up serves it.",
@@ -29,8 +29,9 @@ BECAUSE_OF_PROVIDER = "The provider {} serves it."
 
 
 def cards_here(engine: Engine, library: Library | None) -> list[Card]:
-    """Shipped, installed, trained and contributed cards, those of the repository as it was last listed, and models of
-    providers that are set up. Each id once: the first that has it. Asks no network."""
+    """Return shipped, installed, trained and contributed cards, those of the repository as last listed, and
+    models of the providers that are set up. If an id occurs twice, the first wins. Makes no request.
+    """
     found: dict[str, Card] = {}
     for source in _sources(engine):
         for card in source(engine, library):
@@ -39,15 +40,16 @@ def cards_here(engine: Engine, library: Library | None) -> list[Card]:
 
 
 def cards_for(engine: Engine, library: Library | None, ids: Iterable[str]) -> list[Card]:
-    """As `cards_here`, and those with *ids* that were listed from the model hub before, which the rules never take but a
-    person may."""
+    """As `cards_here`, plus the cards with *ids* that were listed from the model hub earlier, which the rules
+    never choose but a person may.
+    """
     found = cards_here(engine, library)
     lacking = set(ids) - {card.id for card in found}
     return found + (kept_cards(engine, lacking) if lacking else [])
 
 
 def _with_because(card: Card) -> Card:
-    """*card* with why it is offered, where its source does not say so itself."""
+    """Return *card* with the reason why it is offered, if its source does not state one."""
     if card.offered_because:
         return card
     because = BECAUSE_OF_PROVIDER.format(card.provider) if card.provider else BECAUSE[card.source]
@@ -55,7 +57,7 @@ def _with_because(card: Card) -> Card:
 
 
 def chosen_ids(recipe: Recipe | None, overrides: Iterable[Override] = ()) -> set[str]:
-    """The ids of the cards that a recipe's steps and overrides name."""
+    """Return the ids of the cards that a recipe's steps and overrides name."""
     steps = recipe.steps if recipe is not None else ()
     return {one.card.id for one in steps if one.card is not None} | {one.card.id for one in overrides}
 

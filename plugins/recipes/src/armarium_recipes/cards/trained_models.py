@@ -12,11 +12,13 @@ from armarium_recipes.schemas.cards import Card
 from armarium_training.api import TrainedModel, scores_on_cards, trained_models
 
 POLICIES = ("diplomatic", "layout-insensitive", "lenient", "accent-blind")
-"""The policies by which a CER is ranked, the first that was measured."""
+"""The policies by which a CER is ranked; the first one measured is used."""
 
 
 def trained_cards(engine: Engine, library: Library | None) -> Iterator[Card]:
-    """The models whose cards and weights lie in the project's folder or in this machine's; the project's first."""
+    """Return the models whose cards and weights are in the folder of the project or of this machine; the
+    project's first.
+    """
     readers = {reader.name: reader for reader in installed_readers(engine)}
     kinds = {reader.model_kind: reader for reader in readers.values() if reader.model_kind}
     seen = set[str]()
@@ -64,7 +66,7 @@ def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Car
 
 
 def with_scores(cards: list[Card], engine: Engine, library: Library | None) -> list[Card]:
-    """*cards* with the CER that the newest evaluation of this project, or of this machine, has put on each."""
+    """Return *cards* with the CER that the newest evaluation in this project, or on this machine, gave each."""
     newest: dict[str, dict[str, Any]] = {}
     for score in scores_on_cards(engine, library):
         before = newest.get(score["model"])
@@ -74,7 +76,7 @@ def with_scores(cards: list[Card], engine: Engine, library: Library | None) -> l
 
 
 def _scored_as(card: Card) -> str:
-    """The name under which an evaluation keeps the scores of a card's model."""
+    """Return the name under which an evaluation stores the scores of a card's model."""
     named = card.pin.get("linereader")
     if card.source == "installed" and isinstance(named, str):
         return named

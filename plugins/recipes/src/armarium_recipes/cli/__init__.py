@@ -1,4 +1,6 @@
-"""The commands of recipes: set a project up, see the plan, choose models, start it, follow its runs, measure readers."""
+"""The commands of recipes: set a project up, see the plan, choose models, start the recipe, follow its runs,
+measure readers.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from armarium_recipes.cli.starting import plan, start
 
 
 def commands() -> typer.Typer:
-    """The commands."""
+    """Return the commands."""
     program = typer.Typer()
     examples = (
         (setup, "armarium setup --purpose search --language es --material handwriting"),

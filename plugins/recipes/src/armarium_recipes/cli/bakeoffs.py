@@ -1,4 +1,6 @@
-"""`armarium bakeoff`: readers, or finders of lines, measured on the pages a person corrected; and the choice of one."""
+"""`armarium bakeoff`: measure readers, or line finders, on the pages a person corrected, and choose one of
+them.
+"""
 
 from __future__ import annotations
 
@@ -24,41 +26,37 @@ from armarium_documents.commandline import Scope, document_id
 from armarium_recipes.bakeoffs.contenders import LINE_READER
 
 POLICY = "diplomatic"
-"""The policy whose error rate is shown; --json has all."""
+"""The policy whose error rate is shown; --json contains all of them."""
 
 
 def bakeoff(
     ids: Scope = None,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Compare finders of lines instead of readers.")
-    ] = False,
+    lines: Annotated[bool, typer.Option("--lines", help="Compare line finders instead of readers.")] = False,
     promote: Annotated[
         bool, typer.Option("--promote", help="Give a hand the reader that reads it significantly better.")
     ] = False,
-    show: Annotated[str | None, typer.Option(help="An earlier one instead, by its id or `last`.")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="All there were, newest first.")] = False,
+    show: Annotated[str | None, typer.Option(help="Show an earlier one, by its id or `last`.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List all bake-offs, newest first.")] = False,
     use: Annotated[
         str | None,
-        typer.Option(metavar="CARD", help="Take this candidate, by its place in the table or its card."),
+        typer.Option(metavar="CARD", help="Use this candidate, named by its place in the table or its card."),
     ] = None,
-    folder: Annotated[
-        str | None, typer.Option(help="With --use: only for pages beneath this folder.")
-    ] = None,
+    folder: Annotated[str | None, typer.Option(help="With --use: only for pages below this folder.")] = None,
     watts: Annotated[
         float | None,
         typer.Option(
-            help="Of a core that works: with --grid, carbon is estimated for readers of this machine."
+            help="Watts of one busy core: with --grid, the carbon of readers on this machine is estimated."
         ),
     ] = None,
-    grid: Annotated[float | None, typer.Option(help="Grams of carbon dioxide for a kilowatt-hour.")] = None,
+    grid: Annotated[float | None, typer.Option(help="Grams of carbon dioxide per kilowatt-hour.")] = None,
     chart: Annotated[
         Path | None,
-        typer.Option(help="Draw the table into this file: a picture (.png), or a page of its own (.html)."),
+        typer.Option(help="Draw the table into this file: as a picture (.png), or as a web page (.html)."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
 ) -> None:
-    """Measure the readers that the rules would take, and others beside them, on pages you corrected."""
-    # Before anything is measured: a bake-off may take an hour.
+    """Measure the readers that the rules would choose, and some others, on pages you corrected."""
+    # Checked before anything is measured: a bake-off may take an hour.
     kind = None if chart is None else _kind_of(place_for(chart, overwrite=overwrite))
     if (watts is None) != (grid is None):
         raise Refused("Carbon is estimated from both: --watts 12 --grid 350.")
@@ -85,9 +83,9 @@ def bakeoff(
         show_table(one)
         if used is not None:
             typer.echo(
-                f"The project uses {used['card']} now."
+                f"The project now uses {used['card']}."
                 if folder is None
-                else f"{folder} uses {used['card']} now."
+                else f"{folder} now uses {used['card']}."
             )
         if chart is not None:
             typer.echo(f"Drew it into {chart}.")
@@ -99,7 +97,7 @@ def bakeoff(
 def _kind_of(chart: Path) -> str:
     kind = chart.suffix.lower().removeprefix(".")
     if kind not in ("png", "html"):
-        raise Refused(f"{chart} does not say what to draw: its name ends in .png or .html.")
+        raise Refused(f"The name of {chart} must end in .png or .html, to say what to draw.")
     return kind
 
 
@@ -141,7 +139,7 @@ def _use(session: Session, one: dict[str, Any], named: str, folder: str | None) 
 
 
 def show_all(items: list[dict[str, Any]]) -> None:
-    """A table of bake-offs."""
+    """Show a table of bake-offs."""
     if not items:
         typer.echo("There was no bake-off yet: armarium bakeoff.")
         return
@@ -156,7 +154,9 @@ def _best(one: dict[str, Any]) -> str:
 
 
 def show_table(one: dict[str, Any]) -> None:
-    """The ranked candidates, those that could not be scored with why, and how sure the best is."""
+    """Show the ranked candidates, those that could not be scored with the reason, and how certain the winner
+    is.
+    """
     scored = [row for row in one["candidates"] if row["not_scored"] is None]
     if one["state"] != "done":
         reason = f": {legible(one['reason'])}" if one["reason"] else ""
@@ -196,9 +196,10 @@ def show_table(one: dict[str, Any]) -> None:
         names = {row["card"]: row["name"] for row in one["candidates"]}
         low, high = pair["interval"]
         typer.echo(
-            f"Of 100 characters {names.get(pair['better'], pair['better'])} reads {100 * pair['difference']:.1f} fewer wrong than "
-            f"{names.get(pair['worse'], pair['worse'])} (between {100 * low:.1f} and {100 * high:.1f}; by chance alone: "
-            f"p = {pair['p']:.3f})."
+            f"Of 100 characters {names.get(pair['better'], pair['better'])} gets "
+            f"{100 * pair['difference']:.1f} fewer wrong than "
+            f"{names.get(pair['worse'], pair['worse'])} (between {100 * low:.1f} and "
+            f"{100 * high:.1f}; by chance alone: p = {pair['p']:.3f})."
         )
     for hand in one["hands"]:
         if hand["better"] is not None:
@@ -206,13 +207,13 @@ def show_table(one: dict[str, Any]) -> None:
             typer.echo(f"  hand {legible(hand['label'] or hand['hand_id'])}: {hand['better']} {state}.")
     usable = [number for number, row in enumerate(scored, 1) if _is_usable(one["step"], row["card"])]
     if usable:
-        typer.echo(f"Take one: armarium bakeoff --use {usable[0]}")
+        typer.echo(f"Use one: armarium bakeoff --use {usable[0]}")
     elif scored:
-        typer.echo("Another finder of lines is taken with: armarium candidates find-lines --use 1")
+        typer.echo("To use another line finder: armarium candidates find-lines --use 1")
 
 
 def _is_usable(step: str, card: str) -> bool:
-    """Whether a bake-off lets its candidate be taken: of finders of lines the line reader's alone."""
+    """Return whether a candidate of the bake-off can be used: of line finders, only the line reader's own."""
     return step != "find-lines" or card.startswith(LINE_READER)
 
 

@@ -1,4 +1,6 @@
-"""`armarium candidates`: who could do a step of the recipe, ranked, with why the others cannot; and the choice of one."""
+"""`armarium candidates`: the ranked candidates for a step of the recipe, why others are refused, and the
+choice of one.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +11,23 @@ import typer
 from armarium.commandline import Session, answer, legible, project_session, table
 
 SHOWN = 20
-"""Refused candidates that are named; --json has all."""
+"""The most refused candidates that are shown; --json contains all."""
 
 
 def candidates(
-    step: Annotated[str, typer.Argument(help="A step of the recipe; armarium plan names them.")],
+    step: Annotated[str, typer.Argument(help="A step of the recipe; armarium plan lists them.")],
     use: Annotated[
         str | None,
-        typer.Option(metavar="CARD", help="Take this one, by its place in the table or its card."),
+        typer.Option(metavar="CARD", help="Use this one, named by its place in the table or its card."),
     ] = None,
     online: Annotated[
         bool,
         typer.Option("--online", help="Also look in a public repository of line readers and on a model hub."),
     ] = False,
 ) -> None:
-    """Show who could do a step of the recipe, the best by the rules first, and why others cannot; or take one of them."""
+    """Show the candidates for a step of the recipe, the best by the rules first, and why others are refused;
+    or use one of them.
+    """
     with project_session() as session:
         found = session.get("/api/recipes/candidates", step=step, online=str(online).lower())
         used = None if use is None else _use(session, step, use, found["items"])
@@ -33,7 +37,7 @@ def candidates(
         if used is None:
             show_candidates(step, found)
         else:
-            typer.echo(f"The step {step} works with {used} now. Look at what would run: armarium plan")
+            typer.echo(f"The step {step} now works with {used}. See what would run: armarium plan")
 
     answer({**found, **more}, words)
 
@@ -45,8 +49,10 @@ def _use(session: Session, step: str, named: str, items: list[dict[str, Any]]) -
 
 
 def show_candidates(step: str, found: dict[str, Any]) -> None:
-    """Those that the rules would take, then those they refuse, each with why, and what each source did."""
-    # The refused stand last, so a place in the table is a place in the answer.
+    """Show the candidates the rules accept, then those they refuse, with the reasons, and the state of each
+    source.
+    """
+    # Refused candidates come last, so a place in the table is the same place in the answer.
     taken = [one for one in found["items"] if one["refused"] is None or one["chosen"]]
     rows = [
         [
@@ -63,8 +69,8 @@ def show_candidates(step: str, found: dict[str, Any]) -> None:
         table(f"Candidates for {step}", ["", "card", "model", "CER", "", "where"], rows)
     else:
         typer.echo(
-            f"Nothing here does {step} yet. Models are fetched with armarium action model.download, and providers of models "
-            "are set up with armarium action provider.create."
+            f"Nothing here does {step} yet. Download a model with armarium action model.download, "
+            "or set up a provider of models with armarium action provider.create."
         )
     refused = [one for one in found["items"] if one["refused"] is not None and not one["chosen"]]
     for one in refused[:SHOWN]:
@@ -74,10 +80,10 @@ def show_candidates(step: str, found: dict[str, Any]) -> None:
     for source in found["sources"]:
         typer.echo(f"{source['source']}: {legible(source['detail'])}")
     if taken:
-        typer.echo(f"Take one: armarium candidates {step} --use 1")
+        typer.echo(f"Use one: armarium candidates {step} --use 1")
 
 
 def _cer(card: dict[str, Any]) -> str:
-    """The error rate that was measured here, else the published one."""
+    """Return the error rate measured here, otherwise the published one."""
     rate = card["cer_published"] if card["cer_measured_here"] is None else card["cer_measured_here"]
     return "?" if rate is None else f"{rate:.1%}"

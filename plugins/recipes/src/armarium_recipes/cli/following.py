@@ -1,4 +1,4 @@
-"""`armarium runs`: the runs of the project's recipe, and one of them with its cards and what it made."""
+"""`armarium runs`: the runs of the project's recipe, and a single run with its cards and results."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ NAMES = "find-names-tag-words"
 def runs(
     run: Annotated[
         str | None,
-        typer.Argument(help="A run, by its id, the beginning of it, or `last`; none: all of them."),
+        typer.Argument(help="A run, by its id, the beginning of it, or `last`; default: all of them."),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Follow it to its end.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow it until it ends.")] = False,
 ) -> None:
-    """The runs of the recipe, newest first; of one, each card's state, and what it made."""
+    """List the runs of the recipe, newest first; for one run, show the state of each card and the results."""
     with project_session() as session:
         listed = session.get("/api/recipes/project/runs")
         if run is None and not watch:
@@ -50,23 +50,24 @@ def _follow_run(session: Session, job_id: str) -> dict[str, Any]:
 
 
 def _find_run(items: list[dict[str, Any]], named: str) -> str:
-    """The id of the run that *named* means; Refused for none or several."""
+    """Return the id of the run that *named* means; Refused if there is none or more than one."""
     if not items:
-        raise Refused("The recipe has not run yet: armarium start.")
+        raise Refused("The recipe has not run yet; run it with armarium start.")
     if named == "last":
         return str(items[0]["job_id"])
     fits = [one["job_id"] for one in items if one["job_id"].startswith(id_of(named))]
     if len(fits) != 1:
         raise Refused(
-            f"{'No run' if not fits else 'More than one run'} begins with {named!r}; armarium runs lists them."
+            f"{'No run' if not fits else 'More than one run'} begins with {named!r}; list the runs "
+            "with armarium runs."
         )
     return str(fits[0])
 
 
 def show_runs(items: list[dict[str, Any]]) -> None:
-    """A table of runs."""
+    """Show a table of runs."""
     if not items:
-        typer.echo("The recipe has not run yet: armarium start.")
+        typer.echo("The recipe has not run yet; run it with armarium start.")
         return
     rows = [
         [
@@ -83,7 +84,7 @@ def show_runs(items: list[dict[str, Any]]) -> None:
 
 
 def show_run(one: dict[str, Any], summary: dict[str, Any]) -> None:
-    """One run: its cards, what it waits for, and its summary."""
+    """Show one run: its cards, what it waits for, and its summary."""
     reason = f": {legible(one['reason'])}" if one["reason"] else ""
     typer.echo(f"{one['job_id']} is {one['state']}{reason}, over {plural(len(one['page_ids']), 'page')}.")
     for card in one["cards"]:
@@ -107,7 +108,7 @@ def _account(account: dict[str, Any] | None) -> str:
 
 
 def show_summary(summary: dict[str, Any]) -> None:
-    """What a run made, and what it did not do."""
+    """Show what a run produced, and what was not done."""
     read = f"{summary['pages_read']} of {plural(summary['pages'], 'page')} read"
     more = [
         read,
@@ -134,7 +135,7 @@ def show_summary(summary: dict[str, Any]) -> None:
 
 
 def _names(summary: dict[str, Any]) -> str:
-    """The names that were found, by kind; where none of them was looked for, nothing."""
+    """Return the names that were found, by kind; empty if none were looked for."""
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(summary["names"].items()))
     if found:
         return f"names: {found}"

@@ -1,4 +1,6 @@
-"""`armarium setup`: five questions with defaults, each of which an option answers, and the recipe that comes of them."""
+"""`armarium setup`: five questions with defaults, each of which an option can answer, and the recipe made
+from the answers.
+"""
 
 from __future__ import annotations
 
@@ -14,47 +16,57 @@ MATERIALS = {
     "handwriting": "Handwriting",
     "print": "Print",
     "typescript": "Typescript",
-    "text": "Already text, without pictures",
+    "text": "Text without pictures",
 }
 DIRECTIONS = ("ltr", "rtl", "ttb", "ttb-lr")
 NEAREST = 5
-"""Languages and scripts that are named where a word fits several."""
+"""How many languages or scripts are listed when several fit a word."""
 
 
 def setup(
-    purpose: Annotated[list[str] | None, typer.Option(help="What the pages are for; again for more.")] = None,
+    purpose: Annotated[
+        list[str] | None, typer.Option(help="What the pages are for; may be repeated.")
+    ] = None,
     material: Annotated[
-        list[str] | None, typer.Option(help="handwriting, print, typescript or text; again for more.")
+        list[str] | None, typer.Option(help="handwriting, print, typescript or text; may be repeated.")
     ] = None,
     language: Annotated[
-        list[str] | None, typer.Option(help="By tag, code or name, as in la or Latin; again for more.")
+        list[str] | None, typer.Option(help="By tag, code or name, such as la or Latin; may be repeated.")
     ] = None,
     script: Annotated[
         list[str] | None,
-        typer.Option(help="By code or name, as in Latn; left out: what the language is written in."),
+        typer.Option(
+            help="By code or name, such as Latn; default: the scripts the languages are written in."
+        ),
     ] = None,
     direction: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SCRIPT=DIRECTION", help="Where a script runs another way: ltr, rtl, ttb or ttb-lr."
+            metavar="SCRIPT=DIRECTION",
+            help="For a script that runs in another direction: ltr, rtl, ttb or ttb-lr.",
         ),
     ] = None,
-    layer: Annotated[list[str] | None, typer.Option(help="A layer of work beside the purposes' own.")] = None,
+    layer: Annotated[
+        list[str] | None,
+        typer.Option(help="A layer of work in addition to those of the purposes; may be repeated."),
+    ] = None,
     pages: Annotated[
-        int | None, typer.Option(min=0, help="How many there will be; left out: how many there are.")
+        int | None,
+        typer.Option(min=0, help="How many pages there will be; default: the pages in the project."),
     ] = None,
     cloud: Annotated[
         bool | None, typer.Option("--cloud/--no-cloud", help="Whether pages may leave this machine.")
     ] = None,
     memory: Annotated[
-        float | None, typer.Option(min=0.1, help="Gigabytes to plan with; left out: this machine's.")
+        float | None,
+        typer.Option(min=0.1, help="Gigabytes of memory to plan with; default: those of this machine."),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Ask nothing; take the default of what is left out.")
+        bool, typer.Option("--yes", "-y", help="Ask nothing; use defaults for options that are not given.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the recipe and save nothing.")] = False,
 ) -> None:
-    """Say what the pages are and what they are for; a recipe is made of it, with the reasons for each step."""
+    """Describe the pages and what they are for, and get a recipe with the reasons for each step."""
     asking = not (yes or wants_json()) and at_a_terminal()
     with project_session() as session:
         before = session.get("/api/recipes/project")["answers"] or {}
@@ -84,12 +96,12 @@ def setup(
 
 
 def at_a_terminal() -> bool:
-    """Whether somebody is there to be asked."""
+    """Return whether there is a person to ask."""
     return sys.stdin.isatty()
 
 
 def show_recipe(assembled: dict[str, Any], *, saved: bool) -> None:
-    """The steps of a recipe with their models and reasons, then what is lacking."""
+    """Show the steps of a recipe with their models and reasons, then what is missing."""
     recipe = assembled["recipe"]
     count = plural(len(recipe["steps"]), "step")
     typer.echo(f"{recipe['title']}, version {recipe['version']}: {count}.")
@@ -130,7 +142,7 @@ def _choice(
     default: list[str],
     asking: bool,
 ) -> list[str]:
-    """Some of what is offered, by id or by number; Refused for what is not offered."""
+    """Return a choice by id or by number; Refused if it is not offered."""
 
     def parse_choice(words: Sequence[str]) -> list[str]:
         ids = list(offered)
@@ -138,7 +150,7 @@ def _choice(
         for word in words:
             numbered = ids[int(word) - 1] if word.isdecimal() and 1 <= int(word) <= len(ids) else word.lower()
             if numbered not in offered:
-                raise Refused(f"{word!r} is no {noun}; there are: {', '.join(ids)}.")
+                raise Refused(f"{word!r} is not a {noun}; there are: {', '.join(ids)}.")
             found.append(numbered)
         return list(dict.fromkeys(found))
 
@@ -150,14 +162,14 @@ def _choice(
     for number, (one, title) in enumerate(offered.items(), 1):
         typer.echo(f"{number:3}. {title} ({one})")
     return _ask_until_understood(
-        f"Numbers or names, parted by commas [{', '.join(default)}]", default, parse_choice
+        f"Numbers or names, separated by commas [{', '.join(default)}]", default, parse_choice
     )
 
 
 def _ask_until_understood(
     prompt: str, default: list[str], meant: Callable[[list[str]], list[str]]
 ) -> list[str]:
-    """What is typed, asked again until it is understood; an empty line is the default."""
+    """Ask again until the answer is understood; an empty line means the default."""
     while True:
         typed = typer.prompt(prompt, default="", show_default=False)
         words = [word.strip() for word in typed.split(",") if word.strip()]
@@ -186,17 +198,19 @@ def _languages(
         return default
     shown = f" [{', '.join(default)}]" if default else ""
     return _ask_until_understood(
-        f"In which languages? Names or tags, parted by commas{shown}", default, parse_languages
+        f"In which languages? Names or tags, separated by commas{shown}", default, parse_languages
     )
 
 
 def _language(session: Session, word: str) -> str:
-    """The tag of the language that *word* names; Refused with the nearest where it names none or several."""
+    """Return the tag of the language that *word* names; Refused, listing the nearest ones, if it names none
+    or several.
+    """
     items = [one for one in session.get("/api/recipes/languages", q=word, limit=50)["items"] if one["code"]]
     wanted = word.casefold()
     first = items[0] if items else None
     if first is None:
-        raise Refused(f"No language is called {word!r}; its tag, such as de or grc, finds it too.")
+        raise Refused(f"No language is called {word!r}; a tag such as de or grc works too.")
     tag = wanted.partition("-")[0]
     if first["level"] == "language" and first["code"].casefold() == tag:
         return word if "-" in word else str(first["code"])
@@ -228,7 +242,7 @@ def _scripts(
 
 
 def _usual_scripts(session: Session, languages: Sequence[str]) -> list[str]:
-    """Those the tags name (`sr-Latn`), else those the languages are usually written in."""
+    """Return the scripts the tags name (`sr-Latn`), otherwise those the languages are usually written in."""
     found = []
     for tag in languages:
         named = [part for part in tag.split("-")[1:] if len(part) == 4 and part.isalpha()]
@@ -254,7 +268,8 @@ def _directions(given: Sequence[str]) -> dict[str, str]:
         script, sign, way = one.partition("=")
         if not script or not sign or way not in DIRECTIONS:
             raise Refused(
-                f"{one!r} is no direction; write SCRIPT=DIRECTION, as in Latn=rtl: {', '.join(DIRECTIONS)}."
+                f"{one!r} is not a direction; write SCRIPT=DIRECTION, as in Latn=rtl: "
+                f"{', '.join(DIRECTIONS)}."
             )
         found[script.title()] = way
     return found

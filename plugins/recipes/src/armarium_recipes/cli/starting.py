@@ -1,4 +1,4 @@
-"""`armarium plan` and `armarium start`: what the project's recipe would run, and the running of it."""
+"""`armarium plan` and `armarium start`: show what the project's recipe would run, and run it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ HERE = "this-machine"
 
 
 def plan() -> None:
-    """What Start would run, on how many pages, at what cost; what is skipped, lacking or waited for, and why."""
+    """Show what Start would run, on how many pages and at what cost; and what is skipped, missing or waited
+    for, with the reasons.
+    """
     with project_session() as session:
         found = session.get("/api/recipes/project/start")
     answer(found, lambda: show_plan(found))
@@ -32,11 +34,11 @@ def plan() -> None:
 def start(
     redo: Annotated[
         list[str] | None,
-        typer.Option(help="A step to do again on pages that have its output; again for more."),
+        typer.Option(help="A step to repeat on pages that have its output; may be repeated."),
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Agree that pages are sent to the providers that the plan names."),
+        typer.Option("--yes", "-y", help="Agree that pages are sent to the providers named in the plan."),
     ] = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end.")] = False,
 ) -> None:
@@ -45,7 +47,7 @@ def start(
         found = session.get("/api/recipes/project/start")
         if not found["refusals"]:
             agree(found, yes=yes)
-        # Another version may be saved while somebody looks at the plan.
+        # Another version may be saved while somebody reads the plan.
         recipe = session.get("/api/recipes/project")["recipe"]
         body: dict[str, Any] = {"redo": redo or [], "recipe_version": recipe and recipe["version"]}
         started = session.post("/api/recipes/project/start", body)["started"]
@@ -62,7 +64,9 @@ def start(
 
 
 def agree(found: dict[str, Any], *, yes: bool) -> None:
-    """Where pages would leave this machine and nobody has agreed to that for this recipe, a person does now; else Refused."""
+    """Ask a person to agree if pages would leave this machine and nobody has agreed to that for this recipe
+    yet; Refused without agreement.
+    """
     places = sorted(
         {
             run["runs_on"].partition(":")[2] or run["runs_on"]
@@ -74,13 +78,13 @@ def agree(found: dict[str, Any], *, yes: bool) -> None:
         return
     sent = f"Pages would be sent to {', '.join(places)}."
     if wants_json() or not at_a_terminal():
-        raise Refused(f"{sent} Say --yes to agree, or take cloud models out: armarium setup --no-cloud.")
+        raise Refused(f"{sent} Use --yes to agree, or exclude cloud models: armarium setup --no-cloud.")
     if not typer.confirm(f"{sent} Agree?", default=False):
         raise Refused("Nothing was started.")
 
 
 def show_plan(found: dict[str, Any]) -> None:
-    """The plan in words."""
+    """Show the plan in words."""
     if found["runs"]:
         rows = [
             [
@@ -106,11 +110,11 @@ def show_plan(found: dict[str, Any]) -> None:
     for one in found["offered_later"]:
         typer.echo(f"Offered later: {one['step']}, {legible(one['when'])}")
     for one in found["downloads"]:
-        state = "being fetched" if one["downloading"] else "not here yet"
+        state = "being downloaded" if one["downloading"] else "not here yet"
         typer.echo(f"Model {one['model']}: {state}, {one['size_bytes'] / 1e9:.1f} GB.")
         if not one["downloading"]:
             named = f"--runtime {one['runtime']} --model {one['model']}"
-            typer.echo(f"  Fetch it: armarium action model.download {named}")
+            typer.echo(f"  Download it: armarium action model.download {named}")
         for card in one["instead"][:1]:
             typer.echo(f"  Or: armarium action project.use_instead --model {one['model']} --card {card}")
     for one in found["waiting"]:
@@ -130,7 +134,7 @@ FIXES = {
 
 
 def _remedy(refusal: dict[str, Any], found: dict[str, Any]) -> str:
-    """The command that helps against a refusal, where there is one."""
+    """Return the command that helps against a refusal, if there is one."""
     if refusal["kind"] == "no-recipe":
         return " (armarium setup)"
     if refusal["kind"] != "nothing-left" or not found["runs"]:
@@ -139,7 +143,7 @@ def _remedy(refusal: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as people say them; `?` where they are not known."""
+    """Return seconds as text for people; `?` if unknown."""
     if seconds is None:
         return "?"
     if seconds < 90:
@@ -148,5 +152,5 @@ def duration(seconds: float | None) -> str:
 
 
 def dollars(amount: float | None) -> str:
-    """US dollars; `?` where no price is known."""
+    """Return US dollars as text; `?` if no price is known."""
     return "?" if amount is None else "nothing" if amount == 0 else f"${amount:.2f}"

@@ -1,1 +1,1 @@
-"""The long work of recipes."""
+"""The long jobs of recipes."""

@@ -1,4 +1,4 @@
-"""The long work of a bake-off of line finders: each finds the lines of the same pages; nothing is written as a pass."""
+"""The job of a bake-off of line finders: each finds the lines of the same pages; no pass is written."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from armarium_training.api import checked_lines
 
 KIND = "compare-line-finders"
 SHARE_FOUND = 0.8
-"""Of the pages, at least, for a finder to count as measured."""
+"""The least share of the pages for a finder to count as measured."""
 
 Reference = dict[str, dict[str, Any]]
-"""Of each page its lines as they stood: shapes (fractions of the picture), which are checked, and whose picture it was."""
+"""For each page its lines as they were: shapes (fractions of the picture), which of them are checked, and the
+picture they belong to.
+"""
 
 
 def compare(job: JobContext) -> dict[str, Any]:
-    """Finder after finder, page after page; killed anywhere and run again it goes on with what is left."""
+    """Run the finders one after the other, page by page; after a kill the job continues with what is left."""
     args: CompareFindersArgs = job.args
     reference = _reference(job)
     kept: dict[str, Any] = {"found": [{} for _ in args.finders], **job.checkpoint}
@@ -52,13 +54,13 @@ def _place(job: JobContext) -> Any:
 
 
 def _reference(job: JobContext) -> Reference:
-    """The lines of all pages as they stood when the job began; kept in a file of the project's own derived ones."""
+    """Return the lines of all pages as they were when the job began, saved in a derived file of the project."""
     place = _place(job)
     try:
         kept: Reference = json.loads(place.read_text("utf-8"))
         return kept
     except (OSError, ValueError):
-        # An earlier try measured by lines that are not known any more: everything is done anew.
+        # An earlier try measured against lines that are lost: everything is measured again.
         if job.checkpoint:
             job.save({"found": [{} for _ in job.args.finders]}, done=0)
     taken: Reference = {}
@@ -83,23 +85,25 @@ def _reference(job: JobContext) -> Reference:
 
 
 def _page(job: JobContext, finder: Finder, page: str, reference: Reference) -> dict[str, Any]:
-    """What a finder found of a page's lines, and how long it took; {error} where it could not look."""
+    """Return what a finder found of a page's lines, and how long it took; {error} if the page could not be
+    processed.
+    """
     why = find_withheld(job.library, job.principal, [page], "local-model").get(page)
     if why is not None:
         return {"error": why}
     there = reference.get(page)
     if there is None:
-        return {"error": "What was checked is not there any more."}
+        return {"error": "Its checked lines no longer exist."}
     try:
         with job.library.db.read_all() as conn:
             require_live(conn, page)
             picture = page_image(job.library, conn, page)
             if primary_row(conn, page).checksum != there["checksum"]:
-                return {"error": "Its picture was changed while it was measured."}
+                return {"error": "Its picture changed while it was being measured."}
         given = None if finder.model is None else NameOrMaterialPath(finder.model)
         choice = choose(job.engine, job.library, reader=finder.reader, method="find_lines", model=given)
         params = choice.params(None, job.engine.settings.max_image_pixels)
-        # What loading takes is not the finding's time.
+        # Loading the model does not count as finding.
         job.call_worker(choice.runtime, choice.target, "load", params)
         with still_image(job.library, picture) as path:
             asked = {"image": str(path), "width": picture.width, "height": picture.height, **params}
@@ -117,7 +121,7 @@ def _page(job: JobContext, finder: Finder, page: str, reference: Reference) -> d
 
 
 def _outline(shape: Mapping[str, Any], across: float, down: float) -> Outline:
-    """A shape in pixels of the picture: compared are lengths, and a picture is seldom square."""
+    """Return a shape in pixels of the picture: lengths are compared, and pictures are rarely square."""
     x, y, w, h = shape["rect"]
     scaled = {**shape, "rect": [x * across, y * down, w * across, h * down]}
     if shape.get("polygon"):
@@ -126,7 +130,9 @@ def _outline(shape: Mapping[str, Any], across: float, down: float) -> Outline:
 
 
 def _rows(args: CompareFindersArgs, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is added to the row of each finder: sums over the pages that all who were measured looked at."""
+    """Return what is added to the row of each finder: sums over the pages that all measured finders
+    processed.
+    """
     looked = [{page for page, one in by_page.items() if "error" not in one} for by_page in found]
     enough = [len(pages) >= SHARE_FOUND * len(args.page_ids) and bool(pages) for pages in looked]
     common = set(args.page_ids).intersection(
@@ -136,7 +142,7 @@ def _rows(args: CompareFindersArgs, found: list[dict[str, Any]]) -> dict[str, An
     for finder, by_page, pages, is_enough in zip(args.finders, found, looked, enough, strict=True):
         if not is_enough or not common:
             first = next((one["error"] for one in by_page.values() if "error" in one), "")
-            why = f"It looked at {len(pages)} of {len(args.page_ids)} pages. {first}".strip()
+            why = f"It processed {len(pages)} of {len(args.page_ids)} pages. {first}".strip()
             rows[finder.card] = {"not_scored": why}
             continue
         counted = [by_page[page] for page in sorted(common)]
@@ -154,7 +160,7 @@ def _rows(args: CompareFindersArgs, found: list[dict[str, Any]]) -> dict[str, An
 COMPARE_FINDERS = JobKind(
     name=KIND,
     lane="local-model",
-    summary="Compare finders of lines on pages that were checked.",
+    summary="Compare line finders on checked pages.",
     run=compare,
     args=CompareFindersArgs,
     heavy=True,

@@ -11,7 +11,7 @@ from armarium_recipes.project.summary import describe_run
 
 
 class RunArgs(Params):
-    """What had the recipe run; all else is in the run's own row."""
+    """What started the run; everything else is in the row of the run."""
 
     run: Literal["person", "import"] = "person"
 
@@ -22,7 +22,7 @@ RUN_A_RECIPE = JobKind(
     summary="Run the recipe of a project.",
     run=run_recipe,
     args=RunArgs,
-    # It waits for imports, downloads and other runs as long as they take.
+    # It waits for imports, downloads and other runs, however long they take.
     retries=1_000_000,
     on_cancel=note_run_cancelled,
     describe=describe_run,

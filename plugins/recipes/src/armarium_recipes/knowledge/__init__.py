@@ -1,1 +1,3 @@
-"""What recipes know without asking anyone: jobs, purposes, topics, languages, scripts, and what is true of this machine."""
+"""What recipes know without asking anyone: jobs, purposes, topics, languages, scripts, and facts about this
+machine.
+"""

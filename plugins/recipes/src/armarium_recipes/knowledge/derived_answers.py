@@ -1,4 +1,6 @@
-"""What setup works out instead of asking: this machine, the providers that have a key, and the places where work can run."""
+"""What setup finds out instead of asking: this machine, the providers that have a key, and the places where
+work can run.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from armarium.api import Engine
 
 COMPUTE = "armarium.compute"
-"""The group of drivers for places where very many pages are read, and readers are trained."""
+"""The group of drivers for places where very many pages are read and readers are trained."""
 _HERE = "local"
 
 
@@ -24,13 +26,15 @@ class Machine:
 
     chip: str | None
     memory_gb: float | None
-    """In units of 10^9 bytes; what this process may use, where it is allowed less than the machine has."""
+    """In units of 10^9 bytes; what this process may use, if that is less than the machine has."""
     source: str
-    """Words: where this is known from."""
+    """In words: how this is known."""
 
 
 def this_machine(engine: Engine) -> Machine:
-    """The chip and memory of the machine that *engine* runs on; read once, for they do not change under it."""
+    """Return the chip and memory of the machine that *engine* runs on; read only once, because they do not
+    change.
+    """
     return _machine()
 
 
@@ -39,20 +43,20 @@ class Target:
     """A place where a step can run."""
 
     id: str
-    """As a recipe says it: this-machine, cluster, gpu-service, or cloud:<provider>."""
+    """As recipes name it: this-machine, cluster, gpu-service, or cloud:<provider>."""
     title: str
     source: str
-    """Words: where this is known from."""
+    """In words: how this is known."""
 
 
 def providers_with_key(engine: Engine) -> list[dict[str, Any]]:
-    """The enabled providers that have a key, in their order. The key itself is asked for nowhere."""
+    """Return the enabled providers that have a key, in order. The key itself is never read."""
     with engine.state.read() as conn:
         return [one for one in list_providers(conn) if one["enabled"] and one["has_key"]]
 
 
 def targets(engine: Engine) -> list[Target]:
-    """This machine first; then what is installed or set up."""
+    """Return this machine first, then the places that are installed or set up."""
     found = [Target("this-machine", "This machine", "the engine runs on it")]
     far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE]
     if far:
@@ -74,12 +78,12 @@ def _machine() -> Machine:
     limit = _limit()
     source = "the operating system"
     if limit is not None and limit < memory:
-        memory, source = limit, "the operating system, and the limit it sets to the engine's memory"
+        memory, source = limit, "the operating system, and its limit for the engine's memory"
     return Machine(_chip(), round(memory / 1e9, 1), source)
 
 
 def _chip() -> str | None:
-    """The name of the processor, as the system says it."""
+    """Return the name of the processor according to the system."""
     if platform.system() == "Darwin":
         return _ask_machine("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or None
     info = Path("/proc/cpuinfo")
@@ -102,7 +106,7 @@ def _ask_machine(*command: str) -> str | None:
 
 
 def _limit() -> int | None:
-    """Bytes that a control group of Linux allows; None where there is no limit."""
+    """Return the bytes that a control group of Linux allows; None without a limit."""
     for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             stated = Path(place).read_text(encoding="ascii").strip()

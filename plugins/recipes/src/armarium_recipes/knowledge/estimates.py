@@ -1,7 +1,8 @@
-"""What can be done with so many pages, by three routes: a provider's model, a reader of this machine, or one taught by the other.
+"""What it takes to work through a given number of pages, by three routes: a provider's model, a reader on
+this machine, or a reader taught by the provider's model.
 
-Every figure says whether it was measured (calls of the ledger of this project, scores on cards), is an estimate from what a
-card states, or is unknown, and where it is from.
+Every figure says whether it was measured (calls in the ledger of this project, scores on cards), is an
+estimate from what a card states, or is unknown, and what it is based on.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ from armarium_recipes.schemas.cards import Card
 
 READING = ("read-a-line", "read-a-page")
 MOST_CALLS = 5000
-"""Calls of the ledger that are looked at, the newest."""
+"""How many calls of the ledger are used, newest first."""
 TRAINING_FROM = 5000
-"""Pages from which teaching a reader is worth its work."""
+"""The number of pages from which teaching a reader pays off."""
 Basis = Literal["measured", "estimate", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number, what it rests on, and where it is from in words."""
+    """A number, whether it was measured, and in words what it is based on."""
 
     value: float | None
     basis: Basis
     source: str
 
     def times(self, count: int) -> Figure:
-        """The same for *count* pages."""
+        """Return the same for *count* pages."""
         return Figure(None if self.value is None else self.value * count, self.basis, self.source)
 
     def answer(self) -> dict[str, Any]:
-        """As it is answered; money, seconds and rates need no more than six places."""
+        """Return the answer; money, seconds and rates need no more than six decimals."""
         return {
             "value": None if self.value is None else round(self.value, 6),
             "basis": self.basis,
@@ -46,7 +47,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What a model costs and takes for one page, and the share of characters it reads wrong."""
+    """What a model costs and how long it takes for one page, and the share of characters it reads wrong."""
 
     cost_usd: Figure
     seconds: Figure
@@ -54,7 +55,7 @@ class Way:
 
 
 def sum_of(figures: Sequence[Figure]) -> Figure:
-    """All together: unknown where one is, and measured only where all are."""
+    """Return the sum: unknown if one is unknown, and measured only if all are."""
     unknown = next((one for one in figures if one.value is None), None)
     if unknown is not None:
         return Figure(None, "unknown", unknown.source)
@@ -64,7 +65,9 @@ def sum_of(figures: Sequence[Figure]) -> Figure:
 
 
 def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:
-    """What is known of *card*; of nothing where *wanted* names no model that is here or set up."""
+    """Return what is known about *card*; everything is unknown if *wanted* names no model that is here or set
+    up.
+    """
     if card is None:
         nothing = Figure(None, "unknown", wanted)
         return Way(nothing, nothing, nothing)
@@ -75,7 +78,7 @@ def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Sums of a model's calls in the ledger of the project."""
+    """Totals of a model's calls in the ledger of the project."""
 
     pages: int = 0
     seconds: float = 0.0
@@ -83,7 +86,9 @@ class _Calls:
 
 
 def _calls(conn: Connection, card: Card) -> _Calls:
-    """Of calls that read pages, by what the card names: the reader, or the provider and its model."""
+    """Return the totals of calls that read pages, by what the card names: the reader, or the provider and its
+    model.
+    """
     asked = select(episodes.c.document_id, episodes.c.seconds, episodes.c.cost).where(
         episodes.c.kind == "model_call",
         episodes.c.use_case.in_(READING),
@@ -105,14 +110,14 @@ def _read_here(calls: _Calls) -> str:
 
 def _cost(card: Card, calls: _Calls, here: bool) -> Figure:
     if here:
-        return Figure(0.0, "measured", "nothing is paid for work on this machine")
+        return Figure(0.0, "measured", "work on this machine is free of charge")
     if calls.pages and calls.usd is not None:
         return Figure(calls.usd / calls.pages, "measured", _read_here(calls))
     if card.cost_per_page is not None:
         return Figure(
             card.cost_per_page, "estimate", f"its price, and the length of a usual page ({card.name})"
         )
-    return Figure(None, "unknown", f"no price of {card.name} is known")
+    return Figure(None, "unknown", f"the price of {card.name} is unknown")
 
 
 def _seconds(card: Card, calls: _Calls) -> Figure:
@@ -140,15 +145,15 @@ def routes_for(
     pages: int,
     sample_pages: int,
 ) -> list[dict[str, Any]]:
-    """The three routes for *pages*: `cloud`, `this-machine` and `distil`."""
+    """Return the three routes for *pages*: `cloud`, `this-machine` and `distil`."""
     far = _choose_card(
         cards, teacher, lambda card: card.provider is not None and card.runs_where != "this_mac"
     )
     near = _choose_card(cards, local_reader, lambda card: card.runs_where == "this_mac" and card.installed)
     teaching = way_of(conn, far, _absent("model of a provider", teacher))
-    reading = way_of(conn, near, _absent("reader of this machine", local_reader))
+    reading = way_of(conn, near, _absent("reader on this machine", local_reader))
     sample = min(sample_pages, pages)
-    training = Figure(None, "unknown", "how long a training takes is known when the sample is corrected")
+    training = Figure(None, "unknown", "the time for training is known once the sample is corrected")
     few = (
         ""
         if pages >= TRAINING_FROM
@@ -167,25 +172,25 @@ def routes_for(
         ),
         _route(
             "this-machine",
-            f"All pages with {_name(near, 'a reader of this machine')}",
+            f"All pages with {_name(near, 'a reader on this machine')}",
             pages,
             [reading.cost_usd.times(pages)],
             [reading.seconds.times(pages)],
             reading.cer,
-            [f"Read {pages} pages on this machine with {_name(near, 'a reader of this machine')}."],
+            [f"Read {pages} pages on this machine with {_name(near, 'a reader on this machine')}."],
             leaves=False,
         ),
         _route(
             "distil",
-            "A sample with the provider's model, which teaches the reader of this machine",
+            "A sample with the provider's model, which teaches the reader on this machine",
             pages,
             [teaching.cost_usd.times(sample), reading.cost_usd.times(pages)],
             [teaching.seconds.times(sample), training, reading.seconds.times(pages)],
-            Figure(None, "unknown", "what training brings is known when the trained reader is measured"),
+            Figure(None, "unknown", "the benefit of training is known once the trained reader is measured"),
             [
                 f"Send {sample} pages to {_name(far, 'a model of a provider')}.",
                 "Correct what it read.",
-                f"Train {_name(near, 'a reader of this machine')} on the corrected lines.{few}",
+                f"Train {_name(near, 'a reader on this machine')} on the corrected lines.{few}",
                 f"Read all {pages} pages on this machine with the trained reader.",
             ],
             leaves=True,
@@ -217,7 +222,9 @@ def _route(
 
 
 def _choose_card(cards: Sequence[Card], wanted: str | None, fits: Callable[[Card], bool]) -> Card | None:
-    """The card of that id, name, reader or model; without a wish the one measured best, else the first."""
+    """Return the card with that id, name, reader or model; if none is wanted, the one measured best,
+    otherwise the first.
+    """
     able = [card for card in cards if any(job in card.jobs for job in READING) and fits(card)]
     if wanted is not None:
         meant = wanted.casefold()

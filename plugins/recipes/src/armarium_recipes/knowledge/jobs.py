@@ -1,7 +1,8 @@
-"""The pieces of work that a recipe can name, in the order in which they are done: what each takes and gives.
+"""The kinds of work that a recipe can name, in the order in which they are done, with their inputs and
+outputs.
 
-Most of them are done by the recipe jobs of other families, which say themselves what they are called, what is measured and
-which settings they have; what is written here stands where no family does the work yet.
+Most of them are done by recipe jobs of other families, which state their own name, settings and measure; the
+entries here are used if no family does the work yet.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ LAYERS = (
     "prepare", "lines", "reading", "structure", "entities", "graph", "places", "vectors", "catalogue", "knowledge",
     "train", "check", "output",
 )  # fmt: skip
-"""The layers of work in the order in which it happens."""
+"""The layers of work in the order in which it is done."""
 LAYERS_ADDED_LATER = ("lines", "reading", "entities", "graph", "places", "vectors")
-"""Those that a person may add to a project that is set up."""
+"""The layers that a person can add to a project that is already set up."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """A piece of work: its layer, and the materials it takes and gives."""
+    """A kind of work: its layer, and the materials it takes and gives."""
 
     id: str
     layer: str
@@ -32,7 +33,7 @@ class JobEntry:
     name: str
     description: str
     takes_any: bool = False
-    """One of what it takes is enough."""
+    """One of its inputs is enough."""
     compare: str | None = None
     """What is measured when two ways of doing it are compared."""
 
@@ -53,10 +54,10 @@ def _job(
 
 _ALL = (
     _job("prepare-the-image", "prepare", "page_image", "page_image rendition", "Prepare the image",
-         "Makes renditions of each picture: level, with straight lines, without the paper. The picture itself stays."),
+         "Makes renditions of each picture: level, with straight lines, without the paper. The picture itself is not changed."),
     _job("split-pages", "prepare", "page_image", "page_image", "Split pages",
-         "Cuts the picture of an open book or notebook at its gutter into two pages; single pages stay whole.",
-         "spreads cut at the gutter of all spreads, and single pages cut"),
+         "Splits the picture of an open book or notebook at its gutter into two pages; single pages stay whole.",
+         "spreads split at the gutter of all spreads, and single pages split"),
     _job("find-documents-in-a-folder", "prepare", "page_reading", "document_groups", "Find the documents in a folder",
          "Proposes which of a folder's loose pages make a document, of what kind and date.",
          "boundaries found of boundaries judged, and boundaries too many"),
@@ -65,13 +66,13 @@ _ALL = (
     _job("find-lines", "lines", "page_image", "lines", "Find lines",
          "Finds the lines of handwriting or print on each page.", "lines found of lines checked, and lines too many"),
     _job("put-in-order", "lines", "lines", "reading_order", "Put in order",
-         "Puts the regions and lines of each page in the order they are read in.",
-         "lines that follow the right one, of all lines"),
+         "Puts the regions and lines of each page in reading order.",
+         "share of lines that follow the right one"),
     _job("refine-shapes", "lines", "lines", "lines", "Refine shapes",
          "Gives each line that has a baseline an outline around its own ink.",
-         "ink that both outlines hold, of the ink that either holds"),
+         "ink within both outlines, as a share of the ink within either"),
     _job("find-signs", "lines", "page_image", "signs", "Find signs",
-         "Finds what looks like the signs given as examples.", "signs found of signs checked, and places that are none"),
+         "Finds what looks like the signs given as examples.", "signs found of signs checked, and places that are not signs"),
     _job("find-a-tables-cells", "lines", "regions", "table_cells", "Find a table's cells",
          "Finds the rows, columns and cells of tables, ruled or not.", "cells found of cells checked, and cells too many"),
     _job("read-a-line", "reading", "lines", "line_readings", "Read lines",
@@ -79,26 +80,26 @@ _ALL = (
     _job("read-a-page", "reading", "page_image", "page_reading", "Read pages",
          "Finds and reads the lines of each page in one go.", "characters read wrong of all characters"),
     _job("tie-text-to-lines", "reading", "page_reading lines", "line_readings", "Tie text to lines",
-         "Shares a page's text out among its lines.", "lines that got their own words, of all lines"),
+         "Divides a page's text among its lines.", "share of lines that got their own words"),
     _job("correct", "reading", "line_readings", "line_readings", "Correct",
-         "A model corrects what a machine misread, line by line.", "characters wrong of all characters, before and after"),
+         "A model corrects what a machine misread, line by line.", "share of wrong characters, before and after"),
     _job("trace-a-drawing", "reading", "regions", "drawings", "Trace a drawing",
          "Makes a vector picture of the ink of each region that is a drawing.",
-         "ink that both pictures hold, of the ink that either holds"),
+         "ink within both pictures, as a share of the ink within either"),
     _job("identify-signs", "reading", "signs", "sign_identifications", "Identify signs",
-         "A model that takes pictures says what the signs found on each page are.", "signs identified rightly, of all signs"),
+         "A model that accepts pictures says what the signs found on each page are.", "share of signs identified correctly"),
     _job("transcribe-speech", "reading", "recording", "line_readings", "Transcribe speech",
-         "Writes down what is spoken in a recording, a line for each sentence with the time at which it is said.",
+         "Transcribes the speech of a recording, with a line for each sentence and its time.",
          "words heard wrong of all words"),
     _job("translate-transliterate-normalise", "reading", "line_readings", "line_readings",
          "Translate, transliterate, normalise",
          "A model renders each line in another language, script or spelling, as a reading beside the transcription.",
-         "characters that differ from a person's rendering, of all characters"),
+         "share of characters that differ from a person's rendering"),
     _job("split-into-entries", "structure", "page_reading", "entries", "Split into entries",
-         "Says with which lines the entries of a register, diary or list begin.",
-         "entries that begin where they should, of all entries"),
+         "Says which lines begin the entries of a register, diary or list.",
+         "share of entries that begin where they should"),
     _job("extract-to-a-table", "structure", "page_reading table_cells", "table_rows", "Extract to a table",
-         "Extracts what each page says to rows with the columns named.", "cells that are right, of all cells"),
+         "Extracts the contents of each page into rows with the given columns.", "share of cells that are right"),
     _job("find-names-tag-words", "entities", "page_reading", "mentions", "Find names",
          "Finds the names of persons, places and other things on each page.",
          "names found of those a person marked, and how many of those found are names"),
@@ -114,33 +115,34 @@ _ALL = (
     _job("place-in-a-gazetteer", "places", "mentions", "places", "Place in a gazetteer",
          "Links names on pages with the places of a gazetteer file."),
     _job("make-a-vector", "vectors", "page_reading", "vectors", "Make a vector",
-         "Gives the text of each page a place among all texts, so that what means the same is found in other words.",
+         "Computes a vector for the text of each page, so that search also finds what means the "
+         "same in other words.",
          "pages that a person looked for among the first ten found"),
     _job("describe-for-the-catalogue", "catalogue", "page_reading", "catalogue_record", "Describe for the catalogue",
          "Describes each page for the catalogue: title, date, place, persons, subjects and a summary."),
     _job("pull-out-passages", "knowledge", "page_reading", "passages", "Pull out passages",
-         "Names the lines of each page that are worth quoting; the words are the source's own."),
+         "Selects the lines of each page that are worth quoting; the words are those of the source."),
     _job("train-a-model", "train", "line_readings", "model", "Train a model",
-         "Trains a line reader further on the lines of pages, with the corrections that persons made in them.",
+         "Trains a line reader further on the lines of pages, with people's corrections.",
          "characters wrong of all characters on held-out pages, before and after"),
     _job("check", "check", "line_readings claims mentions", "verdicts", "Check",
          "Gives a verdict on each reading, statement or name: confirm, correct or reject.",
          "verdicts that a person shares, of all verdicts", any_of=True),
     _job("export", "output", "page_reading", "files", "Export",
-         "Keeps files of the pages in a folder, written again as the work changes."),
+         "Writes files of the pages into a folder, and updates them as the work changes."),
     _job("publish", "output", "files", "published", "Publish",
          "Writes a static site of the pages that any web host can show."),
 )  # fmt: skip
 
 JOBS: dict[str, JobEntry] = {job.id: job for job in _ALL}
-"""Every piece of work that a recipe can name by itself, by id, in the order of the work."""
+"""All work that a recipe can name, by id, in the order of the work."""
 
 
 def job_entries(engine: Engine) -> list[dict[str, Any]]:
-    """The jobs as they are answered: those above, then what other plugins declare.
+    """Return the jobs as they are answered: those above, then those that other plugins declare.
 
-    What a family says of its own job (name, description, settings) is answered; its layer, and what it takes and gives,
-    are those of the table.
+    The name, description and settings that a family states for its job take precedence; its layer, inputs and
+    outputs are those of the table.
     """
     declared = {job_id: job.entry() for job_id, job in engine.recipe_jobs.items()}
     entries = []

@@ -1,6 +1,7 @@
-"""Languages of ISO 639-3 and languages and dialects of Glottolog: found by tag, and searched by name, tag or code.
+"""Languages of ISO 639-3, and languages and dialects of Glottolog: found by tag, and searched by name, tag or
+code.
 
-The table is unpacked when it is first asked (about 0.1 s), and kept as text, not as objects.
+The table is unpacked on first use (about 0.1 s) and held as text, not as objects.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from typing import Literal
 from armarium_recipes.knowledge.tables import table_lines
 
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-"""The shape of a tag of BCP 47 that begins with a language."""
+"""The form of a BCP 47 tag that begins with a language."""
 _MARKS = re.compile("[\u0300-\u036f]+")
 _PARTS = re.compile(r"[|\x00-\x1f]+")
 _USUAL_SCRIPT = re.compile(r"\t(?:[A-Z][a-z]{3})?$", re.MULTILINE)
 _LEVELS = {"|language|": "|\x01|", "|dialect|": "|\x02|"}
-"""So that who looks for the word is not answered every row."""
+"""Replacements that stop a search for these words from matching every row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language or dialect, with its tag and its code in the catalogue apart."""
+    """A language or dialect, with its tag and its code in the catalogue separately."""
 
     code: str | None
-    """The tag of BCP 47; a dialect has its language's. None where ISO 639-3 does not count the language."""
+    """The BCP 47 tag; a dialect has that of its language. None if ISO 639-3 does not include the language."""
     name: str
     glottocode: str | None
     level: Literal["language", "dialect"]
@@ -39,11 +40,11 @@ class Language:
     language_name: str | None = None
     """The name of a dialect's language."""
     script: str | None = None
-    """The code of the script that the language is usually written in; None where nobody has said."""
+    """The code of the script that the language is usually written in; None if no source states one."""
 
 
 def find_language(tag: str) -> Language | None:
-    """The language that a tag of BCP 47 names (`de`, `de-AT`, `deu`, `iw`); None where it names none."""
+    """Return the language that a BCP 47 tag names (`de`, `de-AT`, `deu`, `iw`); None if it names none."""
     if not TAG.fullmatch(tag):
         return None
     table = _table()
@@ -53,11 +54,11 @@ def find_language(tag: str) -> Language | None:
 
 
 def search_languages(q: str, limit: int) -> list[Language]:
-    """At most *limit* languages and dialects by name, tag or code.
+    """Return at most *limit* languages and dialects by name, tag or code.
 
-    First those whose tag or code it is, then those of that name, then names that begin so, names with a word that begins
-    so, and names that hold it; in each of these, languages with a short tag come first and dialects last. Marks and
-    capitals do not matter. An empty *q* answers the first of all.
+    First exact matches of tag or code, then exact names, then names that begin with *q*, names with a word
+    that begins with it, and names that contain it; within each group, languages with a short tag come first
+    and dialects last. Diacritics and case are ignored. An empty *q* returns the first languages of the table.
     """
     table = _table()
     wanted = _fold_text(_PARTS.sub(" ", q)).strip()
@@ -76,12 +77,12 @@ def search_languages(q: str, limit: int) -> list[Language]:
 
 
 class _Table:
-    """The rows in the order in which they are answered, and one text of all that is searched."""
+    """The rows in the order in which they are answered, and one text for searching all of them."""
 
     def __init__(self) -> None:
         self.lines = table_lines("languages")
         self.replaced = dict(line.split("\t") for line in table_lines("replaced"))
-        # Each field stands between bars, so that a whole one, or the beginning of one, is found by its text alone.
+        # Bars between the fields let a text search match whole fields and beginnings of fields.
         searched = _fold_text(_USUAL_SCRIPT.sub("", "\n".join(self.lines)))
         barred = re.sub(r"\|{2,}", "|", "|" + searched.replace("\t", "|").replace("\n", "|\n|") + "|\n")
         for level, sign in _LEVELS.items():
@@ -92,7 +93,7 @@ class _Table:
         for row, line in enumerate(self.lines):
             code, codes, _, level, _ = line.split("\t", 4)
             if level == "dialect":
-                # All that follow are: dialects stand last.
+                # All rows that follow are dialects: these come last.
                 break
             if code:
                 for one in (code, *codes.split("|")):
@@ -100,7 +101,7 @@ class _Table:
         self.by_code.pop("", None)
 
     def rows_with(self, wanted: str) -> Iterator[int]:
-        """The rows whose text holds *wanted*, in order."""
+        """Return the rows whose text contains *wanted*, in order."""
         place = self.text.find(wanted)
         while place >= 0:
             row = bisect_right(self.ends, place)
@@ -122,5 +123,5 @@ def _table() -> _Table:
 
 
 def _fold_text(text: str) -> str:
-    """Without capitals and without marks on letters, line by line as before."""
+    """Return the text in lower case and without diacritics, with the same line breaks."""
     return _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()

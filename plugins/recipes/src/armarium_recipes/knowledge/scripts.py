@@ -1,4 +1,4 @@
-"""Scripts of ISO 15924: their names and numbers, the direction of their lines, and the font for them that is here."""
+"""Scripts of ISO 15924: their names and numbers, the direction of their lines, and the bundled font for each."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ _SOURCES = {
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script, and what follows from it for pages written in it."""
+    """A script, and its consequences for pages written in it."""
 
     code: str
     name: str
     number: str
     direction: Direction | None
-    """Of its lines; None where no source says it."""
+    """The direction of its lines; None if no source states one."""
     may_be_vertical: bool
     """Whether it is, or was, written in columns as well as in lines."""
     font: str | None
-    """The family of the bundled font for it that is installed."""
+    """The family of the installed bundled font for it."""
     direction_from: str
-    """Words."""
+    """In words."""
     font_from: str
-    """Words."""
+    """In words."""
 
 
 def find_script(code: str) -> Script | None:
-    """The script with this code of ISO 15924, however it is capitalised; None where there is none."""
+    """Return the script with this ISO 15924 code, in any capitalisation; None if there is none."""
     return scripts().get(code.title())
 
 
 def search_scripts(q: str, limit: int) -> list[Script]:
-    """At most *limit* scripts by name, code or number; the one with that code first, then names that begin so."""
+    """Return at most *limit* scripts by name, code or number; the one with that code first, then names that
+    begin with *q*.
+    """
     wanted = _fold_text(q).strip()
 
     def nearness(script: Script) -> int:
@@ -63,7 +65,7 @@ def search_scripts(q: str, limit: int) -> list[Script]:
 
 @cache
 def scripts() -> dict[str, Script]:
-    """All scripts by code."""
+    """Return all scripts by code."""
     fonts: dict[str, str] = {}
     for font in bundled_fonts():
         for covered in font.scripts:
@@ -82,7 +84,7 @@ def _script(line: str, fonts: dict[str, str]) -> Script:
         direction=cast("Direction", direction) if direction else None,
         may_be_vertical=vertical == "yes",
         font=font,
-        direction_from=_SOURCES.get(source, "no source says it; the pages show it"),
+        direction_from=_SOURCES.get(source, "no source states it; the pages show it"),
         font_from=f"the fonts that come with Armarium{whose}" if font else "no bundled font covers it",
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One thing, explained: a recipe job, or a notion of its own."""
+    """An explanation of a recipe job or of another notion."""
 
     id: str
     kind: Literal["job", "topic"]
@@ -27,18 +27,20 @@ class Topic:
     """A paragraph."""
     example: str | None = None
     manual: str | None = None
-    """The page of the manual about it, as a path within the distribution's sources."""
+    """The page of the manual about it, as a path within the sources of the distribution."""
 
 
 @cache
 def topics() -> dict[str, Topic]:
-    """What ships, by id: the jobs in the order of the work, then the others."""
+    """Return the shipped topics by id: the jobs in the order of the work, then the others."""
     shipped: list[dict[str, Any]] = json.loads((files(__package__) / "topics.json").read_bytes())
     return {one["id"]: Topic(kind="job" if one["id"] in JOBS else "topic", **one) for one in shipped}
 
 
 def topics_of(engine: Engine) -> dict[str, Topic]:
-    """What ships, and the recipe jobs that other plugins declare with a description of their own."""
+    """Return the shipped topics, and those of recipe jobs that other plugins declare with a description of
+    their own.
+    """
     known = dict(topics())
     for job in engine.recipe_jobs.values():
         topic = job.topic or job.id

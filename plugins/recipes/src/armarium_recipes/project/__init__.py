@@ -1,1 +1,1 @@
-"""The project's recipe: saved, kept in files, planned, started and run."""
+"""The project's recipe: saved, written to files, planned, started and run."""

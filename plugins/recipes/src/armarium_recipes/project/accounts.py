@@ -1,4 +1,6 @@
-"""How far the work of a card is: its pages done, failed and left, the time it is likely to take, what it waits for."""
+"""The progress of a card: its pages done, failed and left, the time it will probably take, and what it waits
+for.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ from armarium_workflows.api import page_counts, pages_withheld
 
 
 def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
-    """Of a card's job: pages, done, failed, left, withheld, seconds_left, waits_for. Pages that rights keep from the work are
-    left, and counted among `withheld` too."""
+    """Return the progress of a card's job: pages, done, failed, left, withheld, seconds_left, waits_for.
+    Pages withheld from the work by their rights are left, and also counted in `withheld`.
+    """
     raw = raw_of(conn)
     withheld = 0
     row = raw.execute(
@@ -24,7 +27,7 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
     if counts is not None:
         pages, done, failed = counts
         if row is not None and row[2] in ("waiting", "running"):
-            # Pages are counted at the end of a run; its jobs say meanwhile how far it is.
+            # A run counts its pages only at its end; until then its jobs say how far it is.
             done = min(row[0], pages)
         else:
             withheld = len(pages_withheld(conn, child_id))
@@ -48,14 +51,17 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
 
 
 def offer_for(account: Mapping[str, Any]) -> str | None:
-    """What can be done about the pages of a card that failed or were withheld from it; None where none was."""
+    """Return what can be done about the pages of a card that failed or were withheld from it; None if there
+    are none.
+    """
     failed, withheld = account["failed"], account.get("withheld", 0)
     said = []
     if failed:
-        said.append(f"{_pages_were(failed)} not done; read them again once the cause is mended.")
+        said.append(f"{_pages_were(failed)} not done; read them again once the cause is fixed.")
     if withheld:
         said.append(
-            f"{_pages_were(withheld)} passed over: rights keep {'it' if withheld == 1 else 'them'} from the model."
+            f"{_pages_were(withheld)} skipped, because rights withhold "
+            f"{'it' if withheld == 1 else 'them'} from the model."
         )
     return " ".join(said) or None
 
@@ -72,7 +78,7 @@ def _seconds_left(started_at: str | None, done: int, left: int) -> float | None:
 
 
 def _waits_for(conn: Connection, child_id: str) -> str | None:
-    """Why jobs of a card wait, in the words of the first that says so, when none of them runs."""
+    """Return why the jobs of a card wait, as the first of them states it, if none of them is running."""
     rows = (
         raw_of(conn)
         .execute(

@@ -1,4 +1,6 @@
-"""What an import after Start brought: noted in the step that brought it, so that a run of the recipe follows it."""
+"""The pages an import adds after Start: noted in the step that adds them, so that a run of the recipe
+follows.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,24 @@ if TYPE_CHECKING:
     from armarium.api import Engine, Library
 
 BROUGHT_BY = "document.add_files"
-"""The action through which every import writes what it brings."""
+"""The action through which every import writes its pages."""
 IMPORTS = (BROUGHT_BY, "ingest.batch", "ingest.files")
-"""The steps that are imports; others write through it too, such as the cutting of a picture."""
+"""The steps that are imports; other steps, such as splitting a picture, use the same action."""
 PICTURES_OF = "iiif.attach_image"
-"""The step by which a page that was imported without its picture gets it."""
+"""The step that attaches the picture of a page imported without one."""
 
 TITLE = "Run the recipe over what was imported"
 
 
 def runs_by_itself(kept: SavedSetup) -> bool:
-    """Whether the purposes of the project have imports worked on without being asked for."""
+    """Return whether the purposes of the project have imports worked on automatically."""
     if kept.answers is None or kept.recipe is None:
         return False
     return any(PURPOSES[one].runs_by_itself for one in kept.answers.purposes if one in PURPOSES)
 
 
 def step_ends(ctx: ActionContext) -> None:
-    """After a step that brought pages into a project whose recipe was started: the run over them is put into the queue."""
+    """After a step that added pages to a project whose recipe was started, enqueue the run over them."""
     is_import = ctx.action_name in IMPORTS and BROUGHT_BY in ctx.ran
     if ctx.library is None or not (is_import or ctx.action_name == PICTURES_OF):
         return
@@ -55,12 +57,12 @@ def step_ends(ctx: ActionContext) -> None:
 
 
 def _pages(ctx: ActionContext) -> list[str]:
-    """The nodes that the step added which are pages, or pictures that count as one."""
+    """Return the nodes added by the step that are pages, or pictures that count as pages."""
     from armarium_documents.api import documents, pages_under
 
     added = [one for one in ctx.changes.get("document_ids", ()) if one]
     if ctx.action_name not in (BROUGHT_BY, PICTURES_OF):
-        # Pages that were there and got a layout file are changed as well, and are none that the import brought.
+        # Existing pages that got a layout file have changed too, but the import did not add them.
         new = select(documents.c.id).where(is_among(documents.c.id, added), documents.c.created_at == ctx.now)
         known = set(ctx.conn.execute(new).scalars())
         added = [one for one in added if one in known]
@@ -72,7 +74,7 @@ def _is_started(conn: Connection) -> bool:
 
 
 def _waiting_run(conn: Connection, import_id: str | None) -> str | None:
-    """The run over what *import_id* brings, as long as it has not begun."""
+    """Return the run over the pages of *import_id*, if it has not begun yet."""
     if import_id is None:
         return None
     row = (
@@ -88,13 +90,13 @@ def _waiting_run(conn: Connection, import_id: str | None) -> str | None:
 
 
 def import_goes_on(conn: Connection, import_id: str) -> bool:
-    """Whether the job of an import has not ended."""
+    """Return whether the job of an import has not ended."""
     row = raw_of(conn).execute("SELECT state FROM job WHERE id = ?", (import_id,)).fetchone()
     return row is not None and row[0] in run_rows.GOING
 
 
 def pages_of_import(conn: Connection, job_id: str) -> list[str]:
-    """The pages that a run is to go over, in the order in which they came."""
+    """Return the pages that a run works on, in the order in which they were added."""
     rows = conn.execute(
         select(arrivals.c.page_id).where(arrivals.c.run_job_id == job_id).order_by(arrivals.c.number)
     )
@@ -102,6 +104,6 @@ def pages_of_import(conn: Connection, job_id: str) -> list[str]:
 
 
 def settle_ended_runs(engine: Engine, library: Library) -> None:
-    """When a project was opened: runs whose job has ended meanwhile say so."""
+    """When a project is opened: record the end of runs whose job has ended meanwhile."""
     with library.db.write() as conn:
         run_rows.reconcile(conn)

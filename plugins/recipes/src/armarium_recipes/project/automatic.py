@@ -1,4 +1,4 @@
-"""What happens by itself: when pages are added, and when a reading is corrected."""
+"""What happens automatically when pages are added and when a reading is corrected."""
 
 from __future__ import annotations
 
@@ -19,35 +19,37 @@ CORRECTIONS = (
         "Files of pages whose text was changed are written again.",
     ),
 )
-"""Work of other families that follows a correction: its kind of job, its name, the recipe job it carries out, why."""
+"""Work of other families that follows a correction: the kind of job, its name, the recipe job it carries out,
+and the reason.
+"""
 
 
 def automatic(engine: Engine, plan: Plan) -> dict[str, Any]:
-    """The entries of both lists, for a project as *plan* shows it."""
+    """Return the entries of both lists, for a project as described by *plan*."""
     return {"on_add": list(_on_add(plan)), "on_correction": list(_on_correction(engine, plan))}
 
 
 def _on_add(plan: Plan) -> Any:
     why = _why_not(plan)
     for run, _, _ in plan.runs:
-        sentence = why or "The purposes of the project have it done to each import by itself."
+        sentence = why or "The purposes of the project apply it to each import automatically."
         yield {"job": run.job, "name": run.title, "runs": why is None, "why": sentence, "steps": run.steps}
     for skipped in plan.cards.skipped:
         yield {"job": None, "name": skipped.step, "runs": False, "why": skipped.why, "steps": [skipped.step]}
 
 
 def _why_not(plan: Plan) -> str | None:
-    """Why nothing runs at an import; None where the recipe does."""
+    """Return why nothing runs after an import; None if the recipe does."""
     stopping = [one for one in plan.refusals if one["kind"] != "nothing-left"]
     if stopping:
         sentence: str = stopping[0]["sentence"]
         return sentence
     if not runs_by_itself(plan.kept):
-        return "The project's purposes are tools; nothing runs at an import."
+        return "The project's purposes only offer tools; nothing runs after an import."
     if plan.started is None:
         return "The recipe has not been started yet. After Start, each import runs it."
     if plan.uses and plan.first_yes is None:
-        return "A step sends pages away to which no person has agreed yet. Press Start once."
+        return "No person has agreed yet to a step that sends pages away. Press Start once."
     return None
 
 
@@ -61,6 +63,6 @@ def _on_correction(engine: Engine, plan: Plan) -> Any:
         "job": None,
         "name": "Stale marks",
         "runs": True,
-        "why": "What rests on a text that was changed says so at once; no job is needed.",
+        "why": "Results that rest on a changed text are marked at once; no job is needed.",
         "steps": [],
     }

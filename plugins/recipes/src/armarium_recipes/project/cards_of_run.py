@@ -1,4 +1,6 @@
-"""What each step of the recipe is run as: a card with its model, its settings and where it runs; or why it is not run."""
+"""What each step of the recipe is run as: a card with its model, its settings and where it runs; or the
+reason why it is not run.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ KINDS = {
     "export": "export",
     "publish": "publish",
 }
-"""Kinds of card by job; all else is a shipped workflow."""
+"""Kinds of card by job; every other job is a shipped workflow."""
 
 
 @dataclass(frozen=True)
 class RunCard:
-    """A step as a run carries it out, for the pages that its choice of a model holds for."""
+    """A step as a run carries it out, for the pages to which its choice of a model applies."""
 
     id: str
     steps: list[str]
@@ -46,16 +48,16 @@ class RunCard:
     runs_on: str = "this-machine"
     settings: dict[str, Any] = field(default_factory=dict)
     choice: dict[str, Any] | None = None
-    """The card it works with; None: the work's own default."""
+    """The card it works with; None: the default of the work."""
     folder_ids: list[str] | None = None
-    """The folders whose override chose the card; None for the project's own."""
+    """The folders whose override chose the card; None for the project's choice."""
     uses_cloud: bool = False
     when: dict[str, Any] = field(default_factory=dict)
     download: dict[str, str] | None = None
-    """The runtime and model that are still to be fetched."""
+    """The runtime and model that must be downloaded first."""
 
     def to_row(self) -> dict[str, Any]:
-        """As the row of a run keeps it."""
+        """Return the card as the row of a run stores it."""
         return asdict(self)
 
 
@@ -78,18 +80,18 @@ class Missing:
 
 @dataclass
 class Cards:
-    """All steps of a recipe, each as what becomes of it."""
+    """All steps of a recipe, sorted by what is done with them."""
 
     runs: list[RunCard] = field(default_factory=list)
     skipped: list[SkippedCard] = field(default_factory=list)
     later: list[tuple[str, str]] = field(default_factory=list)
     missing: list[Missing] = field(default_factory=list)
     unknown: list[tuple[str, str]] = field(default_factory=list)
-    """Steps with the id of a card that nothing here knows any more."""
+    """Steps with the id of a card that is no longer known here."""
 
 
 def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[str, Card]) -> Cards:
-    """The cards of what the project keeps; *known* are the cards of this machine by id."""
+    """Return the cards for the saved recipe; *known* are the cards of this machine by id."""
     found = Cards()
     if kept.recipe is None:
         return found
@@ -99,10 +101,10 @@ def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[
         if later is not None:
             found.later.append((step.id, later))
             continue
-        # A check run has a card and settings of its own.
+        # The card of a check run has settings of its own.
         job = engine.recipe_jobs.get(step.job) if step.job != CHECK else None
         if job is None and not (step.job == CHECK and engine.actions.find("check.run") is not None):
-            why = f"No installed plugin does {step.job}. `armarium plugins` shows which are here."
+            why = f"No installed plugin does {step.job}. `armarium plugins` lists the installed ones."
             found.skipped.append(SkippedCard(step.id, why))
             continue
         gap = gap_of(step)
@@ -116,7 +118,7 @@ def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[
 
 
 def _choices(kept: SavedSetup, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
-    """The project's choice for *step*, then each other card that an override gives it beneath folders."""
+    """Return the project's choice for *step*, then each other card that an override gives it below folders."""
     own = [one for one in kept.overrides if one.step == step.id]
     project = next((one.card for one in own if one.scope == "project"), step.card)
     found: list[tuple[CardChoice | None, list[str] | None]] = [(project, None)]
@@ -145,7 +147,10 @@ def _add(
         return
     far = step.uses_cloud if card is None else card.runs_where == "provider"
     if far and not allowed:
-        why = f"{card.name if card is not None else step.runs_on} works at a provider, and pages may not leave this machine."
+        why = (
+            f"{card.name if card is not None else step.runs_on} runs at a provider, and pages may "
+            "not leave this machine."
+        )
         found.skipped.append(SkippedCard(step.id, why, "allow-cloud"))
         return
     work = job.name if job is not None else "Check"
@@ -178,7 +183,9 @@ def _add(
 
 
 def _is_elsewhere(card: Card) -> bool:
-    """Whether it is still to be brought to this machine: fetched, or put there by hand as models of the hub are."""
+    """Return whether the model must still be brought to this machine: downloaded, or installed by hand as
+    models of the hub are.
+    """
     return card.availability == "download" or (
         card.source == "model-hub" and card.availability == "elsewhere"
     )
@@ -199,7 +206,7 @@ def _place(step: Step, card: Card | None) -> str:
 def _with_settings(
     engine: Engine, library: Library, run: RunCard, step: Step, job: RecipeJob | None, card: Card | None
 ) -> RunCard:
-    """*run* with all that its work is told; the refusal of the work where it cannot be done here."""
+    """Return *run* with all settings of its work; raises the refusal of the work if it cannot be done here."""
     if job is None:
         return _check_card(library, run, step, card)
     fields = job.settings.model_fields
@@ -221,7 +228,7 @@ def _with_settings(
         given.setdefault("own_readers", True)
     settings = job.parse(given)
     if run.download is None and (card is None or card.runs_where == "this_mac"):
-        # Of a far place nothing is asked: that would look its name up, and a plan asks no network.
+        # A remote place is not checked: that would look up its name, and a plan makes no requests.
         job.find_placement(engine, library, settings)
     if run.card in ("workflow", "split-pages", "read-lines"):
         shown["workflow_id"] = f"system-{job.id}"
@@ -249,7 +256,7 @@ def _check_card(library: Library, run: RunCard, step: Step, card: Card | None) -
 
 
 def words_of_offer(step: Step) -> str | None:
-    """When a step is only offered later: the condition in words; None for one that Start runs."""
+    """Return the condition, in words, of a step that is only offered later; None for one that Start runs."""
     wanted = words_of(step.offered_when.model_dump(exclude_none=True))
     if wanted:
         return wanted
@@ -257,7 +264,7 @@ def words_of_offer(step: Step) -> str | None:
 
 
 def words_of(when: Mapping[str, Any]) -> str:
-    """A condition in words; empty for none."""
+    """Return a condition in words; empty if there is none."""
     parts = []
     if "spreads_detected" in when:
         parts.append(
@@ -271,7 +278,9 @@ def words_of(when: Mapping[str, Any]) -> str:
 
 
 def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
-    """Which runs send pages away, and to whom: the card, the provider and its model, to which a person agrees."""
+    """Return which runs send pages away, and to whom: the card, the provider and the model to which a person
+    agrees.
+    """
     return {one.id: _use_of(one) for one in runs if one.uses_cloud}
 
 

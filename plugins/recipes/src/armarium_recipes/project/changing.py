@@ -1,4 +1,4 @@
-"""Writing what the project keeps of its recipe, inside an action: parts, overrides, and the version that rises."""
+"""Writing the saved recipe, within an action: its parts, its overrides, and its version."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
-    """Write the parts that *p* names; what is kept already raises no version and leaves no trace. Invalid for new answers
-    that name a purpose, layer, job, language or script that there is not."""
+    """Write the parts that *p* names; unchanged parts raise no version and leave no trace. Invalid for new
+    answers that name an unknown purpose, layer, job, language or script.
+    """
     before = read_saved(ctx.conn)
     named = p.model_fields_set
     answers = p.answers if "answers" in named else before.answers
@@ -50,7 +51,7 @@ def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
 
 
 def _content(recipe: Any) -> Any:
-    """All of a recipe but its version, which the project counts."""
+    """Return everything in a recipe except its version, which the project counts."""
     return recipe.model_dump(mode="json", exclude={"version"}) if recipe is not None else None
 
 
@@ -59,7 +60,9 @@ def _key_of(one: Override) -> tuple[Any, ...]:
 
 
 def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
-    """Write those that are new and take out those that are gone; what stays is not touched, unless its place changes."""
+    """Add new overrides and remove those that are gone; the others are not touched unless their position
+    changes.
+    """
     kept = {_key_of(override_of(row)): row for row in ctx.conn.execute(overrides.select())}
     seen = set()
     last, staying = -1, set()

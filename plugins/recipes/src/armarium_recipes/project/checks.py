@@ -1,4 +1,4 @@
-"""What the rules say of a recipe, as far as saving asks for it."""
+"""What the rules say about a recipe, as far as saving needs it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 def problems(
     engine: Engine, library: Library | None, recipe: object, answers: Answers | None = None
 ) -> list[Problem]:
-    """Every reason why *recipe* cannot run as it stands."""
+    """Return every reason why *recipe* cannot run as it is."""
     from armarium_recipes.rules.checking import problems_of
 
     return problems_of(engine, library, recipe, answers)
 
 
 def find_malformed(engine: Engine, library: Library | None, recipe: object) -> list[Problem]:
-    """What makes *recipe* none at all: it is refused when it is saved; all else is said when it is to be started."""
+    """Return what makes *recipe* malformed: saving refuses that; all other problems are reported before it is
+    started.
+    """
     return [one for one in problems(engine, library, recipe) if one.kind == "malformed"]

@@ -1,8 +1,9 @@
-"""The files in a project's folder `recipe`: written after the commit, settled when the project is opened and when it is noticed that
-one was edited.
+"""The files in a project's folder `recipe`: written after the commit, and reconciled when the project is
+opened or an edit is noticed.
 
-The rows are the truth. A file that somebody edited is never overwritten unread: it is taken in, or refused with its line,
-or, where the project has changed as well, left with the project's own text beside it until a person decides.
+The rows are authoritative. An edited file is never overwritten unread: it is taken in, or refused with its
+line, or, if the project has changed as well, left as it is with the project's own text beside it until a
+person decides.
 """
 
 from __future__ import annotations
@@ -33,18 +34,24 @@ if TYPE_CHECKING:
 log = logging.getLogger("armarium.recipes")
 
 EDITABLE = {"setup.yaml": "answers", "recipe.yaml": "recipe", "overrides.yaml": "overrides"}
-"""The files that may be edited by hand, and the part of the project each is."""
+"""The files that may be edited by hand, and the part of the project in each."""
 
 HEADINGS = {
-    "setup.yaml": "What was answered of the material. Edits are taken in when the recipe is looked at next.",
-    "recipe.yaml": "The recipe. Edits are taken in when the recipe is looked at next; the version is counted by the engine.",
-    "overrides.yaml": "Other models for steps of the recipe. Edits are taken in when the recipe is looked at next.",
-    "started.yaml": "When Start was last pressed. The engine writes this file; edits are set aside.",
-    "proposed.yaml": "What was added since the last Start. The engine writes this file; edits are set aside.",
+    "setup.yaml": "The answers about the material. Edits are taken in the next time the recipe is used.",
+    "recipe.yaml": (
+        "The recipe. Edits are taken in the next time the recipe is used; the engine counts the version."
+    ),
+    "overrides.yaml": (
+        "Other models for steps of the recipe. Edits are taken in the next time the recipe is used."
+    ),
+    "started.yaml": ("When Start was last pressed. The engine writes this file; an edited one is set aside."),
+    "proposed.yaml": (
+        "What was added since the last Start. The engine writes this file; an edited one is set aside."
+    ),
 }
 
 KEEPER = Principal("machine", "recipe files", "editor", folders=None)
-"""Who what was edited by hand is taken in as: nobody knows whose hand it was."""
+"""The principal for taking in edited files: nobody knows who edited them."""
 
 _LOCK = "recipes.files"
 _locks = threading.Lock()
@@ -52,7 +59,7 @@ _locks = threading.Lock()
 
 @dataclass(frozen=True)
 class NotedFile:
-    """What is noted of a file: the digest it last agreed with the project in, and how it stands."""
+    """What is noted about a file: the digest on which it last agreed with the project, and its state."""
 
     digest: str | None
     state: str
@@ -62,7 +69,7 @@ class NotedFile:
 
 
 def render_files(conn: Connection) -> dict[str, bytes | None]:
-    """Each file as the rows say it; None for one that is not to be there."""
+    """Return each file with the content of the rows; None for one that should not exist."""
     kept = read_saved(conn)
     answer = kept.answer()
     parts: dict[str, Any] = {
@@ -96,12 +103,14 @@ def _read_proposed(conn: Connection) -> dict[str, Any] | None:
 
 
 def digest_of(data: bytes | None) -> str | None:
-    """The digest of a file's bytes; None for no file."""
+    """Return the digest of a file's bytes; None if there is no file."""
     return hashlib.sha256(data).hexdigest() if data is not None else None
 
 
 def read_file(library: Library, name: str) -> bytes | None:
-    """The bytes of a file of the folder; None where there is none. Unreadable for what is no plain file."""
+    """Return the bytes of a file of the folder; None if it does not exist. Unreadable if it is not a plain
+    file.
+    """
     folder = library.path.resolve() / "recipe"
     try:
         with open_plain(folder / name, library.is_closed, within=folder) as file:
@@ -109,12 +118,12 @@ def read_file(library: Library, name: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except (OSError, ServiceError) as error:
-        why = getattr(error, "strerror", None) or "it is no plain file of this folder"
+        why = getattr(error, "strerror", None) or "it is not a plain file of this folder"
         raise Unreadable(f"It cannot be read ({why}).") from None
 
 
 def write_file(library: Library, name: str, data: bytes | None) -> None:
-    """Write a file under a temporary name and rename it; None removes it. OSError where the disk refuses."""
+    """Write a file under a temporary name and rename it; None removes it. OSError if the disk refuses."""
     folder = library.recipe
     folder.mkdir(exist_ok=True)
     path = folder / name
@@ -136,12 +145,12 @@ def write_file(library: Library, name: str, data: bytes | None) -> None:
 
 
 def name_beside(name: str, word: str) -> str:
-    """The name of a file that lies beside another: `recipe.project.yaml`."""
+    """Return the name of a file that is placed beside another: `recipe.project.yaml`."""
     return f"{Path(name).stem}.{word}.yaml"
 
 
 def noted_files(conn: Connection) -> dict[str, NotedFile]:
-    """What is noted of each file."""
+    """Return what is noted about each file."""
     return {
         row.name: NotedFile(row.digest, row.state, row.why, row.line, row.kept_as)
         for row in conn.execute(files.select())
@@ -149,13 +158,13 @@ def noted_files(conn: Connection) -> dict[str, NotedFile]:
 
 
 def note(conn: Connection, name: str, noted: NotedFile) -> None:
-    """Note how a file stands."""
+    """Note the state of a file."""
     conn.execute(files.delete().where(files.c.name == name))
     conn.execute(files.insert().values(name=name, **noted.__dict__))
 
 
 def file_answers(conn: Connection) -> list[dict[str, Any]]:
-    """How the files stand that a person may edit or that need a decision."""
+    """Return the state of the files that a person may edit or that need a decision."""
     known = noted_files(conn)
     shown = ("state", "why", "line", "kept_as")
     return [
@@ -166,7 +175,7 @@ def file_answers(conn: Connection) -> list[dict[str, Any]]:
 
 
 def step_ends(ctx: ActionContext) -> None:
-    """After a step, an undo too, that changed what the files say: they are written once it is on the disk."""
+    """After a step, or an undo, that changed the content of the files: write them once the step is on disk."""
     from armarium_recipes.models import overrides, setups
 
     if ctx.library is None:
@@ -177,7 +186,9 @@ def step_ends(ctx: ActionContext) -> None:
 
 
 def write_files(library: Library) -> None:
-    """Bring the files up to what the rows say; one that was edited meanwhile is left, with the project's text beside it."""
+    """Bring the files up to date with the rows; one edited meanwhile is left as it is, with the project's
+    text beside it.
+    """
     with _lock_of(library):
         with library.db.read_all() as conn:
             texts, known = render_files(conn), noted_files(conn)
@@ -186,7 +197,7 @@ def write_files(library: Library) -> None:
 
 
 def settle(engine: Engine, library: Library) -> None:
-    """When a project was opened, or a file was edited: what a kill left unwritten is written, and what was edited by hand is taken in."""
+    """When a project is opened or a file is edited: write what a kill left unwritten, and take in edits."""
     write_files(library)
     with library.db.read_all() as conn:
         edited = [name for name, one in noted_files(conn).items() if one.state in ("edited", "refused")]
@@ -212,7 +223,7 @@ def _write_one(library: Library, name: str, text: bytes | None, known: NotedFile
 
 
 def _standing(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile:
-    """How a file stands after it was written, or left because somebody edited it."""
+    """Return the state of a file after it was written, or left because somebody edited it."""
     fallen_out = known.digest if known is not None else None
     try:
         there = read_file(library, name)
@@ -233,13 +244,13 @@ def _standing(library: Library, name: str, text: bytes | None, known: NotedFile 
         if known is not None and known.state == "refused":
             return known
         return NotedFile(
-            fallen_out, "edited", "It was edited by hand; it is taken in when the recipe is looked at next."
+            fallen_out, "edited", "It was edited by hand; it is taken in the next time the recipe is used."
         )
     kept_as = name_beside(name, "project")
     write_file(library, kept_as, text)
     why = (
-        f"It was edited by hand, and the project has changed too; {kept_as} holds what the project keeps. Decide which "
-        "holds, or make the file say what the project keeps."
+        f"It was edited by hand, and the project has changed too; {kept_as} holds the project's "
+        "version. Decide which one applies, or give the file the content of the project's version."
     )
     return NotedFile(fallen_out, "both-changed", why, kept_as=kept_as)
 
@@ -269,7 +280,9 @@ def _take_in(engine: Engine, library: Library, name: str) -> None:
 
 
 def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[str, Any]:
-    """The parameters of `project.save_setup` that a file's bytes stand for; Unreadable with the line of what is wrong."""
+    """Return the parameters of `project.save_setup` for a file's bytes; Unreadable with the line of the
+    error.
+    """
     from armarium_recipes.project.checks import find_malformed
     from armarium_recipes.schemas.project import SaveSetup
 
@@ -277,11 +290,11 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
     part = EDITABLE[name]
     value = document.value
     if not isinstance(value, Mapping):
-        raise Unreadable("It holds no mapping of keys to values.", 1)
+        raise Unreadable("It is not a mapping of keys to values.", 1)
     nested: tuple[str, ...] = ()
     if part == "overrides":
         if set(value) != {"overrides"}:
-            raise Unreadable("It holds one key, overrides, with a list.", 1)
+            raise Unreadable("It must have one key, overrides, with a list.", 1)
         value, nested = value["overrides"] or [], ("overrides",)
     params = {part: value}
     try:
@@ -298,13 +311,15 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
 
 
 def _line_of_refusal(data: bytes | None, refusal: ServiceError) -> int | None:
-    """The line of the first key or value that the refusal names."""
+    """Return the line of the first key or value that the refusal names."""
     named = {one for one in refusal.fields.values() if isinstance(one, str)}
     return yaml_text.parse(data).line_of_word(named) if data is not None else None
 
 
 def _line_of_problem(document: yaml_text.Document, problem: Problem) -> int | None:
-    """The line of the place that a problem's sentence begins with (`steps.0.settings`), else of its step."""
+    """Return the line of the place that a problem's sentence begins with (`steps.0.settings`), otherwise of
+    its step.
+    """
     place = problem.sentence.partition(":")[0]
     named = {".".join(map(str, path)): line for path, line in document.lines.items() if path}
     if place in named:

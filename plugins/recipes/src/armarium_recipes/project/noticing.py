@@ -1,4 +1,4 @@
-"""Edits of the files in the folder `recipe` while the project is open: noticed when the recipe is looked at next."""
+"""Edits of files in the folder `recipe` while the project is open: noticed the next time the recipe is used."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from armarium.api import Engine, Library
 
 STILL = 0.2
-"""Seconds for which a file has to be as it is before it is read: an editor may be writing it."""
+"""For how many seconds a file must be unchanged before it is read: an editor may be writing it."""
 MOST_LOOKS = 20
 
 _SEEN, _LOCK = "recipes.files.seen", "recipes.files.noticing"
 
 Seen = tuple[tuple[int, int, int] | None, ...]
-"""Of each file that may be edited when it was written, its size and its number on the disk; None where there is none."""
+"""The size and inode of each editable file when it was written; None if there is none."""
 
 
 def notice(engine: Engine, library: Library) -> None:
-    """Take in what was edited by hand since the last look, or refuse it, as at opening. Before a read or a write begins,
-    never within one. Where nothing moved it costs a look at the names of three files."""
+    """Take in edits made by hand since the last look, or refuse them, as when the project is opened. Called
+    before a read or a write begins, never within one. If nothing changed it costs looking at three file
+    names.
+    """
     seen = _look(library)
     if library.held.get(_SEEN) == seen:
         return
@@ -36,14 +38,14 @@ def notice(engine: Engine, library: Library) -> None:
             return
         if _is_edited(library):
             seen = _still(library)
-            # By itself, whoever asks: nobody knows whose hand it was.
+            # As the engine, whoever asks: nobody knows who edited the file.
             with asking(None):
                 files.settle(engine, library)
         library.held[_SEEN] = seen
 
 
 def before_action(engine: Engine, library: Library | None, _: object) -> None:
-    """As `notice`, for an action to be prepared by."""
+    """As `notice`, for use before an action."""
     if library is not None:
         notice(engine, library)
 
@@ -61,7 +63,7 @@ def _of_file(library: Library, name: str) -> tuple[int, int, int] | None:
 
 
 def _is_edited(library: Library) -> bool:
-    """Whether a file is another than the one that the project last agreed with."""
+    """Return whether a file differs from the one on which the project last agreed."""
     with library.db.read_all() as conn:
         known = files.noted_files(conn)
     for name in files.EDITABLE:
@@ -75,7 +77,7 @@ def _is_edited(library: Library) -> bool:
 
 
 def _still(library: Library) -> Seen:
-    """How the files look once nobody has written them for a moment."""
+    """Return the state of the files once nobody has written them for a moment."""
     for _ in range(MOST_LOOKS):
         seen = _look(library)
         age = time.time() - max((one[0] for one in seen if one is not None), default=0) / 1e9

@@ -1,10 +1,11 @@
-"""Which pages have the output of a piece of work already: what the project itself shows, and what runs have noted.
+"""Which pages already have the output of a piece of work, according to the project itself and to the notes of
+runs.
 
-The rule: lines that stand in any pass of a page, and a text that stands on it, count whoever made or imported them. Work that
-rests on a text counts while the text is the one that it was done on, and while the run that did it was not taken back; a page
-on which there was nothing to write counts as well, and one without a text or without lines for work that takes them as long as
-it has none. What cannot be told (checks, files, sites, groups of pages) is done on
-every page.
+The rule: lines in any pass of a page, and a text of it, count no matter who made or imported them. Work based
+on a text counts while the text is the one it was done on and the run that did it has not been undone. A page
+on which there was nothing to write counts as well; and a page without text or lines counts for work that
+needs them, for as long as it has none. Work for which this cannot be determined (checks, files, sites, groups
+of pages) is done on every page.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ from armarium_recipes.models import done_pages
 from armarium_source_model.api import page_texts, passes, segments
 
 UNTOLD = frozenset({"check", "export", "publish", "find-documents-in-a-folder", "train-a-model"})
-"""Work that goes over all pages each time."""
+"""Work that processes all pages each time."""
 
 OF_THE_TEXT = frozenset({"line_readings", "page_reading", "mentions", "claims"})
-"""Materials of which a change of the text makes what was made of them stale."""
+"""Materials whose derived results become stale when the text changes."""
 
 
 NO_TEXT, NO_LINES = "no text", "no lines"
-"""In the place of a fingerprint: what a page lacked when the work passed over it."""
+"""Instead of a fingerprint: what a page lacked when it was processed."""
 
 
 def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str] | None:
-    """Those of *pages* that have the output of *job_id* on the text that they have now; None where it cannot be told."""
+    """Return which of *pages* have the output of *job_id* on their present text; None if this cannot be
+    determined.
+    """
     if job_id in UNTOLD:
         return None
     found = read_noted(conn, job_id, pages)
@@ -40,7 +43,7 @@ def pages_with_output(conn: Connection, job_id: str, pages: Sequence[str]) -> se
 
 
 def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
-    """The fingerprint of the text of each page that has one."""
+    """Return the fingerprint of the text of each page that has one."""
     rows = conn.execute(
         select(page_texts.c.document_id, page_texts.c.fingerprint).where(
             is_among(page_texts.c.document_id, pages), page_texts.c.text != ""
@@ -50,7 +53,7 @@ def fingerprints(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
 
 
 def read_noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
-    """Those of *pages* that a run noted for *job_id*, with the text they have now, and that was not taken back."""
+    """Return which of *pages* a run noted for *job_id*, with their present text, unless that run was undone."""
     d = done_pages.c
     rows = conn.execute(
         select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, pages))
@@ -70,7 +73,7 @@ def read_noted(conn: Connection, job_id: str, pages: Sequence[str]) -> set[str]:
 def note_done(
     conn: Connection, job: RecipeJob, pages: Sequence[str], thread_id: str, texts: dict[str, str]
 ) -> None:
-    """Note that *job* was done on *pages* by a run; *texts* are the fingerprints it worked on."""
+    """Note that a run did *job* on *pages*; *texts* are the fingerprints it worked on."""
     if OF_THE_TEXT & set(job.takes):
         new = {page: texts.get(page, NO_TEXT) for page in pages}
     elif "lines" in job.takes:
@@ -78,11 +81,12 @@ def note_done(
         new = {page: "" if page in lined else NO_LINES for page in pages}
     else:
         new = dict.fromkeys(pages, "")
-    # A page on which this run had nothing to write has its output by the run before, and loses it with that one.
+    # A page on which this run had nothing to write has its output from an earlier run, and loses it together
+    # with that run.
     kept = _kept_notes(conn, job.id, new, thread_id)
     pages = [page for page in pages if page not in kept]
     shown = SHOWN.get(job.id)
-    # What the project shows needs no note, and is lacking again once somebody takes it away.
+    # Output visible in the project needs no note, and is missing again once somebody removes it.
     noted = set(pages) - (shown(conn, pages) if shown is not None else set())
     conn.execute(done_pages.delete().where(done_pages.c.job == job.id, is_among(done_pages.c.page_id, pages)))
     rows = [
@@ -95,8 +99,9 @@ def note_done(
 
 
 def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id: str) -> set[str]:
-    """Those of the pages of *new* (page to fingerprint) on which *thread_id* wrote nothing and that an earlier run, which was
-    not taken back, noted for the same text."""
+    """Return the pages of *new* (page to fingerprint) on which *thread_id* wrote nothing and that an earlier
+    run, not undone since, noted for the same text.
+    """
     d = done_pages.c
     rows = conn.execute(
         select(d.page_id, d.thread_id, d.fingerprint).where(d.job == job_id, is_among(d.page_id, list(new)))
@@ -117,7 +122,7 @@ def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id
 
 
 def _taken_back(conn: Connection, threads: Iterable[str]) -> set[str]:
-    """Those of the sets *threads* of which all steps are undone; one that wrote nothing is none of them."""
+    """Return which of the sets *threads* have all their steps undone; a set without steps is not among them."""
     rows = raw_of(conn).execute(
         "SELECT set_id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) AND inverse_of IS NULL "
         "GROUP BY set_id HAVING min(undone) = 1",
@@ -153,7 +158,7 @@ def _with_text(conn: Connection, pages: Sequence[str]) -> set[str]:
 
 
 def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
-    """Pages with mentions of which every line's text is still the one the mention was found in."""
+    """Return the pages with mentions on which every line still has the text in which the mention was found."""
     from armarium_source_model.api import segment_fingerprints
 
     m = mentions.c
@@ -172,4 +177,4 @@ SHOWN: dict[str, Callable[[Connection, Sequence[str]], set[str]]] = {
     "read-a-page": _with_text,
     "find-names-tag-words": _with_names,
 }
-"""Work whose output the project itself shows, whoever did it."""
+"""Work whose output is visible in the project itself, no matter who did it."""

@@ -1,4 +1,6 @@
-"""A run as a caller sees it from whom some of its pages are withheld: without them, and without counts that tell of them."""
+"""A run as seen by a caller from whom some of its pages are withheld: without them, and without counts that
+reveal them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from armarium_recipes.project.accounts import account_of, offer_for
 
 
 def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """*row* of a run with the pages and what is said of its cards that the caller may see; None where it sees none of them."""
+    """Return *row* of a run with only the pages, and statements about its cards, that the caller may see;
+    None if it may see no page.
+    """
     hidden = withheld_nodes(conn)
     pages = [page for page in row["page_ids"] if page not in hidden]
     if len(pages) == len(row["page_ids"]):
@@ -26,7 +30,7 @@ def seen_run(conn: Connection, row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _seen_card(conn: Connection, card: Mapping[str, Any], pages: int) -> dict[str, Any]:
-    # What a failure says may name a page.
+    # The sentence of a failure may name a page.
     why = None if card.get("state") == "failed" else _without_numbers(card.get("why"))
     seen = {**card, "why": why, "planned": min(card.get("planned", 0), pages)}
     child = card.get("child_id")
@@ -37,7 +41,7 @@ def _seen_card(conn: Connection, card: Mapping[str, Any], pages: int) -> dict[st
 
 
 def seen_account(account: Mapping[str, Any], pages: int) -> dict[str, Any]:
-    """*account* of a card that is about no more than *pages*: one job over many counts them all."""
+    """Return *account* of a card reduced to at most *pages* pages: a job over many pages counts all of them."""
     done, failed = min(account["done"], pages), min(account["failed"], pages)
     of = min(account["pages"], pages)
     left = max(0, of - done - failed)
@@ -56,10 +60,12 @@ def _none_done() -> dict[str, Any]:
 
 
 def _without_numbers(words: str | None) -> str | None:
-    """*words*, but for such as count something: what they count may be withheld."""
+    """Return *words* unless they contain a number, because what is counted may be withheld."""
     return None if words is None or any(sign.isdigit() for sign in words) else words
 
 
 def seen_runs(conn: Connection, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Those of *rows* of which the caller sees a page, each as it sees it; a run without pages too."""
+    """Return the runs among *rows* of which the caller may see a page, as it sees them; also runs without
+    pages.
+    """
     return [seen for row in rows if (seen := seen_run(conn, row)) is not None]

@@ -1,4 +1,6 @@
-"""What Start would do: the cards in order with the pages each has to do, what is missing, and what it is likely to cost."""
+"""What Start would do: the cards in order with the pages each has to process, what is missing, and the
+probable cost.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,9 @@ class Plan:
     kept: SavedSetup
     pages: list[str]
     runs: list[tuple[RunCard, list[str], str | None]] = field(default_factory=list)
-    """Each card with the pages it has still to do, and what is to be said of it."""
+    """Each card with the pages it still has to process, and a note about that."""
     of: dict[str, int] = field(default_factory=dict)
-    """How many pages each card is for."""
+    """How many pages each card applies to."""
     cards: Cards = field(default_factory=Cards)
     known: dict[str, Card] = field(default_factory=dict)
     refusals: list[dict[str, Any]] = field(default_factory=list)
@@ -46,16 +48,16 @@ class Plan:
 
     @property
     def uses(self) -> dict[str, str]:
-        """What would leave this machine."""
+        """Return what would leave this machine."""
         return cloud_uses([run for run, _, _ in self.runs])
 
     @property
     def skipped_steps(self) -> list[dict[str, Any]]:
-        """Steps that are not run, as they are answered."""
+        """Return the steps that are not run, as they are answered."""
         return [{"step": one.step, "why": one.why, "fix": one.fix} for one in self.cards.skipped]
 
     def answer(self) -> dict[str, Any]:
-        """As the route answers it."""
+        """Return the plan as the route answers it."""
         return {
             "started": self.started,
             "runs": [self._run(*one) for one in self.runs],
@@ -77,7 +79,7 @@ class Plan:
         return {**shown, "done": of - len(left), "of": of, "note": note}
 
     def estimate(self) -> dict[str, Any]:
-        """Cost and time of each card, where a price or a speed is known."""
+        """Return the cost and time of each card, as far as a price or a speed is known."""
         rows = []
         for run, left, _ in self.runs:
             card = self.known.get((run.choice or {}).get("id", ""))
@@ -105,7 +107,9 @@ def make_plan(
     redo: Sequence[str] = (),
     pages: Sequence[str] | None = None,
 ) -> Plan:
-    """The plan as the project stands in *conn*; of *pages* alone where they are named. Steps of *redo* are for every page."""
+    """Return the plan for the project as it is in *conn*; only for *pages* if they are named. Steps in *redo*
+    apply to every page.
+    """
     kept = read_saved(conn)
     plan = Plan(kept, list(pages) if pages is not None else all_pages(conn))
     plan.started, plan.proposed = last_start(conn), find_added_steps(conn)
@@ -134,7 +138,7 @@ def make_plan(
 
 
 def all_pages(conn: Connection) -> list[str]:
-    """Every page of the project that is to be worked on, in reading order."""
+    """Return every page of the project that is to be worked on, in reading order."""
     tops = conn.execute(
         select(documents.c.id)
         .where(
@@ -148,7 +152,7 @@ def all_pages(conn: Connection) -> list[str]:
 
 
 def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
-    """*pages* without those that were cut into pages which stand for them."""
+    """Return *pages* without those that were split into other pages."""
     from armarium.api import is_among
 
     above = select(documents.c.parent_id).where(
@@ -161,7 +165,7 @@ def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
 
 
 def pages_of_card(conn: Connection, run: RunCard, kept: SavedSetup, pages: Sequence[str]) -> list[str]:
-    """Those of *pages* for which the card's model is the one to use: the nearest folder with an override decides."""
+    """Return which of *pages* the card's model is used for: the nearest folder with an override decides."""
     folders = {
         one.folder_id: one.card.id
         for one in kept.overrides
@@ -178,7 +182,7 @@ def pages_of_card(conn: Connection, run: RunCard, kept: SavedSetup, pages: Seque
 
 
 def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> dict[str, str]:
-    """Each page that lies beneath one of *folders*, with the nearest of them."""
+    """Return each page below one of *folders*, with the nearest of them."""
     from armarium.api import json_text, raw_of
 
     rows = raw_of(conn).execute(
@@ -194,12 +198,12 @@ def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> 
 def _select_pages_left(
     conn: Connection, run: RunCard, pages: Sequence[str], again: bool
 ) -> tuple[list[str], str | None]:
-    """The pages that a card has to do, and what is to be said of that."""
+    """Return the pages that a card has to process, and a note about that."""
     done = pages_with_output(conn, run.job, pages)
     if done is None:
-        return list(pages), "It cannot be told on which pages this was done; it runs on every page."
+        return list(pages), "It is unknown on which pages this was done; it runs on every page."
     if again:
-        return list(pages), f"It is done again on all {len(pages)} pages."
+        return list(pages), f"It is repeated on all {len(pages)} pages."
     left = [page for page in pages if page not in done]
     if len(left) == len(pages):
         return left, None
@@ -221,7 +225,9 @@ def _refusals(engine: Engine, library: Library, plan: Plan) -> Iterator[dict[str
             yield _refusal(problem.kind, problem.sentence, problem.fix)
     for step, card in plan.cards.unknown:
         if step not in stated:
-            sentence = f"The step {step} works with {card}, which is not on this machine. Choose another model for it."
+            sentence = (
+                f"The step {step} uses {card}, which is not on this machine. Choose another model for it."
+            )
             yield _refusal("model-not-here", sentence, "choose-model")
 
 
@@ -230,17 +236,19 @@ def _nothing_left(plan: Plan) -> dict[str, Any]:
         return _refusal("nothing-left", "The project has no pages yet. Import some first.", None)
     if not plan.runs:
         return _refusal(
-            "nothing-left", "No step of the recipe can be run here; the plan says why of each.", None
+            "nothing-left", "No step of the recipe can be run here; the plan gives the reason for each.", None
         )
     return _refusal(
         "nothing-left",
-        "Every page has been through every step. Name steps to redo in order to run them again.",
+        "Every page has been through every step. Name steps in redo to run them again.",
         None,
     )
 
 
 def _name_downloads(engine: Engine, plan: Plan) -> None:
-    """What is still to be fetched: each model once; one that is on its way makes its steps wait, another refuses Start."""
+    """Note the models to download, each once; one that is being downloaded makes its steps wait, any other
+    refuses Start.
+    """
     named: dict[str, dict[str, Any]] = {}
     for missing in plan.cards.missing:
         card = missing.card
@@ -271,7 +279,7 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
 
 
 def downloading(engine: Engine, runtime: str, model: str) -> tuple[str, float | None] | None:
-    """The job that fetches a model, and how far it is (0 to 1); None where none does."""
+    """Return the job that downloads a model, and its progress (0 to 1); None if there is none."""
     from armarium.api import raw_of
 
     with engine.state.read() as conn:
@@ -288,7 +296,7 @@ def downloading(engine: Engine, runtime: str, model: str) -> tuple[str, float | 
 
 
 def installed_instead(plan: Plan, step: str) -> list[str]:
-    """Ids of installed cards that the rules would take for a step, best first."""
+    """Return ids of installed cards that the rules would choose for a step, best first."""
     from armarium_recipes.cards.ranking import rank
 
     kept = plan.kept
@@ -309,7 +317,7 @@ def installed_instead(plan: Plan, step: str) -> list[str]:
 
 
 def last_start(conn: Connection) -> dict[str, Any] | None:
-    """When Start was last pressed, and on what; None before."""
+    """Return when Start was last pressed, and on what; None if never."""
     row = conn.execute(starts.select().order_by(starts.c.started_at.desc(), starts.c.id.desc())).first()
     if row is None:
         return None
@@ -321,14 +329,16 @@ def last_start(conn: Connection) -> dict[str, Any] | None:
 
 
 def find_added_steps(conn: Connection) -> dict[str, Any] | None:
-    """What was added since the last Start; None for nothing."""
+    """Return what was added since the last Start; None for nothing."""
     row = conn.execute(proposals.select().where(proposals.c.id == ONLY)).first()
     names = ("layers", "languages", "steps", "proposed_at")
     return {name: getattr(row, name) for name in names} if row is not None else None
 
 
 def yes_for(conn: Connection, uses: Mapping[str, str]) -> dict[str, Any] | None:
-    """The first Start at which a person agreed to all that *uses* sends away; None where none did, or nothing leaves."""
+    """Return the first Start at which a person agreed to everything that *uses* sends away; None if there is
+    none, or nothing leaves.
+    """
     if not uses:
         return None
     for row in conn.execute(starts.select().order_by(starts.c.started_at, starts.c.id)):

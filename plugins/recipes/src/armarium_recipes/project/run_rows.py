@@ -1,4 +1,4 @@
-"""The row of a run of the recipe: written when it is started, moved on as its cards end."""
+"""The row of a run of the recipe: written when the run is started, updated as its cards end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GOING = ("waiting", "running")
 
 
 def insert_run(conn: Connection, job_id: str, **values: Any) -> None:
-    """The row of a run that was put into the queue."""
+    """Insert the row of a run that was enqueued."""
     row = {
         "job_id": job_id,
         "started_at": now(),
@@ -34,7 +34,7 @@ def insert_run(conn: Connection, job_id: str, **values: Any) -> None:
 
 
 def find_run(conn: Connection, job_id: str) -> dict[str, Any] | None:
-    """The row as it is; None for a job that is no run of a recipe."""
+    """Return the row; None for a job that is not a run of a recipe."""
     row = conn.execute(runs.select().where(runs.c.job_id == job_id)).first()
     return None if row is None else row._asdict()
 
@@ -53,18 +53,18 @@ def change_run(conn: Connection, job_id: str, **values: Any) -> None:
 
 
 def conclude(conn: Connection, job_id: str, state: str, reason: str | None) -> None:
-    """Say how a run ended."""
+    """Record how a run ended."""
     change_run(conn, job_id, state=state, reason=reason, finished_at=now())
 
 
 def card_of(stored: Mapping[str, Any]) -> RunCard:
-    """A card as its row keeps it."""
+    """Return a card from its row."""
     names = {one.name for one in fields(RunCard)}
     return RunCard(**{key: value for key, value in stored.items() if key in names})
 
 
 def going_start(conn: Connection) -> str | None:
-    """The id of a run that a person started and that has not ended; None for none."""
+    """Return the id of a run that a person started and that has not ended; None if there is none."""
     row = (
         raw_of(conn)
         .execute(
@@ -77,7 +77,7 @@ def going_start(conn: Connection) -> str | None:
 
 
 def other_going(conn: Connection, job_id: str) -> bool:
-    """Whether another run has begun and not ended."""
+    """Return whether another run has begun and not ended."""
     row = (
         raw_of(conn)
         .execute(
@@ -91,7 +91,9 @@ def other_going(conn: Connection, job_id: str) -> bool:
 
 
 def reconcile(conn: Connection) -> None:
-    """Runs whose job has ended without saying so here: cancelled, or failed in a way that no body could note."""
+    """Update runs whose job ended without recording it here: cancelled, or failed in a way that the body
+    could not record.
+    """
     rows = (
         raw_of(conn)
         .execute(
@@ -105,5 +107,5 @@ def reconcile(conn: Connection) -> None:
 
 
 def with_card(cards: Sequence[Mapping[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:
-    """*cards* with one of them changed."""
+    """Return *cards* with one of them changed."""
     return [{**one, **(values if number == at else {})} for number, one in enumerate(cards)]

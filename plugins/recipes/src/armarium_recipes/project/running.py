@@ -1,4 +1,6 @@
-"""The body of `run-a-recipe`: one card after the other, each a job beneath it, over pages that may change meanwhile."""
+"""The body of `run-a-recipe`: one card after the other, each a child job, over pages that may change
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -40,22 +42,22 @@ WORKFLOWS = ("workflow", "split-pages", "read-lines")
 
 
 LEAVE_WITHDRAWN = (
-    "Pages may not leave this machine any more, and it works at a provider. Allow it in setup, or choose another model, and "
-    "start again."
+    "Pages may no longer leave this machine, and it runs at a provider. Allow it in setup, or "
+    "choose another model, and start again."
 )
 
 
 class CardFailed(Exception):
-    """A card could not be done; the sentence says why."""
+    """A card failed; the sentence says why."""
 
 
 def run_recipe(job: JobContext) -> dict[str, Any]:
-    """Killed anywhere and run again it begins no card twice: the child it began is in its checkpoint."""
+    """Run the recipe. After a kill no card is begun twice: the child job it began is in the checkpoint."""
     return _Runner(job).run()
 
 
 class _Runner:
-    """One run; what it has come to is in the job's checkpoint and in the run's row."""
+    """One run; its state is in the job's checkpoint and in the row of the run."""
 
     def __init__(self, job: JobContext) -> None:
         self.job = job
@@ -63,7 +65,7 @@ class _Runner:
             self.row = run_rows.run_row(conn, job.job_id)
 
     def run(self) -> dict[str, Any]:
-        """All cards; the run fails with the first card that does."""
+        """Run all cards; the run fails with the first card that fails."""
         if not self.job.checkpoint:
             self._begin()
         elif self.row["state"] is not None:
@@ -92,10 +94,10 @@ class _Runner:
     def _begin(self) -> None:
         with self.job.library.db.read() as conn:
             if run_rows.other_going(conn, self.job.job_id):
-                raise RetryLater("Another run of the recipe goes on.", seconds=5, code="dependency")
+                raise RetryLater("Another run of the recipe is in progress.", seconds=5, code="dependency")
             import_id = self.row["settings"].get("import_id")
             if import_id is not None and import_goes_on(conn, import_id):
-                raise RetryLater("The import goes on.", seconds=3, code="dependency")
+                raise RetryLater("The import is in progress.", seconds=3, code="dependency")
         if self.row["started_by"] == "import":
             self._plan_for_import()
         else:
@@ -110,7 +112,7 @@ class _Runner:
         refusals = [one for one in plan.refusals if one["kind"] != "nothing-left"]
         if plan.uses and plan.first_yes is None:
             sentence = (
-                "A step sends pages away to which no person has agreed for this recipe. Press Start once."
+                "No person has agreed yet to a step of this recipe that sends pages away. Press Start once."
             )
             refusals.append({"kind": "cloud-not-allowed", "sentence": sentence, "fix": "allow-cloud"})
         kept = plan.kept
@@ -129,7 +131,9 @@ class _Runner:
             raise Invalid(reason, code="recipe_cannot_run")
 
     def _take_up_again(self) -> None:
-        """A person had a run that failed or was cancelled tried again: the card it stopped at is begun anew."""
+        """Resume a failed or cancelled run that a person retries: the card at which it stopped is begun
+        again.
+        """
         at = self.job.checkpoint["at"]
         if self.row["refusals"]:
             self._plan_for_import()
@@ -197,7 +201,7 @@ class _Runner:
         )
 
     def _with_model(self, card: RunCard) -> RunCard:
-        """*card* once its model is on this machine; waits while that is being fetched."""
+        """Return *card* once its model is on this machine; waits while the model is being downloaded."""
         if card.download is None:
             return card
         known = {one.id: one for one in cards_here(self.job.engine, self.job.library)}
@@ -212,7 +216,7 @@ class _Runner:
         )
 
     def _pages(self, conn: Connection, card: RunCard) -> tuple[list[str], str | None]:
-        """The pages the card has to do now, and why there are none where a condition does not hold."""
+        """Return the pages the card has to process now, and why there are none if a condition does not hold."""
         settings = self.row["settings"]
         kept = SavedSetup(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
         pages = pages_of_card(conn, card, kept, follow_pages(conn, self.row["page_ids"]))
@@ -229,7 +233,7 @@ class _Runner:
         child = checkpoint["child"]
         with self.job.library.db.read() as conn:
             row = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (child,)).fetchone()
-            state, reason = row if row is not None else ("cancelled", "Its job is not there any more.")
+            state, reason = row if row is not None else ("cancelled", "Its job no longer exists.")
             if state in run_rows.GOING:
                 raise AfterChildren
             account = account_of(conn, child)
@@ -246,11 +250,11 @@ class _Runner:
         if recipe is None or card.job in outputs.UNTOLD:
             return
         with self.job.library.db.write() as conn:
-            # None for a job that is no run of a workflow.
+            # None for a job that is not a run of a workflow.
             pages = pages_done(conn, child)
             if "line_readings" in recipe.gives:
                 texts = outputs.fingerprints(conn, pages)
-            # A page that was cut is done, and so are the halves that stand for it.
+            # A page that was split is done, and so are the halves that replace it.
             pages = list(
                 dict.fromkeys([*pages, *(follow_pages(conn, pages) if card.card == "split-pages" else ())])
             )
@@ -265,7 +269,7 @@ class _Runner:
         self._save({"at": at + 1, **again}, cards=cards)
 
     def _stop(self, at: int, card: RunCard, why: str) -> None:
-        """A card failed: those after it are not run, and the run fails with the card's words."""
+        """Record that a card failed: later cards are not run, and the run fails with the card's reason."""
         cards = run_rows.with_card(self.row["cards"], at, state="failed", why=why)
         after = f"{card.title} failed before it."
         cards = [
@@ -278,13 +282,13 @@ class _Runner:
 
 
 def _may_leave(conn: Connection) -> bool:
-    """Whether the answers still have pages leave this machine."""
+    """Return whether the answers still allow pages to leave."""
     answers = read_saved(conn).answers
     return answers is not None and answers.cloud_allowed
 
 
 def stored_cards(plan: Any) -> list[dict[str, Any]]:
-    """The cards of a plan as the row of a run keeps them."""
+    """Return the cards of a plan as the row of a run stores them."""
     found = []
     for run, left, _ in plan.runs:
         known = plan.known.get((run.choice or {}).get("id", ""))
@@ -294,7 +298,9 @@ def stored_cards(plan: Any) -> list[dict[str, Any]]:
 
 
 def follow_pages(conn: Connection, pages: Sequence[str]) -> list[str]:
-    """*pages* as they are now: a picture that was cut by its parts, one that is gone by nothing."""
+    """Return *pages* as they are now: a split picture is replaced by its parts, and missing pages are
+    dropped.
+    """
     return whole_pages(pages_under(conn, _list_present(conn, pages), for_processing=True), conn)
 
 
@@ -309,7 +315,7 @@ def _list_present(conn: Connection, pages: Sequence[str]) -> list[str]:
 
 
 def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple[list[str], str | None]:
-    """Those of *pages* for which the step's condition holds, and why the card is not run at all."""
+    """Return which of *pages* meet the step's condition, and the reason if the card is not run at all."""
     when = card.when
     wanted = when.get("corrected_lines_at_least")
     r = representations.c
@@ -337,18 +343,18 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
         )
         passed_over = set(conn.execute(sure).scalars())
         pages = [page for page in pages if page not in passed_over]
-    return pages, (f"{words_of(when)} That holds for no page." if when and not pages else None)
+    return pages, (f"{words_of(when)} No page meets this condition." if when and not pages else None)
 
 
 def note_run_cancelled(engine: Engine, library: Library | None, job_id: str) -> None:
-    """Told after a run was cancelled: its row says so, and which cards were not run."""
+    """After a run was cancelled: record that in its row, and which cards were not run."""
     assert library is not None
     with library.db.write() as conn:
         note_cancelled(conn, job_id)
 
 
 def note_cancelled(conn: Connection, job_id: str) -> None:
-    """Say of a cancelled run what of it was not run."""
+    """Record which part of a cancelled run was not run."""
     row = run_rows.find_run(conn, job_id)
     if row is None:
         return

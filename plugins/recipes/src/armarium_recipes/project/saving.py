@@ -1,4 +1,4 @@
-"""What the project keeps of its recipe, as rows: reading it, and the changes that use another card for a step."""
+"""The saved recipe of the project, as rows: reading it, and using another card for a step."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SavedSetup:
-    """What the project keeps."""
+    """The project's saved answers, recipe and overrides."""
 
     answers: Answers | None = None
     recipe: Recipe | None = None
     overrides: list[Override] = field(default_factory=list)
 
     def answer(self) -> dict[str, Any]:
-        """As routes answer it."""
+        """Return it as routes answer it."""
         return {
             "answers": self.answers.model_dump(mode="json") if self.answers is not None else None,
             "recipe": self.recipe.model_dump(mode="json") if self.recipe is not None else None,
@@ -37,7 +37,7 @@ class SavedSetup:
 
 
 def read_saved(conn: Connection) -> SavedSetup:
-    """What the project keeps now; empty for one that was not set up."""
+    """Return what the project has saved; empty for one that is not set up."""
     row = conn.execute(setups.select().where(setups.c.id == ONLY)).first()
     kept = [override_of(one) for one in conn.execute(overrides.select().order_by(overrides.c.position))]
     if row is None:
@@ -51,7 +51,7 @@ def read_saved(conn: Connection) -> SavedSetup:
 
 
 def override_of(row: Any) -> Override:
-    """A row of the table as it is answered."""
+    """Return a row of the table as it is answered."""
     return Override(
         scope=row.scope,
         folder_id=row.folder_id,
@@ -63,7 +63,9 @@ def override_of(row: Any) -> Override:
 
 
 def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
-    """*kept* as a write answers it: without overrides for folders that are withheld from the caller, as a read is."""
+    """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the
+    caller.
+    """
     folders = [one.folder_id for one in kept.overrides if one.folder_id is not None]
     hidden = find_withheld(ctx.project, ctx.principal, folders, "show")
     answer = kept.answer()
@@ -72,12 +74,16 @@ def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
 
 
 def card_for(conn: Connection, step: str, document_id: str) -> CardChoice | None:
-    """The card that an override gives *step* for a document: the nearest folder's, else the project's; None: no override."""
+    """Return the card that an override gives *step* for a document: that of the nearest folder, otherwise the
+    project's; None without one.
+    """
     return nearest(read_saved(conn).overrides, step, ancestor_ids(conn, document_id))
 
 
 def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardChoice | None:
-    """The override of *step* that holds at the first of *nodes* that has one (nearest first), else the project's."""
+    """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the
+    project's.
+    """
     here = {one.folder_id: one.card for one in found if one.step == step and one.scope == "folder"}
     for node in nodes:
         if node in here:
@@ -92,10 +98,11 @@ def use_card(
     scope: Literal["project", "folder"],
     folder_id: str | None = None,
 ) -> SavedSetup:
-    """Use *card* for *step*, in the whole project or beneath a folder: kept as an override through `project.save_setup`.
+    """Use *card* for *step*, in the whole project or below a folder: saved as an override through
+    `project.save_setup`.
 
-    For the project the recipe's own step names the card too. Raises Invalid where the recipe has no such step, and where
-    no folder is named for the scope of one.
+    For the whole project, the recipe's own step names the card too. Raises Invalid if the recipe has no such
+    step, or if the scope is folder and no folder is named.
     """
     kept = read_saved(ctx.conn)
     steps = [one.id for one in kept.recipe.steps] if kept.recipe is not None else []
@@ -116,14 +123,14 @@ def use_card(
 
 
 def with_card(step: Any, card: Card) -> Any:
-    """*step* of a recipe working with *card*."""
+    """Return *step* of a recipe with *card*."""
     far = card.runs_where == "provider"
     changed = {
         "card": CardChoice(id=card.id, source=card.source),
         "model": dict(card.pin),
         "runs_on": f"cloud:{card.provider or card.source}" if far else "this-machine",
         "uses_cloud": far,
-        # Whoever chooses a model whose licence is not open accepts it.
+        # Choosing a model whose licence is not open means accepting the licence.
         "licence_accepted": not card.open_licence,
         "gap": None,
     }

@@ -1,4 +1,4 @@
-"""How a run of the recipe is shown, while it goes on and afterwards, and what it made."""
+"""How a run of the recipe is shown during and after it, and what it produced."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FINDING = "find-documents-in-a-folder"
 
 
 def seen_row(conn: Connection, job_id: str) -> dict[str, Any]:
-    """The row of a run as the caller sees it; NotFound, also where it sees none of its pages."""
+    """Return the row of a run as the caller sees it; NotFound also if it may see none of its pages."""
     row = seen_run(conn, run_row(conn, job_id))
     if row is None:
         raise unknown_recipe_run(job_id)
@@ -30,8 +30,9 @@ def seen_row(conn: Connection, job_id: str) -> dict[str, Any]:
 
 
 def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """A run as it is answered, *kept* being its row as the caller sees it: what its job says while there is one, else what
-    was noted at its end."""
+    """Return a run as it is answered, *kept* being its row as the caller sees it: the state of its job while
+    that exists, otherwise what was recorded at its end.
+    """
     import orjson
 
     row, partial = kept, kept.get("partial", False)
@@ -45,7 +46,8 @@ def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
     if job is not None:
         checkpoint = orjson.loads(job[2]) if job[2] else {}
         state = "running" if job[0] == "waiting" and checkpoint else job[0]
-        # To whom pages are withheld, the row's own words are said: those of the job may name or count them.
+        # A caller from whom pages are withheld gets the row's own words: those of the job may name or count
+        # them.
         reason = job[1] if job[1] is not None and not partial else row["reason"]
     going = state in GOING
     cards = [
@@ -90,7 +92,7 @@ def _card(
 
 
 def _seconds_left(stored: list[dict[str, Any]], cards: list[dict[str, Any]]) -> float | None:
-    """Of the card in hand and those after it; None as soon as of one it is not known."""
+    """Return the seconds left for the running card and those after it; None if one of them is unknown."""
     total = 0.0
     for kept, one in zip(stored, cards, strict=True):
         if one["state"] == "running":
@@ -107,7 +109,9 @@ def _seconds_left(stored: list[dict[str, Any]], cards: list[dict[str, Any]]) -> 
 
 
 def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
-    """What the job's own answer says of a run: its cards as `stages` and, once it has ended, its `summary`."""
+    """Return what the job's own answer says about a run: its cards as `stages` and, once it has ended, its
+    `summary`.
+    """
     found = find_run(conn, job_id)
     row = seen_run(conn, found) if found is not None else None
     if row is None:
@@ -118,13 +122,15 @@ def describe_run(conn: Connection, job_id: str) -> dict[str, Any]:
 
 
 def list_run_rows(conn: Connection) -> list[dict[str, Any]]:
-    """All runs of which the caller sees a page, the newest first."""
+    """Return all runs of which the caller may see a page, newest first."""
     found = conn.execute(runs.select().order_by(runs.c.started_at.desc(), runs.c.job_id.desc()))
     return seen_runs(conn, [row._asdict() for row in found])
 
 
 def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
-    """What a run made: pages read, names by kind, dates, statements, proposals, and what became of each card."""
+    """Return what a run produced: pages read, names by kind, dates, statements, proposals, and the outcome of
+    each card.
+    """
     row = seen_row(conn, job_id)
     run = run_answer(conn, row)
     pages = follow_pages(conn, run["page_ids"])
@@ -139,7 +145,7 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "statements": conn.execute(
             select(func.count()).select_from(claims).where(is_among(claims.c.run_id, threads))
         ).scalar_one(),
-        # The job says how many in all; how many of them are seen is not known here.
+        # The job counts all of them; how many of them are visible is unknown here.
         "documents_proposed": None if row.get("partial") else _count_proposed(conn, run["cards"]),
         "stages": [
             {
@@ -175,14 +181,14 @@ def _names(conn: Connection, pages: list[str], threads: list[str]) -> dict[str, 
 
 
 def _dates(conn: Connection, pages: list[str]) -> int:
-    """Dates of the entities that the pages name."""
+    """Return the dates of the entities that the pages name."""
     m, e = mentions.c, entities.c
     named = select(m.entity_id).where(is_among(m.document_id, pages)).distinct()
     return sum(len(values) for values in conn.execute(select(e.date_values).where(e.id.in_(named))).scalars())
 
 
 def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
-    """How many documents were proposed; None where finding them was no card that was begun."""
+    """Return how many documents were proposed; None if no card that looks for them was begun."""
     import orjson
 
     found = None

@@ -1,6 +1,6 @@
-"""YAML as a recipe's files hold it: plain values with the line each stands on. No tags, no aliases, no key twice.
+"""The YAML of a recipe's files: plain values, with the line of each. No tags, no aliases, no duplicate keys.
 
-Words are read as YAML 1.2 reads them: `no` is the code of a language, and `12:30` is no number.
+Words are read as in YAML 1.2: `no` is the code of a language, and `12:30` is not a number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 LONGEST = 1 << 20
-"""Bytes of a file."""
+"""The most bytes of a file."""
 MOST_VALUES = 50_000
 DEEPEST = 40
 
@@ -38,7 +38,7 @@ Path = tuple[str | int, ...]
 
 
 class Unreadable(Exception):
-    """A file that cannot be taken in: a sentence, and the line (from 1) where it is known."""
+    """A file that cannot be taken in: a sentence, and the line (from 1) if it is known."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
         super().__init__(why)
@@ -48,20 +48,20 @@ class Unreadable(Exception):
 
 @dataclass
 class Document:
-    """What a file says: its value, and the line of each part of it."""
+    """The content of a file: its value, and the line of each part."""
 
     value: Any
     lines: dict[Path, int] = field(default_factory=dict)
 
     def line_of(self, path: Sequence[str | int]) -> int | None:
-        """The line of the part at *path*, or of the nearest part around it that the file has."""
+        """Return the line of the part at *path*, or of the nearest enclosing part that is in the file."""
         parts = tuple(path)
         while parts and parts not in self.lines:
             parts = parts[:-1]
         return self.lines.get(parts)
 
     def line_of_word(self, words: Collection[str]) -> int | None:
-        """The line of the first part that is one of *words*, or whose key is."""
+        """Return the line of the first part whose value or key is one of *words*."""
         return next(
             (
                 line
@@ -80,7 +80,7 @@ class Document:
 
 @dataclass
 class _Open:
-    """A list or mapping that has begun and not ended."""
+    """A list or mapping that has begun but not ended."""
 
     value: Any
     path: Path
@@ -92,17 +92,18 @@ class _Open:
 
 
 def parse(data: bytes) -> Document:
-    """What *data* says; Unreadable in words."""
+    """Parse *data*; raises Unreadable with a sentence."""
     if len(data) > LONGEST:
-        raise Unreadable(f"It has {len(data):,} bytes; a file of a recipe has at most {LONGEST:,}.")
+        raise Unreadable(f"It has {len(data):,} bytes; a recipe file has at most {LONGEST:,}.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable("It is no UTF-8 text.", data[: error.start].count(b"\n") + 1) from None
+        raise Unreadable("It is not UTF-8 text.", data[: error.start].count(b"\n") + 1) from None
     if unwritten := _UNWRITTEN.search(text):
         sign = f"U+{ord(unwritten[0]):04X}"
         raise Unreadable(
-            f"It holds the character {sign}, which no YAML holds.", text[: unwritten.start()].count("\n") + 1
+            f"It has the character {sign}, which YAML does not allow.",
+            text[: unwritten.start()].count("\n") + 1,
         )
     import yaml
 
@@ -111,11 +112,13 @@ def parse(data: bytes) -> Document:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "it cannot be read"
-        raise Unreadable(f"It is no YAML: {problem}.", mark.line + 1 if mark is not None else None) from None
+        raise Unreadable(
+            f"It is not valid YAML: {problem}.", mark.line + 1 if mark is not None else None
+        ) from None
 
 
 class _Reader:
-    """Puts the events of one document together."""
+    """Builds one document from its events."""
 
     def __init__(self) -> None:
         self.document = Document(None)
@@ -129,17 +132,17 @@ class _Reader:
         for event in events:
             line = event.start_mark.line + 1
             if isinstance(event, yaml.AliasEvent):
-                raise Unreadable("It uses an alias (*); write the value out where it is meant.", line)
+                raise Unreadable("It uses an alias (*); write the value out instead.", line)
             if isinstance(event, yaml.DocumentStartEvent):
                 self.documents += 1
                 if self.documents > 1:
-                    raise Unreadable("It holds more than one document; a file holds one.", line)
+                    raise Unreadable("It has more than one document; a file must have one.", line)
             elif isinstance(event, yaml.NodeEvent):
                 if getattr(event, "anchor", None):
-                    raise Unreadable("It uses an anchor (&); write the value out where it is meant.", line)
+                    raise Unreadable("It uses an anchor (&); write the value out instead.", line)
                 if getattr(event, "tag", None):
                     raise Unreadable(
-                        "It uses a tag (!); a recipe's file holds plain text, numbers, lists and mappings.",
+                        "It uses a tag (!); a recipe file has plain text, numbers, lists and mappings only.",
                         line,
                     )
                 if isinstance(event, yaml.ScalarEvent):
@@ -154,7 +157,7 @@ class _Reader:
         inner = self.open[-1] if self.open else None
         if inner is not None and isinstance(inner.value, dict) and inner.key is None:
             if text in inner.value:
-                raise Unreadable(f"The key {text[:80]!r} stands twice in one place.", line)
+                raise Unreadable(f"The key {text[:80]!r} occurs twice in one place.", line)
             inner.key = text
             self.document.lines[inner.next_path] = line
             return
@@ -173,7 +176,7 @@ class _Reader:
     def _add(self, value: Any, line: int) -> None:
         self.values += 1
         if self.values > MOST_VALUES:
-            raise Unreadable(f"It holds more than {MOST_VALUES:,} values.", line)
+            raise Unreadable(f"It has more than {MOST_VALUES:,} values.", line)
         if not self.open:
             self.document.value = value
             return
@@ -191,14 +194,14 @@ def _plain_value(text: str) -> Any:
         return _WORDS[text]
     if _INTEGER.match(text):
         return int(text)
-    # A number beyond those of JSON, such as 1e999, is text: it could be written back as none.
+    # A number beyond those of JSON, such as 1e999, stays text: it could not be written again as a number.
     if _NUMBER.match(text) and isfinite(number := float(text)):
         return number
     return text
 
 
 def dump(value: Any, heading: str) -> bytes:
-    """*value* as a file, with *heading* as its first comment."""
+    """Return *value* as the content of a file, with *heading* as its first comment."""
     import yaml
 
     text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110)

@@ -1,1 +1,1 @@
-"""What recipes answer."""
+"""The reads of recipes."""

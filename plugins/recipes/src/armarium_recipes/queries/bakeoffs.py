@@ -18,7 +18,7 @@ from armarium_recipes.schemas.bakeoffs import Bakeoff, Bakeoffs, Champions
     "/api/recipes/project/bakeoffs", summary="The bake-offs, the newest first", answer=Bakeoffs, refusals=()
 )
 def list_bakeoffs(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
-    """Each with its whole table."""
+    """Each with its complete table."""
     newest_first = select(bakeoffs).order_by(bakeoffs.c.started_at.desc(), bakeoffs.c.id.desc())
     items = [bakeoff_answer(conn, engine, library, row._asdict()) for row in conn.execute(newest_first)]
     return {"items": items, "count": len(items)}
@@ -26,12 +26,12 @@ def list_bakeoffs(conn: Connection, engine: Engine, library: Library) -> dict[st
 
 @query("/api/recipes/project/bakeoffs/{bakeoff_id}", summary="One bake-off with its table", answer=Bakeoff)
 def read_bakeoff(conn: Connection, engine: Engine, library: Library, bakeoff_id: str) -> dict[str, Any]:
-    """The scores are those on the models' cards, so that they outlive the job. NotFound for an unknown one."""
+    """Scores are read from the models' cards, so they outlive the job. NotFound for an unknown one."""
     return bakeoff_answer(conn, engine, library, bakeoff_row(conn, bakeoff_id))
 
 
 def bakeoff_row(conn: Connection, bakeoff_id: str) -> dict[str, Any]:
-    """The row of a bake-off; NotFound."""
+    """Return the row of a bake-off; NotFound if there is none."""
     row = conn.execute(select(bakeoffs).where(bakeoffs.c.id == bakeoff_id)).first()
     if row is None:
         raise unknown_bakeoff(bakeoff_id)
@@ -45,7 +45,7 @@ def bakeoff_row(conn: Connection, bakeoff_id: str) -> dict[str, Any]:
     refusals=(),
 )
 def list_champions(conn: Connection) -> dict[str, Any]:
-    """Of hands that stand, in the order of their labels."""
+    """Hands that were not withdrawn, in the order of their labels."""
     asked = (
         select(champions, hands.c.label)
         .join(hands, hands.c.id == champions.c.hand_id)
@@ -57,7 +57,7 @@ def list_champions(conn: Connection) -> dict[str, Any]:
 
 
 def champion_answer(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its hand's label as a Champion."""
+    """Return a row with its hand's label as a Champion."""
     shown = ("hand_id", "label", "card", "name", "reader", "model", "bakeoff_id", "created_by", "created_at")
     return {key: row[key] for key in shown}
 

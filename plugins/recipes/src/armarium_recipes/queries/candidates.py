@@ -1,4 +1,6 @@
-"""Answers without writing: the recipe that answers lead to, what is wrong with one, and who could do a piece of work."""
+"""Reads that only compute: the recipe for given answers, what is wrong with a recipe, and the candidates for
+a piece of work.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,16 @@ Words = Annotated[str | None, Query(max_length=2_000)]
 
 @query(
     "/api/recipes/assemble",
-    summary="The recipe that answers lead to",
+    summary="The recipe for given answers",
     answer=Assembled,
     refusals=(422,),
     method="POST",
     prepare=notice,
 )
 def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers: Answers) -> dict[str, Any]:
-    """A whole recipe with reasons and gaps; nothing is written and no network asked. The choices that persons made for the
-    project stand."""
+    """A whole recipe with reasons and gaps; nothing is written and no request is made. People's choices for
+    the project are respected.
+    """
     return assemble(engine, library, answers, read_saved(conn).overrides).model_dump(mode="json")
 
 
@@ -50,14 +53,14 @@ def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers:
     prepare=notice,
 )
 def check_recipe(conn: Connection, engine: Engine, library: Library, asked: CheckRecipe) -> dict[str, Any]:
-    """Every reason it cannot run as it stands, step by step, in a project with the answers that are saved in it."""
+    """Every reason why it cannot run as it is, step by step, in a project with the answers saved there."""
     problems = problems_of(engine, library, asked.recipe, read_saved(conn).answers)
     return {"problems": [one.model_dump(mode="json") for one in problems], "ok": not problems}
 
 
 @query(
     "/api/recipes/candidates",
-    summary="Who could do a piece of work, and why or why not",
+    summary="The candidates for a piece of work, with reasons",
     answer=Candidates,
     refusals=(422,),
     prepare=notice,
@@ -73,11 +76,12 @@ def list_candidates(
     online: bool = False,
     step: Annotated[str | None, Query(max_length=64)] = None,
 ) -> dict[str, Any]:
-    """Ranked by the rules, then the refused with the reason. *scripts*, *languages* and *material* are lists with commas.
+    """Ranked by the rules, followed by the refused ones with the reason. *scripts*, *languages* and
+    *material* are comma-separated lists.
 
-    *step* is a step of the project's recipe: what it works with stands first, marked as chosen, and what is not said here is
-    taken from the recipe. Other machines are asked with *online* alone, never while the engine is held offline, and at most
-    daily.
+    *step* is a step of the project's recipe: the card it uses comes first, marked as chosen, and parameters
+    that are left out are taken from the recipe. Other machines are asked only with *online*, never while the
+    engine is offline, and at most daily.
     """
     project = read_saved(conn)
     own = None if step is None else _step(project, step)
@@ -113,7 +117,7 @@ def list_candidates(
 
 
 def _step(project: SavedSetup, step: str) -> Step:
-    """The step of the saved recipe; Invalid names those there are."""
+    """Return the step of the saved recipe; Invalid lists the steps."""
     steps = project.recipe.steps if project.recipe is not None else []
     found = next((one for one in steps if one.id == step), None)
     if found is None:
@@ -127,7 +131,7 @@ def _step(project: SavedSetup, step: str) -> Step:
 
 
 def _find_chosen(project: SavedSetup, step: Step) -> str | None:
-    """The id of the card that the step works with in the whole project."""
+    """Return the id of the card that the step uses in the whole project."""
     over = next(
         (one.card for one in project.overrides if one.scope == "project" and one.step == step.id), None
     )

@@ -1,4 +1,4 @@
-"""Reads of what recipes know; only the routes for so many pages look into a project."""
+"""Reads of what recipes know; only the routes for a number of pages look into a project."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Pages = Annotated[int, Query(ge=0, le=10**9)]
 
 
 def list_jobs(engine: Engine) -> list[dict[str, Any]]:
-    """The work that a recipe can name, in its order."""
+    """Return the work that a recipe can name, in its order."""
     return job_entries(engine)
 
 
 def list_topics(engine: Engine) -> list[dict[str, Any]]:
-    """Jobs and notions, explained."""
+    """Return jobs and notions, explained."""
     return [asdict(topic) for topic in topics_of(engine).values()]
 
 
 def read_topic(engine: Engine, topic_id: str) -> dict[str, Any]:
-    """One of them; NotFound."""
+    """Return one of them; NotFound if there is none."""
     topic = topics_of(engine).get(topic_id)
     if topic is None:
         raise NotFound(
@@ -48,22 +48,22 @@ def read_topic(engine: Engine, topic_id: str) -> dict[str, Any]:
 
 
 def list_purposes() -> list[dict[str, Any]]:
-    """What a project can be for, in the order in which setup offers it."""
+    """Return what a project can be for, in the order in which setup offers it."""
     return [{**asdict(purpose), "jobs": list(purpose.jobs)} for purpose in PURPOSES.values()]
 
 
 def list_languages(q: str, limit: int) -> list[dict[str, Any]]:
-    """Languages and dialects by name, tag or code, the nearest first."""
+    """Return languages and dialects by name, tag or code, nearest first."""
     return [asdict(language) for language in search_languages(q, limit)]
 
 
 def list_scripts(q: str, limit: int) -> list[dict[str, Any]]:
-    """Scripts by name, code or number, the nearest first."""
+    """Return scripts by name, code or number, nearest first."""
     return [{name: getattr(script, name) for name in NAMED} for script in search_scripts(q, limit)]
 
 
 def derived_facts(engine: Engine, codes: Sequence[str]) -> dict[str, Any]:
-    """What follows from these scripts, and what is true of this machine; Invalid for a script that there is not."""
+    """Return what follows from these scripts, and facts about this machine; Invalid for an unknown script."""
     machine = this_machine(engine)
     return {
         "scripts": [_facts(_require_script(code)) for code in dict.fromkeys(codes)],
@@ -79,7 +79,8 @@ def _require_script(code: str) -> Script:
     script = find_script(code)
     if script is None:
         raise Invalid(
-            f"ISO 15924 has no script {code}. Codes have four letters, such as Latn; the list of scripts is searched by name.",
+            f"ISO 15924 has no script {code}. Codes have four letters, such as Latn; search the "
+            "list of scripts by name.",
             code="unknown_script",
             script=code,
         )
@@ -99,7 +100,7 @@ def _facts(script: Script) -> dict[str, Any]:
 
 @query(
     "/api/recipes/routes",
-    summary="Ways to get through so many pages, with cost and time",
+    summary="Ways to work through a number of pages, with cost and time",
     answer=Routes,
     refusals=(),
 )
@@ -112,10 +113,11 @@ def list_routes(
     pages: Pages = 0,
     sample_pages: Annotated[int, Query(ge=0, le=10**9)] = 300,
 ) -> dict[str, Any]:
-    """With a provider's model, with a reader of this machine, and with one that is taught on a sample of *sample_pages*.
+    """With a provider's model, with a reader on this machine, and with a reader taught on a sample of
+    *sample_pages*.
 
-    *teacher* and *local_reader* are named by card, reader, provider or model. Each figure is marked measured, estimate or
-    unknown, with where it is from; of a model that is not here or set up nothing is known.
+    *teacher* and *local_reader* are named by card, reader, provider or model. Each figure is marked measured,
+    estimate or unknown, with its source; for a model that is not here or set up, all figures are unknown.
     """
     found = routes_for(
         conn,

@@ -1,4 +1,4 @@
-"""What the project keeps of its recipe, read."""
+"""Reads of the project's saved recipe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armarium_recipes.schemas.project import Automatic, ProjectRecipe, StartPlan
     prepare=notice,
 )
 def get_project_recipe(conn: Connection) -> dict[str, Any]:
-    """Also how its files stand: in step, edited, refused with the line, or both changed."""
+    """Also the state of its files: in step, edited, refused with the line, or both changed."""
     return {**read_saved(conn).answer(), "files": file_answers(conn)}
 
 
@@ -34,13 +34,15 @@ def get_project_recipe(conn: Connection) -> dict[str, Any]:
     prepare=notice,
 )
 def get_start_plan(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
-    """Its cards in order, what is skipped and why, what is to be fetched first, and what it is likely to cost."""
+    """Its cards in order, what is skipped and why, what must be downloaded first, and the probable cost."""
     return make_plan(engine, library, conn).answer()
 
 
-@query("/api/recipes/project/automatic", summary="What happens by itself", answer=Automatic, prepare=notice)
+@query(
+    "/api/recipes/project/automatic", summary="What happens automatically", answer=Automatic, prepare=notice
+)
 def get_automatic(conn: Connection, engine: Engine, library: Library) -> dict[str, Any]:
-    """When pages are added, and when a reading is corrected. It only reads."""
+    """When pages are added, and when a reading is corrected. Nothing is written."""
     return automatic(engine, make_plan(engine, library, conn))
 
 

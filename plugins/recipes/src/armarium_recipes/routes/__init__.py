@@ -1,1 +1,1 @@
-"""Routes that are written by hand: what is the same for every project, and files."""
+"""Handwritten routes: for what is the same in every project, and for files."""

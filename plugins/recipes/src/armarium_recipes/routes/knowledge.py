@@ -1,4 +1,6 @@
-"""What recipes know, for whoever may ask the engine: it is the same for every project, and there need be none."""
+"""Routes for what recipes know, open to whoever may use the engine: it is the same for every project, and
+needs none.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def list_jobs(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
 
 @router.get("/topics", summary="Jobs and notions, explained", response_model=Topics, responses=REFUSALS())
 def list_topics(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """Each once, in plain words: the recipe jobs in the order of the work, then the notions."""
+    """Each once, in plain words: the recipe jobs in the order of the work, then the other notions."""
     return _answer_list(knowledge.list_topics(engine))
 
 
@@ -57,7 +59,7 @@ def read_topic(engine: CurrentEngine, topic_id: str, _: CurrentPrincipal) -> Res
     "/recipes/purposes", summary="What a project can be for", response_model=Purposes, responses=REFUSALS()
 )
 def list_purposes(_: CurrentPrincipal) -> Response:
-    """In the order in which setup offers them, each with its jobs and whether it runs by itself."""
+    """In the order in which setup offers them, each with its jobs and whether it runs automatically."""
     return _answer_list(knowledge.list_purposes())
 
 
@@ -68,7 +70,7 @@ def list_purposes(_: CurrentPrincipal) -> Response:
     responses=REFUSALS(),
 )
 def search_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
-    """The nearest first: whose tag or code it is, whose name it is, then names that begin so or hold it."""
+    """Nearest first: exact tags and codes, exact names, then names that begin with the query or contain it."""
     return _answer_list(knowledge.list_languages(q, limit))
 
 
@@ -76,20 +78,21 @@ def search_languages(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> R
     "/recipes/scripts", summary="Scripts by name or code", response_model=Scripts, responses=REFUSALS()
 )
 def search_scripts(_: CurrentPrincipal, q: Asked = "", limit: Limit = 20) -> Response:
-    """The nearest first: whose code or number it is, then names that begin so or hold it."""
+    """Nearest first: exact codes and numbers, then names that begin with the query or contain it."""
     return _answer_list(knowledge.list_scripts(q, limit))
 
 
 @router.get(
     "/recipes/derived",
-    summary="What setup works out instead of asking",
+    summary="What setup finds out instead of asking",
     response_model=Derived,
     responses=REFUSALS(422),
 )
 def read_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []) -> Response:  # noqa: B006
-    """For the scripts named (each its own `scripts=`, or parted by commas), this machine, keys, and places to run.
+    """For the named scripts (repeated `scripts=`, or separated by commas), this machine, keys, and places to
+    run.
 
-    Each fact says where it is from. 422 for a script that ISO 15924 does not have.
+    Each fact states its source. 422 for a script that is not in ISO 15924.
     """
     codes = [code.strip() for one in scripts for code in one.split(",") if code.strip()]
     return json_response(knowledge.derived_facts(engine, codes))

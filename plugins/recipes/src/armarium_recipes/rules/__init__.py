@@ -1,1 +1,1 @@
-"""The rules by which answers become a recipe, and by which a recipe is checked."""
+"""The rules by which answers become a recipe and by which a recipe is checked."""

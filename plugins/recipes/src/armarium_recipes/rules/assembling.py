@@ -1,4 +1,4 @@
-"""From answers to a recipe: the tables of rules are applied, cards are chosen, and what nothing can do is named a gap."""
+"""From answers to a recipe: apply the rules, choose cards, and mark work that nothing here can do as a gap."""
 
 from __future__ import annotations
 
@@ -45,19 +45,22 @@ from armarium_recipes.schemas.recipe import (
 )
 
 ALTERNATIVES = 3
-"""Cards that are named beside the one that was chosen."""
+"""How many alternative cards are named beside the chosen one."""
 
-OTHER_SCRIPT = "Lines in {script} are not told from the others by themselves: use its model for the folders that hold them."
+OTHER_SCRIPT = (
+    "Lines in {script} cannot be separated from the others automatically: use its model for the "
+    "folders that contain them."
+)
 
 
 def assemble(
     engine: Engine, library: Library | None, answers: Answers, overrides: Sequence[Override] = ()
 ) -> Assembled:
-    """The recipe that the rules give for *answers*, with the choices that persons made for the whole project.
+    """Return the recipe that the rules give for *answers*, with people's choices for the whole project.
 
-    Every step has its reasons. Work that nothing here can do stands as a step with a gap, which is only offered, so the
-    recipe runs without it. Writes nothing and asks no network; the same answers on the same machine give the same recipe.
-    Invalid for a purpose, layer, job, language or script that there is not.
+    Every step has its reasons. Work that nothing here can do becomes a step with a gap, which is only
+    offered, so that the recipe runs without it. Nothing is written and no request is made; the same answers
+    on the same machine give the same recipe. Invalid for an unknown purpose, layer, job, language or script.
     """
     situation = understand_answers(engine, answers)
     cards = cards_for(engine, library, chosen_ids(None, overrides))
@@ -67,7 +70,7 @@ def assemble(
 
 @dataclass
 class _Work:
-    """A piece of work that the recipe is to have, with what is said for it so far."""
+    """A piece of work for the recipe, with the reasons given for it so far."""
 
     job: str
     reasons: list[str]
@@ -77,7 +80,7 @@ class _Work:
 
 @dataclass
 class _Assembly:
-    """One recipe in the making."""
+    """A recipe being assembled."""
 
     engine: Engine
     library: Library | None
@@ -87,7 +90,7 @@ class _Assembly:
     gaps: list[Gap] = field(default_factory=list)
     options: list[CloudOption] = field(default_factory=list)
     ranked: dict[tuple[str, tuple[str, ...]], list[Card]] = field(default_factory=dict)
-    """What `rank` answered already."""
+    """Earlier results of `rank`."""
 
     def assemble(self) -> Assembled:
         steps: list[Step] = []
@@ -99,7 +102,9 @@ class _Assembly:
         return Assembled(recipe=recipe, gaps=self.gaps, cloud_options=self.options, problems=problems)
 
     def _works(self) -> list[_Work]:
-        """What was asked for, what that needs and what is joined, without what there is nothing to do for; in order."""
+        """Return the work that was asked for, that it needs, and that is joined to it, without work for which
+        there is nothing to do; in order.
+        """
         wanted = dict(self._collect_wanted())
         left_out: dict[str, str] = {}
         for job in wanted:
@@ -118,7 +123,7 @@ class _Assembly:
         return ordered
 
     def _collect_wanted(self) -> dict[str, list[str]]:
-        """Each job with the reasons for it: who asked for it, then what needs it."""
+        """Return each job with the reasons for it: who asked for it, then what needs it."""
         answers = self.situation.answers
         asked = [
             *(
@@ -144,7 +149,7 @@ class _Assembly:
             for need in rule.needs if rule is not None else ():
                 if need not in wanted:
                     assert rule is not None
-                    wanted[need] = [f"The step {rule.step} works on what it gives."]
+                    wanted[need] = [f"The step {rule.step} works on its output."]
                     queue.append(need)
         return wanted
 
@@ -156,9 +161,10 @@ class _Assembly:
         return self.situation.holds(rule.where, works, trainable=trainable)
 
     def _steps_of(self, work: _Work) -> list[Step]:
-        """One step. Where its model does not know all scripts, one more for each of the others: which lines are written in
-        it no step finds out, so those are only offered."""
-        rule = RULE_OF.get(work.job) or StepRule(work.job, _step_id(work.job), "A plugin's own work.")
+        """Return one step, or, if its model does not know all scripts, another one for each remaining script:
+        no step finds out which lines are in it, so those are only offered.
+        """
+        rule = RULE_OF.get(work.job) or StepRule(work.job, _step_id(work.job), "Work of a plugin.")
         codes = self.situation.codes
         known = self._known_scripts(work.job, rule) if rule.by_script else codes
         if known == codes:
@@ -173,7 +179,9 @@ class _Assembly:
         return steps
 
     def _known_scripts(self, job: str, rule: StepRule) -> list[str]:
-        """The project's scripts that the step's model reads: all where one is found for all, else the first that any reads."""
+        """Return the project's scripts that the step's model reads: all of them if one model reads all,
+        otherwise the first script that any model reads.
+        """
         codes = self.situation.codes
         picked = self.chosen.get(rule.step)
         card = next((one for one in self.cards if picked is not None and one.id == picked.id), None)
@@ -226,7 +234,9 @@ class _Assembly:
     def _choose(
         self, step_id: str, ranked: Sequence[Card], codes: Sequence[str]
     ) -> tuple[Card | None, list[str]]:
-        """The card a step works with, and why: a person's choice that still does the work, else the first by the rules."""
+        """Return a person's choice of a card that still does the work, otherwise the first by the rules; and
+        why.
+        """
         first = ranked[0] if ranked and ranked[0].refused is None else None
         picked = self.chosen.get(step_id)
         if picked is None:
@@ -237,11 +247,11 @@ class _Assembly:
         card = next((one for one in ranked if one.id == picked.id), None)
         if card is not None and card.availability != "not_here":
             return card, [f"{card.name} was chosen by a person."]
-        gone = f"The model that was chosen before ({picked.id}) is not here any more."
+        gone = f"The model that was chosen before ({picked.id}) is no longer here."
         return first, [gone, *(self._explain_choice(ranked) if first is not None else [])]
 
     def _explain_choice(self, ranked: Sequence[Card]) -> list[str]:
-        """Why the first card stands before the second."""
+        """Explain why the first card is ranked before the second."""
         first = ranked[0]
         if len(ranked) == 1 or ranked[1].refused is not None:
             return [f"“{first.name}” is the only one here that does it."]
@@ -253,12 +263,12 @@ class _Assembly:
         return [rule.because.format(**said)]
 
     def _unread(self, card: Card) -> list[str]:
-        """The languages of the project that the card does not name."""
+        """Return the languages of the project that the card does not name."""
         known = {primary_subtag(tag) for tag in card.languages}
         named = zip(self.situation.languages, self.situation.names, strict=True)
         lacking = [name for tag, name in named if known and primary_subtag(tag) not in known]
         return (
-            [f"{card.name} was not made for {', '.join(lacking)}; look at what it reads there."]
+            [f"{card.name} was not made for {', '.join(lacking)}; check what it reads there."]
             if lacking
             else []
         )
@@ -276,7 +286,7 @@ class _Assembly:
         return settings, reasons
 
     def _language_for(self, card: Card | None) -> str:
-        """The first of the project's languages that the model names, else the first."""
+        """Return the first of the project's languages that the model names, otherwise the first language."""
         known = {primary_subtag(tag) for tag in card.languages} if card is not None else set()
         tags = self.situation.languages
         return next((tag for tag in tags if primary_subtag(tag) in known), tags[0])
@@ -288,7 +298,7 @@ class _Assembly:
         return self.ranked[key]
 
     def _is_done(self, job: str, codes: Sequence[str]) -> bool:
-        """Whether the rules take a model for it."""
+        """Return whether the rules accept a model for it."""
         return any(card.refused is None for card in self._rank_cards(job, codes)[:1])
 
     def _collect_answers(self, codes: Sequence[str]) -> dict[str, Any]:
@@ -307,10 +317,13 @@ class _Assembly:
         declared = self.engine.recipe_jobs.get(job)
         if declared is None:
             name = JOBS[job].name if job in JOBS else job
-            return "no-model-for-job", f"No plugin that is installed offers “{name}”.", None
+            return "no-model-for-job", f"No installed plugin offers “{name}”.", None
         return (
             "no-model-for-job",
-            "It asks a language model, and no provider of one is set up: add a server on this machine, or a service.",
+            (
+                "It needs a language model, and no provider of one is set up: add a server on this "
+                "machine, or a service."
+            ),
             "choose-cloud",
         )
 
@@ -319,7 +332,7 @@ class _Assembly:
         self.gaps.append(Gap(step=step.id, job=step.job, kind=kind, sentence=sentence, fix=fix))
 
     def _offer_cloud(self, step: Step, ranked: Sequence[Card], codes: Sequence[str]) -> None:
-        """Models of providers that would do it, were pages allowed to leave."""
+        """Return models of providers that could do it if pages were allowed to leave."""
         for card in ranked:
             allowed = {**self._collect_answers(codes), "cloud_allowed": True}
             if card.runs_where == "provider" and card.provider and refusal_of(card, **allowed) is None:
@@ -349,7 +362,7 @@ class _Assembly:
         )
 
     def _defaults(self) -> Defaults:
-        """One direction for all where all scripts share it, and the fonts of the scripts."""
+        """Return one direction for all if all scripts share it, and the fonts of the scripts."""
         given = {code.title(): direction for code, direction in self.situation.answers.directions.items()}
         directions: dict[Direction, None] = {}
         for script in self.situation.scripts:
@@ -368,7 +381,7 @@ _OUTPUT = next(place for place, rule in enumerate(STEPS) if rule.job == "train-a
 
 
 def _place_of(job: str) -> float:
-    """Where a job stands among the steps; a plugin's own stands before training and output."""
+    """Return the position of a job among the steps; work of a plugin comes before training and output."""
     return _ORDER.get(job, _OUTPUT - 0.5)
 
 
@@ -378,7 +391,7 @@ def _layer_of(engine: Engine, job: str) -> str:
 
 
 def _step_id(job: str) -> str:
-    """The id of a step for a job that the rules do not know."""
+    """Return the id of a step for a job that the rules do not know."""
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in job.lower()).strip("-")
     return plain[:64] or "step"
 

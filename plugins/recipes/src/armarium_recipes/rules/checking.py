@@ -1,4 +1,4 @@
-"""Why a recipe cannot run as it stands: every reason, step by step, each with what puts it right."""
+"""Why a recipe cannot run as it is: every reason, step by step, each with its remedy."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ from armarium_recipes.schemas.recipe import (
 )
 
 DEEPEST, MOST_PLACES = 40, 50_000
-"""Levels and places of a recipe that are looked at; one beyond that is refused whole."""
+"""The deepest level and the most places of a recipe that are checked; a larger recipe is refused as a whole.
+"""
 
 Path = tuple[str, ...]
-"""The keys that lead to a place of a recipe."""
+"""The keys that lead to a place in a recipe."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
@@ -45,16 +46,16 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 def problems_of(
     engine: Engine, library: Library | None, recipe: object, answers: Answers | None = None
 ) -> list[Problem]:
-    """Every reason *recipe*, raw as it was read from a file or a body, cannot run; empty when it can.
+    """Return every reason why *recipe*, raw as read from a file or a body, cannot run; empty if it can.
 
-    *answers* say whether pages may leave the machine and how much memory it has; without them pages stay, and the
-    machine's own memory counts. What is no recipe is answered as `malformed` and looked at no further.
+    *answers* say whether pages may leave the machine and how much memory it has; without them pages stay, and
+    the machine's own memory counts. If it is not a recipe, the only answer is `malformed`.
     """
     if isinstance(recipe, Recipe):
         recipe = recipe.model_dump(mode="json")
     places = list(_places(recipe))
     if len(places) > MOST_PLACES or any(len(path) > DEEPEST for path, _ in places[-1:]):
-        # Looked at no further: it might hold itself, and have no end.
+        # Not checked further: it might contain itself and never end.
         size = f"{DEEPEST} levels and {MOST_PLACES:,} places at most"
         return [_malformed_step(None, f"It is too deep or too large for a recipe: {size}.")]
     wrong = list(_find_forbidden(recipe, places))
@@ -71,7 +72,7 @@ def problems_of(
 def problems_with(
     cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
 ) -> list[Problem]:
-    """As `problems_of`, for a recipe that is one, with the cards that are known."""
+    """As `problems_of`, for a valid recipe, with the known cards."""
     found = [*_find_unknown(recipe), *_find_repeated(recipe.steps)]
     known = {card.id: card for card in cards}
     for step in recipe.steps:
@@ -81,12 +82,12 @@ def problems_with(
 
 
 def is_only_offered(step: Step) -> bool:
-    """Whether a step waits for something: for a condition under which it is offered, or for what it has a gap for."""
+    """Return whether a step waits for something: a condition under which it is offered, or a gap."""
     return step.offered_when != When() or gap_of(step) is not None
 
 
 def gap_of(step: Step) -> str | None:
-    """What a step lacks, in words; None for a gap that its settings have filled since."""
+    """Return what a step lacks, in words; None if its settings have filled the gap since."""
     rule = RULE_OF.get(step.job)
     if (
         step.gap is not None
@@ -116,7 +117,7 @@ class _Check:
         self.memory_gb = stated if stated is not None else this_machine(engine).memory_gb
 
     def problems(self) -> Iterator[Problem]:
-        """All of them, in the order in which they are met."""
+        """Return all problems, in the order in which they are found."""
         step = self.step
         yield from self._form()
         if step.job not in JOBS and step.job not in self.engine.recipe_jobs:
@@ -134,7 +135,7 @@ class _Check:
         leaves = leaves or (card is None and "cloud" in (step.model or {}))
         if leaves and not self.cloud_allowed and (card is None or card.runs_where != "provider"):
             yield self._problem(
-                "cloud-not-allowed", "It works on another machine, and pages may not leave this one."
+                "cloud-not-allowed", "It runs on another machine, and pages may not leave this one."
             )
 
     def _form(self) -> Iterator[Problem]:
@@ -143,7 +144,8 @@ class _Check:
             forms = "; ".join(", ".join(form) for form in PIN_FORMS)
             yield _malformed_step(
                 step.id,
-                f"Its model is named by {', '.join(step.model) or 'nothing'}; it is named by one of: {forms}.",
+                f"It names its model by {', '.join(step.model) or 'nothing'}; it must name it by "
+                f"one of: {forms}.",
             )
         if step.prompt is not None:
             yield from self._prompt(step.prompt)
@@ -164,7 +166,7 @@ class _Check:
         )
         if outside:
             yield _malformed_step(
-                self.step.id, f"Its prompt {prompt[:120]!r} is no file within the project's folder recipe."
+                self.step.id, f"Its prompt {prompt[:120]!r} is not a file within the project's folder recipe."
             )
         elif self.library is not None:
             try:
@@ -181,7 +183,7 @@ class _Check:
             )
             yield self._problem(
                 "no-model-for-job",
-                f"Its model {step.card.id} is not here any more, or never was; choose one that is.",
+                f"Its model {step.card.id} is no longer here, or never was; choose one that is.",
                 fix=fix,
                 card=step.card.id,
             )
@@ -204,14 +206,17 @@ class _Check:
         ):
             kind = _KINDS[refusal.kind]
             if refusal.kind == "not-here" and card.availability != "not_here":
-                # A person may choose what the rules do not; only what cannot run here is a problem.
+                # A person may choose a card that the rules refuse; only one that cannot run here is a
+                # problem.
                 continue
             if refusal.kind == "licence-not-accepted" and step.licence_accepted:
                 continue
             yield self._problem(kind, refusal.reason, card=card.id)
 
     def _place(self, card: Card | None) -> Iterator[Problem]:
-        """What work without a model says of where it is to be done: of an export, that its folder is not there."""
+        """Return the refusal of work without a model about its place: for example, that the folder of an
+        export is missing.
+        """
         job = self.engine.recipe_jobs.get(self.step.job)
         if job is None or self.library is None or card is None or card.reader or card.provider:
             return
@@ -249,7 +254,7 @@ class _Check:
             yield self._problem(kind, sentence)
 
     def _scope(self) -> tuple[list[str], list[str]]:
-        """The scripts and languages that the step's model must know."""
+        """Return the scripts and languages that the step's model must know."""
         suits, applies = self.recipe.suits, self.step.applies_to
         if not isinstance(applies, LinesIn):
             return suits.scripts, suits.languages
@@ -272,8 +277,8 @@ class _Check:
         )
 
 
-_UNKNOWN_JOB = "correct its name, or install the plugin that brings it."
-_NOBODY = "no plugin that is installed offers it. Install one, or take the step out."
+_UNKNOWN_JOB = "correct its name, or install the plugin that provides it."
+_NOBODY = "no installed plugin offers it. Install one, or remove the step."
 
 _KINDS: Mapping[RefusalKind, ProblemKind] = {
     "no-model-for-job": "no-model-for-job",
@@ -288,7 +293,7 @@ _KINDS: Mapping[RefusalKind, ProblemKind] = {
 
 
 def nearest(refused: Sequence[Card]) -> tuple[ProblemKind, str]:
-    """Of cards that are all refused: the kind of problem and the reason of the one that comes nearest to being taken."""
+    """Return the kind of problem and the reason of that refused card which is closest to being accepted."""
     reasons = [card.refused for card in refused if card.refused is not None]
     best = max(reasons, key=lambda one: PROBLEM_ORDER.index(_KINDS[one.kind]))
     return _KINDS[best.kind], best.reason
@@ -301,11 +306,11 @@ def _malformed_step(step: str | None, sentence: str) -> Problem:
 def _sentences(error: ValidationError) -> Iterator[str]:
     for one in error.errors(include_url=False, include_input=False, include_context=False)[:50]:
         place = ".".join(map(str, one["loc"]))
-        yield f"{place[:200]}: {one['msg']}." if place else f"This is no recipe: {one['msg']}."
+        yield f"{place[:200]}: {one['msg']}." if place else f"This is not a recipe: {one['msg']}."
 
 
 def _find_unknown(recipe: Recipe) -> Iterator[Problem]:
-    """Purposes, scripts, languages and layers that there are not."""
+    """Return unknown purposes, scripts, languages and layers."""
     for purpose in recipe.purposes:
         if purpose not in PURPOSES:
             yield _malformed_step(None, f"purposes: there is no purpose {purpose[:80]!r}.")
@@ -329,20 +334,22 @@ def _find_unknown(recipe: Recipe) -> Iterator[Problem]:
                 )
 
 
-_CODES = "scripts go by codes of ISO 15924, such as Latn."
-_TAGS = "languages go by BCP 47 tags, such as la."
+_CODES = "scripts are named by codes of ISO 15924, such as Latn."
+_TAGS = "languages are named by BCP 47 tags, such as la."
 
 
 def _find_repeated(steps: Sequence[Step]) -> Iterator[Problem]:
     seen = set[str]()
     for step in steps:
         if step.id in seen:
-            yield _malformed_step(step.id, f"Two steps are called {step.id}; each needs a name of its own.")
+            yield _malformed_step(step.id, f"Two steps have the id {step.id}; each needs its own.")
         seen.add(step.id)
 
 
 def _places(recipe: object) -> Iterator[tuple[Path, Any]]:
-    """Every place of *recipe* with the keys that lead to it; ends with the first that is too deep or one too many."""
+    """Yield every place of *recipe* with the keys that lead to it; stops at the first that is too deep or one
+    too many.
+    """
     waiting: list[tuple[Path, Any]] = [((), recipe)]
     looked = 0
     while waiting:
@@ -358,7 +365,7 @@ def _places(recipe: object) -> Iterator[tuple[Path, Any]]:
 
 
 def _find_forbidden(recipe: object, places: Iterable[tuple[Path, Any]]) -> Iterator[Problem]:
-    """Keys that a recipe must not have, at whatever depth."""
+    """Return keys that a recipe must not have, at any depth."""
     for path, value in places:
         for key in value if isinstance(value, Mapping) else ():
             if why := _why_not(str(key), path):
@@ -368,19 +375,19 @@ def _find_forbidden(recipe: object, places: Iterable[tuple[Path, Any]]) -> Itera
 
 def _why_not(key: str, path: tuple[str, ...]) -> str | None:
     if key == "scripts":
-        return None if path == ("suits",) else "scripts stand in suits and nowhere else."
+        return None if path == ("suits",) else "scripts may be named in suits only."
     plain = unicodedata.normalize("NFKC", key)
     whole = re.sub(r"[^a-z0-9]", "", plain.lower())
     words = [one.lower() for one in _WORD.findall(plain)]
     for word in (whole, *words):
         named = FORBIDDEN_WORDS.get(word) or FORBIDDEN_WORDS.get(word.removesuffix("s"))
         if named:
-            return f"a recipe names no {named.removeprefix('a ').removeprefix('an ')}; take this key out."
+            return f"a recipe must not name {named}; remove this key."
     return None
 
 
 def _step_of(recipe: object, path: tuple[str, ...]) -> str | None:
-    """The id of the step that *path* lies in."""
+    """Return the id of the step that contains *path*."""
     if len(path) < 2 or path[0] != "steps" or not isinstance(recipe, Mapping) or not path[1].isdigit():
         return None
     try:

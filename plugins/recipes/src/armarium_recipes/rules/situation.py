@@ -1,4 +1,4 @@
-"""What the answers say, in the codes that cards use; a code that names nothing is refused in words."""
+"""The answers, in the codes that cards use; an unknown code is refused with a sentence."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Situation:
     answers: Answers
     scripts: tuple[Script, ...]
     languages: tuple[str, ...]
-    """Tags as they were given, with the language's code of the catalogue in the place of an older one."""
+    """Tags as given, with outdated codes of languages replaced by those of the catalogue."""
     names: tuple[str, ...]
-    """The languages' names, in the same order."""
+    """The names of the languages, in the same order."""
     memory_gb: float | None
 
     @property
     def codes(self) -> list[str]:
-        """The scripts' codes."""
+        """Return the codes of the scripts."""
         return [script.code for script in self.scripts]
 
     @property
     def pictures(self) -> list[str]:
-        """The kinds of material that are read from pictures."""
+        """Return the kinds of material that are read from pictures."""
         return [one for one in self.answers.materials if one != "text"]
 
     def holds(self, condition: Condition, jobs: Iterable[str], *, trainable: bool = False) -> bool:
-        """Whether *condition* holds for a recipe of these *jobs*."""
+        """Return whether *condition* holds for a recipe of these *jobs*."""
         materials = set(self.answers.materials)
         return (
             (condition.with_job is None or condition.with_job in jobs)
@@ -50,7 +50,9 @@ class Situation:
 
 
 def understand_answers(engine: Engine, answers: Answers) -> Situation:
-    """*answers* with their codes looked up. Invalid names the first that is none, and says where to look."""
+    """Return *answers* with their codes looked up. Invalid names the first unknown one, and says where to
+    look.
+    """
     for purpose in answers.purposes:
         if purpose not in PURPOSES:
             raise _unknown("purpose", purpose, f"There are: {', '.join(PURPOSES)}.")
@@ -64,7 +66,9 @@ def understand_answers(engine: Engine, answers: Answers) -> Situation:
     for code in answers.directions:
         if code.title() not in {script.code for script in scripts}:
             raise _unknown(
-                "script of the answers", code, "A direction is given for one of the scripts named beside it."
+                "A direction can be given only for one of the scripts in the answers.",
+                code,
+                "A direction is given for one of the scripts named beside it.",
             )
     languages = tuple(dict.fromkeys(tags))
     memory = answers.memory_gb if answers.memory_gb is not None else this_machine(engine).memory_gb
@@ -73,45 +77,45 @@ def understand_answers(engine: Engine, answers: Answers) -> Situation:
 
 
 def require_job(engine: Engine, job: str) -> str:
-    """*job* itself; Invalid where neither the rules nor a plugin know it."""
+    """Return *job* itself; Invalid if neither the rules nor a plugin know it."""
     if job not in JOBS and job not in engine.recipe_jobs:
         raise _unknown("job", job, f"There are: {', '.join(dict.fromkeys([*JOBS, *engine.recipe_jobs]))}.")
     return job
 
 
 def require_script(code: str) -> Script:
-    """The script of this code; Invalid."""
+    """Return the script with this code; Invalid if there is none."""
     found = find_script(code)
     if found is None:
         raise _unknown(
             "script",
             code,
-            "Scripts go by codes of ISO 15924 (Latn, Arab); look the script up among the scripts by its name.",
+            "Scripts are named by codes of ISO 15924 (Latn, Arab); search the scripts by name to find one.",
         )
     return found
 
 
 def require_language(tag: str) -> str:
-    """The tag to work with: its first part as the catalogue has it; Invalid for one that names no language."""
+    """Return the tag to work with, its first part as in the catalogue; Invalid if it names no language."""
     found = find_language(tag)
     if found is None or found.code is None:
         raise _unknown(
             "language",
             tag,
-            "Languages go by BCP 47 tags (es, la, de-AT); look the language up among the languages by its name.",
+            "Languages are named by BCP 47 tags (es, la, de-AT); search the languages by name to find one.",
         )
     _, mark, rest = tag.replace("_", "-").partition("-")
     return f"{found.code.partition('-')[0]}{mark}{rest}"
 
 
 def language_name(tag: str) -> str:
-    """What people call the language."""
+    """Return the usual name of the language."""
     found = find_language(tag)
     return tag if found is None else found.name
 
 
 def require_materials(materials: Sequence[str], known: Sequence[str]) -> None:
-    """Invalid for a kind of material that there is not."""
+    """Check the kinds of material; Invalid for an unknown one."""
     for material in materials:
         if material not in known:
             raise _unknown("material", material, f"There are: {', '.join(known)}.")

@@ -1,7 +1,8 @@
-"""The rules, as data: which work is joined to what was asked for, how each piece of work becomes a step, with which
-settings and why, and what each kind of problem is put right by.
+"""The rules, as data: which work is joined to what was asked for; how each piece of work becomes a step, with
+which settings and why; and the remedy for each kind of problem.
 
-Nothing is decided here: `assembling` and `checking` read these tables. A condition holds when all that it states holds.
+Nothing is decided here: `assembling` and `checking` read these tables. A condition holds if everything it
+states holds.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from typing import Any
 from armarium_recipes.schemas.recipe import Fix, ProblemKind, When
 
 TRAINING_FROM_PAGES = 5_000
-"""Pages from which on a training is offered."""
+"""The number of pages from which training is offered."""
 
 CORRECTED_LINES_TO_TRAIN = 500
-"""Lines that a person has corrected, from which on a training is offered."""
+"""The number of lines corrected by a person from which training is offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must be so in the answers for a rule to apply."""
+    """What must be true of the answers for a rule to apply."""
 
     with_job: str | None = None
     """The recipe has a step for this work."""
@@ -31,12 +32,12 @@ class Condition:
     """All of the material is of these kinds."""
     pages_at_least: int = 0
     trainable_reader: bool = False
-    """The reader that was chosen can be trained further here."""
+    """The chosen reader can be trained further here."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedWork:
-    """Work that is joined to a recipe without being asked for."""
+    """Work that is added to a recipe without being asked for."""
 
     job: str
     where: Condition
@@ -47,7 +48,7 @@ class JoinedWork:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Work that was asked for, and that there is nothing to do for."""
+    """Work that was asked for but has nothing to do."""
 
     jobs: frozenset[str]
     where: Condition
@@ -56,7 +57,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class StepRule:
-    """How a piece of work becomes a step. The steps of a recipe stand in the order of these rules."""
+    """How a piece of work becomes a step. The steps of a recipe are in the order of these rules."""
 
     job: str
     step: str
@@ -65,14 +66,16 @@ class StepRule:
     """Work that must be done before it."""
     applies_to: str = "pages"
     by_script: bool = False
-    """Whether it is done by a model that must know script, language and material."""
+    """Whether it needs a model that knows script, language and material."""
     given: tuple[str, str] | None = None
     """A setting that only a person can give, and the sentence that asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingRule:
-    """A setting of a step that follows from the answers: `$language` stands for the first language the model names."""
+    """A setting of a step that follows from the answers: `$language` means the first language the model
+    names.
+    """
 
     job: str
     setting: str
@@ -84,45 +87,45 @@ _READ, _LINES, _NAMES = "read-a-line", "find-lines", "find-names-tag-words"
 
 STEPS: tuple[StepRule, ...] = (
     StepRule("prepare-the-image", "prepare", "Pictures are levelled before anything is looked for on them."),
-    StepRule("split-pages", "split", "A photograph of an open book is two pages: it is cut at its gutter first."),
-    StepRule(_LINES, "find-lines", "Whatever reads lines must know where they are.", by_script=True),
-    StepRule("find-regions", "find-regions", "Blocks of text are made of the lines and the white between them.", (_LINES,)),
-    StepRule("put-in-order", "put-in-order", "Columns, margins and footnotes are read in their order.", (_LINES,)),
+    StepRule("split-pages", "split", "A photograph of an open book is two pages: it is split at its gutter first."),
+    StepRule(_LINES, "find-lines", "Reading lines requires knowing where they are.", by_script=True),
+    StepRule("find-regions", "find-regions", "Blocks of text are formed from the lines and the white space between them.", (_LINES,)),
+    StepRule("put-in-order", "put-in-order", "Columns, margins and footnotes are put in reading order.", (_LINES,)),
     StepRule("refine-shapes", "refine-shapes", "Each line gets an outline of its own ink.", (_LINES,)),
     StepRule("find-signs", "find-signs", "Marks and signs are found by their shape.",
              given=("examples", "Name examples of the signs in the step's settings (examples).")),
     StepRule("find-a-tables-cells", "cells", "Rows and columns are found before they are read.", ("find-regions",)),
     StepRule(_READ, "read", "The lines are read one by one.", (_LINES,), applies_to="lines", by_script=True),
     StepRule("read-a-page", "read-pages", "Lines are found and read in one go.", by_script=True),
-    StepRule("tie-text-to-lines", "tie-text", "Text that is there already is shared out among the lines.", (_LINES,)),
-    StepRule("correct", "correct", "A model goes over what was read; what a person wrote stays.", (_READ,), "readings"),
-    StepRule("trace-a-drawing", "trace", "Drawings are kept as drawings.", ("find-regions",)),
+    StepRule("tie-text-to-lines", "tie-text", "Existing text is divided among the lines.", (_LINES,)),
+    StepRule("correct", "correct", "A model reviews what was read; what a person wrote is not changed.", (_READ,), "readings"),
+    StepRule("trace-a-drawing", "trace", "Drawings are stored as drawings.", ("find-regions",)),
     StepRule("identify-signs", "identify-signs", "A model says what the signs are.", ("find-signs",)),
-    StepRule("transcribe-speech", "speech", "What is spoken is written down."),
+    StepRule("transcribe-speech", "speech", "Speech is transcribed."),
     StepRule("translate-transliterate-normalise", "translate", "Each line is rendered beside its transcription.",
              (_READ,), "readings"),
-    StepRule("find-documents-in-a-folder", "find-documents", "Which pages make a document is seen from what they say.",
+    StepRule("find-documents-in-a-folder", "find-documents", "The text of the pages shows which of them make a document.",
              (_READ,)),
-    StepRule("split-into-entries", "entries", "Registers and lists are taken apart into their entries.", (_READ,)),
-    StepRule("extract-to-a-table", "table", "What the pages say is put into rows and columns.", (_READ,)),
+    StepRule("split-into-entries", "entries", "Registers and lists are divided into their entries.", (_READ,)),
+    StepRule("extract-to-a-table", "table", "The contents of the pages are put into rows and columns.", (_READ,)),
     StepRule(_NAMES, "names", "Names are found in what was read.", (_READ,)),
-    StepRule("work-out-dates", "dates", "Dates are worked out of the mentions of each page.", (_NAMES,)),
-    StepRule("find-statements", "statements", "Statements are found where names are.", (_READ, _NAMES)),
+    StepRule("work-out-dates", "dates", "Dates are derived from the mentions on each page.", (_NAMES,)),
+    StepRule("find-statements", "statements", "Statements are looked for where names were found.", (_READ, _NAMES)),
     StepRule("link-to-authorities", "authorities", "Names are linked to the entries of an authority file.", (_NAMES,),
              given=("file", "Name the authority file in the step's settings (file).")),
     StepRule("place-in-a-gazetteer", "places", "Places are looked up in a gazetteer.", (_NAMES,),
              given=("file", "Name the gazetteer file in the step's settings (file).")),
-    StepRule("make-a-vector", "vectors", "Pages are found by what they mean, too.", (_READ,)),
+    StepRule("make-a-vector", "vectors", "Pages are also found by their meaning.", (_READ,)),
     StepRule("describe-for-the-catalogue", "catalogue", "Each page gets a record for the catalogue.", (_READ,)),
-    StepRule("pull-out-passages", "passages", "Passages are named by the lines that hold them.", (_READ,)),
-    StepRule("train-a-model", "train", "A reader learns the hand from lines that were corrected.", (_READ,)),
-    StepRule("check", "check", "Readings are looked over before they are used.", (_READ,)),
-    StepRule("export", "export", "Files of the pages are kept in a folder.",
+    StepRule("pull-out-passages", "passages", "Passages are identified by their lines.", (_READ,)),
+    StepRule("train-a-model", "train", "A reader learns the hand from corrected lines.", (_READ,)),
+    StepRule("check", "check", "Readings are checked before they are used.", (_READ,)),
+    StepRule("export", "export", "Files of the pages are written into a folder.",
              given=("folder", "Name the folder to write into in the step's settings (folder).")),
     StepRule("publish", "publish", "The pages are published as a site.",
              given=("folder", "Name the folder of the site in the step's settings (folder).")),
 )  # fmt: skip
-"""Each piece of work that the rules know, in the order in which the steps of a recipe stand."""
+"""All work that the rules know, in the order of the steps of a recipe."""
 
 RULE_OF: Mapping[str, StepRule] = {rule.job: rule for rule in STEPS}
 
@@ -141,15 +144,15 @@ LAYER_JOBS: Mapping[str, tuple[str, ...]] = {
     "check": ("check",),
     "output": ("export", "publish"),
 }
-"""The work that a layer stands for when it is asked for by name."""
+"""The work that a layer means when it is asked for by name."""
 
 PICTURES = ("handwriting", "print", "typescript")
 
 JOINED: tuple[JoinedWork, ...] = (
     JoinedWork("split-pages", Condition(with_job=_LINES, materials=PICTURES),
-           "Only pictures that look like an open book are cut.", when=When(spreads_detected=True)),
+           "Only pictures that look like an open book are split.", when=When(spreads_detected=True)),
     JoinedWork("train-a-model", Condition(with_job=_READ, pages_at_least=TRAINING_FROM_PAGES, trainable_reader=True),
-           f"From {TRAINING_FROM_PAGES:,} pages on a reader of one's own is worth its training.",
+           f"From {TRAINING_FROM_PAGES:,} pages, training a reader of your own is worth the effort.",
            offered_when=When(corrected_lines_at_least=CORRECTED_LINES_TO_TRAIN)),
 )  # fmt: skip
 """Work that is joined to what was asked for."""
@@ -164,7 +167,7 @@ LEFT_OUT: tuple[LeftOut, ...] = (
             }
         ),
         Condition(only=("text",)),
-        "The material is text already: nothing has to be found or read on pictures.",
+        "The material is already text: nothing needs to be found or read on pictures.",
     ),
 )  # fmt: skip
 """Work that is left out."""
@@ -174,14 +177,16 @@ SETTINGS: tuple[SettingRule, ...] = (
     SettingRule("read-a-page", "language", "$language", "The pages are read as {language}."),
     SettingRule("work-out-dates", "language", "$language", "Months and days are looked for in {language}."),
     SettingRule("extract-to-a-table", "columns", ["Entry", "Person", "Place", "Date", "Amount"],
-                "The columns are those of most registers; name those of your own in the settings."),
+                "The columns are those of most registers; name your own in the settings."),
 )  # fmt: skip
 """Settings that follow from the answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class CardReason:
-    """Why a card stands before the next: the first of these in which they differ. `at`: its place in the rules' order."""
+    """Why a card is ranked before the next: the first of these in which they differ. `at`: its place in the
+    order of the rules.
+    """
 
     at: int
     because: str
@@ -189,23 +194,21 @@ class CardReason:
 
 CARD_REASONS: tuple[CardReason, ...] = (
     CardReason(0, "“{name}” does the whole work; “{next}” only stands in for a model."),
-    CardReason(
-        1, "“{name}” reads with the fewest errors that are known of ({cer}); of “{next}”, {next_cer}."
-    ),
-    CardReason(2, "“{name}” works on this machine, and “{next}” does not."),
+    CardReason(1, "“{name}” has the lowest known error rate ({cer}; “{next}”: {next_cer})."),
+    CardReason(2, "“{name}” runs on this machine, and “{next}” does not."),
     CardReason(3, "“{name}” costs less than “{next}”."),
-    CardReason(4, "“{name}” is faster than “{next}”, and their errors do not tell them apart."),
+    CardReason(4, "“{name}” is faster than “{next}”, and their errors do not differ."),
     CardReason(5, "“{name}” needs less energy than “{next}”."),
     CardReason(6, "“{name}” can be trained further here, and “{next}” cannot."),
-    CardReason(7, "“{name}” is smaller than “{next}”, and nothing else tells them apart."),
-    CardReason(8, "Nothing tells “{name}” and “{next}” apart; the first by name is taken."),
+    CardReason(7, "“{name}” is smaller than “{next}”, and they do not differ otherwise."),
+    CardReason(8, "“{name}” and “{next}” do not differ; the first by name is used."),
 )
 """In the order in which cards are ranked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """How a kind of problem is put right: the first thing to do, and all of them."""
+    """The remedies for a kind of problem: the first thing to do, and all of them."""
 
     fix: Fix | None
     fixes: tuple[Fix, ...] = field(default=())
@@ -221,7 +224,7 @@ REMEDIES: Mapping[ProblemKind, Remedy] = {
     "not-enough-memory": Remedy("choose-model", ("choose-model", "choose-cloud")),
     "malformed": Remedy(None),
 }
-"""What each kind of problem is put right by."""
+"""The remedy for each kind of problem."""
 
 FORBIDDEN_WORDS: Mapping[str, str] = {
     **dict.fromkeys(
@@ -241,7 +244,7 @@ FORBIDDEN_WORDS: Mapping[str, str] = {
         "an address to call",
     ),
 }  # fmt: skip
-"""Words of which no key of a recipe may be made, and what each names."""
+"""Words that no key of a recipe may contain, and what each of them names."""
 
 PIN_FORMS: tuple[tuple[str, ...], ...] = (
     ("hub", "revision"),

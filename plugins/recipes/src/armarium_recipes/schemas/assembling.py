@@ -1,4 +1,4 @@
-"""Requests and answers of assembling, checking and candidates."""
+"""Requests and answers of assembling and checking recipes, and of candidates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_recipes.schemas.recipe import Gap, Problem, Recipe
 
 
 class CloudOption(Message):
-    """A provider's model that would do a step's work, were pages allowed to leave this machine."""
+    """A provider's model that could do a step's work if pages were allowed to leave this machine."""
 
     step: str
     job: str
@@ -28,24 +28,24 @@ class Assembled(Message):
     gaps: list[Gap]
     cloud_options: list[CloudOption]
     problems: list[Problem]
-    """Why the recipe cannot run; empty unless a choice of a person's no longer fits."""
+    """Why the recipe cannot run; empty unless a person's choice no longer fits."""
 
 
 class CheckRecipe(Params):
-    """A recipe as it is, whatever it is: what is wrong with it is answered, not refused."""
+    """A recipe in any state: errors in it are answered, not refused."""
 
     recipe: Any
 
 
 class Checked(Message):
-    """Every reason why a recipe cannot run as it stands."""
+    """Every reason why a recipe cannot run as it is."""
 
     problems: list[Problem]
     ok: bool
 
 
 class SourceState(Message):
-    """What a source of candidates did."""
+    """The outcome of a source of candidates."""
 
     source: Literal["shipped", "installed", "linereader-repository", "model-hub"]
     state: Literal["read", "searched", "cached", "not-searched", "offline", "failed"]
@@ -53,13 +53,13 @@ class SourceState(Message):
 
 
 class Candidate(Card):
-    """A card, and whether it is the one that the step works with."""
+    """A card, and whether it is the one that the step uses."""
 
     chosen: bool = False
 
 
 class Candidates(Message):
-    """The readers for a script, language and material, and what each source did."""
+    """The candidates for a script, language and material, and the outcome of each source."""
 
     items: list[Candidate]
     count: int

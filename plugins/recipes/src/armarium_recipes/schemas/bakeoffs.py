@@ -17,28 +17,30 @@ Pages = Annotated[
 
 
 class Power(Params):
-    """What a person states of this machine's electricity: carbon is reckoned from it, as an estimate."""
+    """The electricity of this machine as a person states it: an estimate of carbon is computed from it."""
 
     watts: Annotated[float, Field(gt=0, le=10_000)]
-    """Of a processor core that works."""
+    """Of a busy processor core."""
     grid_g_per_kwh: Annotated[float, Field(ge=0, le=5_000)]
-    """Grams of carbon dioxide for a kilowatt-hour of the grid."""
+    """Grams of carbon dioxide per kilowatt-hour of the grid."""
 
 
 class StartBakeoff(Params):
     """What is compared, and on which pages."""
 
     page_ids: Pages | None = None
-    """Pages, or folders whose pages are meant; left out: every page with a pass a person made."""
+    """Pages, or folders of pages; default: every page with a pass made by a person."""
     step: BakeoffStep = "read-a-line"
     power: Power | None = None
-    """Left out: nothing is said of carbon but what a card states. Only for readers; finders of lines are not reckoned."""
+    """Default: carbon only as stated by cards. For readers only; no estimate is made for line finders."""
     promote: bool = False
-    """Whether a hand's lines are given, at the end, to a reader that reads them significantly better than the one in use."""
+    """Whether, at the end, the lines of a hand are given to a reader that reads them significantly better
+    than the one in use.
+    """
 
 
 class CompareFinders(Params):
-    """On which pages the finders of lines are compared."""
+    """On which pages the line finders are compared."""
 
     page_ids: Pages | None = None
 
@@ -68,7 +70,7 @@ class Cost(Message):
 
 
 class BakeoffRow(Message):
-    """One candidate, with what was measured of it or why nothing was."""
+    """One candidate, with its measurements or the reason why there are none."""
 
     card: str
     name: str
@@ -82,19 +84,19 @@ class BakeoffRow(Message):
     local: bool
     cer: dict[str, float] | None
     interval: list[float] | None
-    """In which the CER as written lies 95 times of 100."""
+    """The 95 % interval of the CER as written."""
     pages_cer: list[PageRate] | None
     wer: float | None
     pages_per_hour: float | None
     cost_usd: Cost
     carbon_g_per_page: float | None
     carbon_from: str | None
-    """Where the figure is from; an estimate says so. None without a figure."""
+    """The source of the figure; an estimate says so. None without a figure."""
     trainable: bool
     size_gb: float
     material: list[str]
     tied: bool
-    """Whether its CER lies within 0.01 of the best."""
+    """Whether its CER is within 0.01 of the best."""
     not_scored: str | None
     note: str | None
     lines_found: int | None
@@ -103,12 +105,12 @@ class BakeoffRow(Message):
 
 
 class Comparison(Message):
-    """The best two on the same lines, drawn with replacement."""
+    """The best two on the same lines, resampled with replacement."""
 
     better: str
     worse: str
     difference: float
-    """How much higher the worse one's CER lies."""
+    """By how much the CER of the worse one is higher."""
     interval: list[float]
     p: float
 
@@ -118,7 +120,9 @@ class HandRow(Message):
     cer: float
     interval: list[float] | None
     p: float | None
-    """Of its difference from the reader in use, corrected for all comparisons; None for that reader itself."""
+    """The p-value of its difference from the reader in use, corrected for all comparisons; None for that
+    reader itself.
+    """
 
 
 class HandResult(Message):
@@ -128,7 +132,7 @@ class HandResult(Message):
     label: str | None
     lines: int
     in_use: str | None
-    """The card that the others are compared with: the hand's reader, else the project's."""
+    """The card with which the others are compared: the hand's reader, otherwise the project's."""
     rows: list[HandRow]
     better: str | None
     """The best card whose difference from the one in use is significant."""
@@ -136,7 +140,7 @@ class HandResult(Message):
 
 
 class Bakeoff(Message):
-    """Candidates measured on the project's corrected lines; the best first, those that were not scored last."""
+    """Candidates measured on the project's corrected lines; best first, those without a score last."""
 
     id: str
     job_id: str
@@ -146,7 +150,7 @@ class Bakeoff(Message):
     started_at: str
     material: Material
     volume: int
-    """Pages of the whole project, which costs are reckoned for."""
+    """Pages of the whole project, for which costs are computed."""
     pages: list[BakeoffPage]
     left_out: list[LeftOut]
     lines: int
@@ -161,7 +165,7 @@ class Bakeoffs(Message):
 
 
 class UseThis(Params):
-    """A candidate of a bake-off, for the project or beneath a folder."""
+    """A candidate of a bake-off, for the project or below a folder."""
 
     card: Id
     scope: Literal["project", "folder"] = "project"
@@ -183,12 +187,12 @@ class UsedCandidate(Message):
 
 
 class SetChampion(Params):
-    """The reader of a hand's lines; without a card they are read as all others are."""
+    """The reader of a hand's lines; without a card they are read like all others."""
 
     hand_id: Id
     card: Id | None
     bakeoff_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    """The bake-off it was chosen by."""
+    """The bake-off by which it was chosen."""
 
 
 class Champion(Message):

@@ -1,4 +1,4 @@
-"""What is known of a model that can do a piece of work: one shape, wherever it comes from."""
+"""What is known about a model that can do a piece of work: one form, whatever the source."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Refusal(Message):
 
 
 class Download(Message):
-    """How a model that is not here is fetched: POST /api/local-models/download/{runtime}/{id}."""
+    """How a model that is not here is downloaded: POST /api/local-models/download/{runtime}/{id}."""
 
     runtime: str
     id: str
 
 
 class Card(Message):
-    """A model, what it is for, and what is known of how well, how fast and where it works."""
+    """A model, what it is for, and what is known about its quality, its speed and where it runs."""
 
     id: str
     """`<runtime>:<source>@<version>`."""
@@ -59,7 +59,9 @@ class Card(Message):
     download: Download | None = None
     in_recipe_rules: bool = True
     stands_in: bool = False
-    """Whether it does a part of the work only, for want of a model: the rules take it where nothing else does the work."""
+    """Whether it does only part of the work, in place of a model: the rules use it if nothing else does the
+    work.
+    """
     offered_because: str = ""
     cost_per_page: float | None = 0.0
     """US dollars; None where no price is known."""
@@ -72,8 +74,8 @@ class Card(Message):
     rule_rank: int | None = None
     refused: Refusal | None = None
     reader: str | None = None
-    """The installed reader (driver group armarium.readers) that runs it; None where it is no reader."""
+    """The installed reader (driver group armarium.readers) that runs it; None if it is not a reader."""
     model: str | None = None
-    """What that reader or provider is given as its model."""
+    """The name of the model for that reader or provider."""
     provider: str | None = None
-    """The provider that is asked, for models that are not run here."""
+    """The provider to ask, for models that do not run here."""

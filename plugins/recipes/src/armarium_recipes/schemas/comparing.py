@@ -1,4 +1,4 @@
-"""Arguments of the job that compares finders of lines."""
+"""Arguments of the job that compares line finders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from armarium.api import Message
 
 
 class Finder(Message):
-    """A finder of lines: its card, the reader that runs it, and the model that reader is given."""
+    """A line finder: its card, the reader that runs it, and the model for that reader."""
 
     card: str
     reader: str
@@ -14,7 +14,7 @@ class Finder(Message):
 
 
 class CompareFindersArgs(Message):
-    """Which finders look at which pages."""
+    """The finders and the pages they process."""
 
     page_ids: list[str]
     finders: list[Finder]

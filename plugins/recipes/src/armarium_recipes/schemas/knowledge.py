@@ -19,7 +19,7 @@ class Setting(Message):
 
 
 class RecipeJobEntry(Message):
-    """A piece of work that a recipe can name."""
+    """A kind of work that a recipe can name."""
 
     id: str
     name: str
@@ -78,10 +78,10 @@ class Purposes(Message):
 
 
 class LanguageAnswer(Message):
-    """A language or dialect; its tag and its code in the catalogue are kept apart."""
+    """A language or dialect; its tag and its code in the catalogue are separate."""
 
     code: str | None
-    """The tag of BCP 47; a dialect has its language's."""
+    """The BCP 47 tag; a dialect has that of its language."""
     name: str
     glottocode: str | None
     level: Literal["language", "dialect"]
@@ -117,7 +117,7 @@ class Scripts(Message):
 
 
 class DerivedScript(Message):
-    """What follows from a script, and where it is known from."""
+    """What follows from a script, with the source."""
 
     script: str
     direction: Literal["ltr", "rtl", "ttb", "ttb-lr"] | None
@@ -144,7 +144,7 @@ class TargetAnswer(Message):
 
 
 class Derived(Message):
-    """What setup works out instead of asking."""
+    """What setup finds out instead of asking."""
 
     scripts: list[DerivedScript]
     machine: DerivedMachine
@@ -154,7 +154,7 @@ class Derived(Message):
 
 
 class FigureAnswer(Message):
-    """A number, what it rests on, and where it is from."""
+    """A number, whether it was measured, and what it is based on."""
 
     value: float | None
     basis: Literal["measured", "estimate", "unknown"]
@@ -162,7 +162,7 @@ class FigureAnswer(Message):
 
 
 class RouteAnswer(Message):
-    """One way to get through the pages."""
+    """One way to work through the pages."""
 
     id: Literal["cloud", "this-machine", "distil"]
     title: str
@@ -175,7 +175,7 @@ class RouteAnswer(Message):
 
 
 class Routes(Message):
-    """What can be done with this many pages."""
+    """What can be done with this number of pages."""
 
     pages: int
     routes: list[RouteAnswer]

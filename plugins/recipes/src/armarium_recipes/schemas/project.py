@@ -1,4 +1,4 @@
-"""Requests and answers of the project's recipe: what is saved, what Start would do, what was proposed."""
+"""Requests and answers of the project's recipe: the saved parts, the plan of Start, the proposals."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ FileState = Literal["in-step", "edited", "refused", "both-changed"]
 
 
 class RecipeFile(Message):
-    """How a file of the folder `recipe` stands to what the project keeps."""
+    """How a file of the folder `recipe` relates to the saved recipe."""
 
     name: str
     state: FileState
     why: str | None
     line: int | None
-    """The line of the file that is refused, counted from 1."""
+    """The line of the error in a refused file, counted from 1."""
     kept_as: str | None
-    """The file beside it that holds what the project keeps, where both have changed."""
+    """The file beside it with the project's version, if both have changed."""
 
 
 class ProjectRecipe(Message):
-    """What the project keeps of its recipe."""
+    """The project's saved answers, recipe and overrides."""
 
     answers: Answers | None
     recipe: Recipe | None
@@ -34,7 +34,7 @@ class ProjectRecipe(Message):
 
 
 class SavedRecipe(Message):
-    """The same, as it is answered by a write."""
+    """The same, as a write answers it."""
 
     answers: Answers | None
     recipe: Recipe | None
@@ -42,7 +42,7 @@ class SavedRecipe(Message):
 
 
 class SaveSetup(Params):
-    """What is saved; a part left out stays as it is, an explicit null removes it."""
+    """What to save; a part left out is unchanged, an explicit null removes it."""
 
     answers: Answers | None = None
     recipe: Recipe | None = None
@@ -56,7 +56,7 @@ class SaveSetup(Params):
 
 
 class DecideFile(Params):
-    """Which of two holds, where a file and the project have both changed."""
+    """Which of the two applies, if a file and the project have both changed."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     keep: Literal["file", "project"]
@@ -118,7 +118,7 @@ class Started(Message):
 
 
 class FirstYes(Message):
-    """That a person agreed to have pages sent away, and on which version of the recipe."""
+    """The agreement of a person to have pages sent away, and the version of the recipe it was given for."""
 
     at: str
     by: str
@@ -129,7 +129,7 @@ CardKind = Literal["workflow", "check", "find-documents", "split-pages", "read-l
 
 
 class PlannedRun(Message):
-    """A card of the plan: one step's work over the pages that lack it."""
+    """A card of the plan: one step's work over the pages that lack its output."""
 
     id: str
     steps: list[str]
@@ -158,7 +158,7 @@ class SkippedStep(Message):
 
 
 class OfferedLater(Message):
-    """A step that is offered once something holds."""
+    """A step that is offered once a condition holds."""
 
     step: str
     when: str
@@ -173,14 +173,14 @@ class StartRefusal(Message):
 
 
 class WaitingStep(Message):
-    """A step that waits for a model which is being downloaded."""
+    """A step that waits for a model being downloaded."""
 
     step: str
     model: str
 
 
 class PlannedDownload(Message):
-    """A model that is not here, and where it is fetched."""
+    """A model that is not here, and where it is downloaded from."""
 
     model: str
     card: str
@@ -194,7 +194,7 @@ class PlannedDownload(Message):
 
 
 class RunEstimate(Message):
-    """What a card of the plan is likely to cost; null where nothing is known."""
+    """The probable cost of a card of the plan; null if unknown."""
 
     title: str
     where: str
@@ -204,7 +204,7 @@ class RunEstimate(Message):
 
 
 class Estimate(Message):
-    """What Start is likely to cost."""
+    """The probable cost of Start."""
 
     pages: int
     runs: list[RunEstimate]
@@ -228,11 +228,11 @@ class StartPlan(Message):
 
 
 class PressStart(Params):
-    """Which steps are done again on pages that have their output."""
+    """Which steps are repeated on pages that have their output."""
 
     redo: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=200)] = []
     recipe_version: Annotated[int | None, Field(ge=1)] = None
-    """The version the plan was made of; Start is refused where another was saved meanwhile."""
+    """The version the plan was made from; Start is refused if another one was saved meanwhile."""
 
 
 class StartAnswer(Message):
@@ -242,7 +242,7 @@ class StartAnswer(Message):
 
 
 class AutomaticEntry(Message):
-    """Something that happens by itself, or does not."""
+    """Something that happens automatically, or does not."""
 
     job: str | None
     name: str
@@ -252,7 +252,7 @@ class AutomaticEntry(Message):
 
 
 class Automatic(Message):
-    """What runs by itself when pages come in, and when a reading is corrected."""
+    """What runs automatically when pages are added and when a reading is corrected."""
 
     on_add: list[AutomaticEntry]
     on_correction: list[AutomaticEntry]

@@ -1,4 +1,4 @@
-"""A recipe and the answers it is made from, as the files of a project's `recipe` folder and the routes carry them."""
+"""A recipe and the answers it is made from, as in the files of a project's `recipe` folder and in the routes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ProblemKind = Literal[
 ]
 Fix = Literal["download", "choose-model", "choose-cloud", "accept-licence", "allow-cloud"]
 PROBLEM_ORDER: tuple[ProblemKind, ...] = ProblemKind.__args__  # type: ignore[attr-defined]
-"""The kinds of problem in the order in which they are told of."""
+"""The kinds of problem in the order in which they are listed."""
 
 
 class Answers(Params):
-    """What a person says of the material and of what it is for."""
+    """What a person says about the material and its purpose."""
 
     purposes: Annotated[list[Id], Field(min_length=1, max_length=50)]
     languages: Annotated[list[Id], Field(min_length=1, max_length=50)]
@@ -45,7 +45,7 @@ class Answers(Params):
     @model_validator(mode="before")
     @classmethod
     def _one_is_a_list(cls, data: Any) -> Any:
-        """`purpose` and `material` are taken as lists of one."""
+        """Accept a single `purpose` or `material` as a list of one."""
         if not isinstance(data, dict):
             return data
         for one, many in (("purpose", "purposes"), ("material", "materials")):
@@ -62,7 +62,7 @@ class CardChoice(Params):
 
 
 class When(Params):
-    """The condition under which a step runs, or is offered; all that is stated must hold."""
+    """The condition under which a step runs, or is offered; everything it states must hold."""
 
     spreads_detected: bool | None = None
     confidence_below: Annotated[float | None, Field(ge=0, le=1)] = None
@@ -86,10 +86,11 @@ class Step(Params):
     offered_when: When = When()
     card: CardChoice | None = None
     model: dict[str, Any] | None = None
-    """The pin: one of the forms {hub, revision}, {repository}, {linereader, linereader_version}, {tesseract, traineddata},
-    {spacy, version}, {builtin}, {cloud, model}, {role}."""
+    """How the model is named: one of the forms {hub, revision}, {repository}, {linereader,
+    linereader_version}, {tesseract, traineddata}, {spacy, version}, {builtin}, {cloud, model}, {role}.
+    """
     licence_accepted: bool = False
-    """Whether a person has accepted the licence of its model, where that is not an open one."""
+    """Whether a person has accepted the licence of its model, if that is not an open one."""
     alternatives: Annotated[list[CardChoice], Field(max_length=50)] = []
     prompt: Annotated[str | None, Field(max_length=1000)] = None
     """The path of a file within the project's recipe folder."""
@@ -105,7 +106,9 @@ class Step(Params):
     def _known_place(cls, value: str) -> str:
         if value in ("this-machine", "cluster", "gpu-service") or (value.startswith("cloud:") and value[6:]):
             return value
-        raise ValueError("runs_on is this-machine, cluster, gpu-service, or cloud: and a provider's name")
+        raise ValueError(
+            "runs_on must be this-machine, cluster, gpu-service, or cloud: followed by a provider's name"
+        )
 
 
 class Suits(Params):
@@ -119,7 +122,7 @@ class Suits(Params):
 
 
 class Defaults(Params):
-    """What holds for all steps."""
+    """What applies to all steps."""
 
     direction: Direction | None = None
     line_position: Id | None = None
@@ -131,7 +134,7 @@ class Defaults(Params):
 
 
 class Recipe(Params):
-    """A whole recipe: what it suits and its steps in order."""
+    """A whole recipe: the material it suits, and its steps in order."""
 
     service_recipe: Literal[1] = 1
     id: Id
@@ -146,10 +149,10 @@ class Recipe(Params):
 
 
 class Problem(Message):
-    """Why a recipe cannot run as it stands."""
+    """Why a recipe cannot run as it is."""
 
     step: str | None
-    """The step's id; None where it is the whole recipe."""
+    """The id of the step; None if the problem concerns the whole recipe."""
     kind: ProblemKind
     sentence: str
     fix: Fix | None = None
@@ -158,7 +161,7 @@ class Problem(Message):
 
 
 class Gap(Message):
-    """A piece of work the answers ask for that nothing here can do."""
+    """Work that the answers ask for and that nothing here can do."""
 
     step: str
     job: str
@@ -168,7 +171,7 @@ class Gap(Message):
 
 
 class Override(Params):
-    """Another card for a step, for the project or beneath a folder; the nearest folder wins."""
+    """Another card for a step, for the project or below a folder; the nearest folder wins."""
 
     scope: Literal["project", "folder"]
     folder_id: Id | None = None

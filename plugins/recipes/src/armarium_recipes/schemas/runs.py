@@ -11,14 +11,14 @@ CardState = Literal["waiting", "running", "done", "failed", "not run"]
 
 
 class Account(Message):
-    """How far the work of a card is, in pages."""
+    """The progress of a card, in pages."""
 
     pages: int
     done: int
     failed: int
     left: int
     withheld: int = 0
-    """Of those left, the ones that their rights keep from the work."""
+    """How many of those left are withheld from the work by their rights."""
     seconds_left: float | None = None
     waits_for: str | None = None
 
@@ -36,9 +36,9 @@ class RunCardAnswer(Message):
     why: str | None
     account: Account | None
     thread_id: str | None = None
-    """The run of a workflow that did it, whose pages can be read again."""
+    """The run of the workflow that did it; its pages can be read again."""
     offer: str | None = None
-    """What can be done about its pages that failed."""
+    """What can be done about its failed pages."""
 
 
 class RecipeRun(Message):
@@ -59,21 +59,21 @@ class RecipeRun(Message):
 
 
 class RecipeRuns(Message):
-    """The runs of the recipe, the newest first."""
+    """The runs of the recipe, newest first."""
 
     items: list[RecipeRun]
     count: int
 
 
 class FailedPage(Message):
-    """A page at which a stage failed."""
+    """A page at which a card failed."""
 
     document_id: str
     why: str | None
 
 
 class StageSummary(Message):
-    """What became of a card of a run."""
+    """The outcome of a card of a run."""
 
     id: str
     job: str
@@ -92,7 +92,7 @@ class NotRun(Message):
 
 
 class RunSummary(Message):
-    """What a run made."""
+    """What a run produced."""
 
     job_id: str
     pages: int

@@ -1,4 +1,4 @@
-"""The writes of workflows: workflows and chains as they are composed, and runs as they are started, stopped and removed."""
+"""The writes of workflows: saving workflows and chains; starting, stopping and removing runs."""
 
 from armarium_workflows.actions import chains, runs, starts, workflows
 

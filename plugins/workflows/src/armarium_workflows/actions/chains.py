@@ -1,4 +1,4 @@
-"""Composing chains: steps that are workflows, one after the other."""
+"""Saving chains: steps that are workflows, one after the other."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from armarium_workflows.workflow_answers import stored_workflow
 
 
 def an_example(ex: Example) -> dict[str, Any]:
-    """A chain of one step."""
+    """Return a chain of one step."""
     step = {"id": "first", "workflow_id": an_example_saved(ex), "name": "Look"}
     return {"name": "One thing after the other", "steps": [step]}
 
 
 def an_example_saved_chain(ex: Example) -> str:
-    """The id of a chain that was saved."""
+    """Save a chain; return its id."""
     return str(ex.run("chain.create", an_example(ex))["id"])
 
 
@@ -40,7 +40,7 @@ def _check(ctx: ActionContext, p: ChainFields) -> None:
     example=an_example,
 )
 def create(ctx: ActionContext, p: ChainFields) -> dict[str, Any]:
-    """NotFound for an unknown workflow; Invalid for a jump that leads back or a path that is none."""
+    """NotFound for an unknown workflow; Invalid for a jump that leads back or an invalid path."""
     _check(ctx, p)
     row = {"id": new_id(), **p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
     ctx.conn.execute(chains.insert().values(row))
@@ -52,13 +52,13 @@ def create(ctx: ActionContext, p: ChainFields) -> dict[str, Any]:
     "chain.update",
     params=SaveChainParams,
     result=Chain,
-    summary="Save a chain as it is now",
+    summary="Replace a chain",
     words="Changed a chain of workflows",
     route=Route("PUT", "/api/chains/{chain_id}", refusals=(404,)),
     example=lambda ex: {"chain_id": an_example_saved_chain(ex), **an_example(ex), "name": "Another name"},
 )
 def update(ctx: ActionContext, p: SaveChainParams) -> dict[str, Any]:
-    """The whole of it, as `chain.create` takes it. Executions that go on keep the steps they began with."""
+    """Takes all fields, like `chain.create`. Executions in progress keep the steps they started with."""
     CHAINS.require(ctx.conn, p.chain_id)
     _check(ctx, p)
     changes = {**p.model_dump(mode="json", exclude={"chain_id"}), "updated_at": ctx.now}
@@ -77,7 +77,7 @@ def update(ctx: ActionContext, p: SaveChainParams) -> dict[str, Any]:
     example=lambda ex: {"chain_id": an_example_saved_chain(ex)},
 )
 def delete(ctx: ActionContext, p: ChainNamed) -> dict[str, Any]:
-    """Its executions stay, and what they made."""
+    """Its executions remain, and so does what they made."""
     CHAINS.require(ctx.conn, p.chain_id)
     ctx.conn.execute(chains.delete().where(chains.c.id == p.chain_id))
     ctx.target(p.chain_id)

@@ -1,4 +1,4 @@
-"""What is done with runs that were started: pause, resume, cancel, removal."""
+"""What can be done with runs that were started: pause, resume, cancel, remove."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_workflows.schemas import SAME_STATUS, Deleted, DeletedRuns, Delete
 
 
 def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
-    """A run whose job is there and has not ended; NotFound, Conflict."""
+    """Return a run whose job exists and has not ended. Raises NotFound and Conflict."""
     run = run_row(ctx.conn, thread_id)
     if run["status"] in FINISHED:
         raise already_ended(run["workflow_name"], run["status"])
@@ -45,7 +45,7 @@ def _a_cancelled_run(ex: Example) -> dict[str, Any]:
 
 
 def _wake(undo: UndoContext) -> None:
-    """The hold is set back by the undo itself; bodies and lanes are told."""
+    """The undo itself restores the hold; this notifies the bodies and lanes."""
     engine, library = undo.step.engine, undo.step.library
     undo.step.on_commit(lambda: engine.jobs.refresh(library))
 
@@ -57,7 +57,9 @@ def _resume_undone(undo: UndoContext) -> None:
 
 
 def _cancel_undone(undo: UndoContext) -> None:
-    """A cancelled run goes on where it was; done again, it is cancelled. One that is not as that step left it stays as it is."""
+    """Undo lets a cancelled run continue from where it was; redo cancels it again. A run whose state has
+    changed since is left alone.
+    """
     raw = raw_of(undo.step.conn)
     for thread_id in undo.target_ids:
         row = raw.execute("SELECT state, stop, title FROM job WHERE id = ?", (thread_id,)).fetchone()
@@ -74,14 +76,14 @@ def _cancel_undone(undo: UndoContext) -> None:
     "run.pause",
     params=RunNamed,
     result=RunState,
-    summary="Pause a run after the page in hand",
+    summary="Pause a run after the current page",
     words="Paused a run of a workflow",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/pause"),
     example=_a_run,
     after_undo=_wake,
 )
 def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
-    """Pages that wait for a lane are withdrawn until it is resumed; it stays paused across relaunch."""
+    """Pages waiting for a lane are withdrawn until it is resumed. It stays paused when the engine restarts."""
     _going(ctx, p.thread_id)
     ctx.run("job.pause", {"job_id": p.thread_id, "paused": True})
     return _state_of(ctx, p.thread_id)
@@ -91,14 +93,14 @@ def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     "run.resume",
     params=RunNamed,
     result=RunState,
-    summary="Let a paused run go on",
-    words="Let a run of a workflow go on",
+    summary="Resume a paused run",
+    words="Resumed a run of a workflow",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/resume"),
     example=_a_paused_run,
     after_undo=_resume_undone,
 )
 def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
-    """409 for a run that is not paused: of two at once the second is refused."""
+    """409 for a run that is not paused; of two concurrent requests the second is refused."""
     run = run_row(ctx.conn, p.thread_id)
     held = (
         raw_of(ctx.conn)
@@ -115,14 +117,16 @@ def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     "run.cancel",
     params=RunNamed,
     result=RunState,
-    summary="Stop a run for good after the page in hand",
+    summary="Stop a run for good after the current page",
     words="Cancelled a run of a workflow",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/cancel"),
     example=_a_run,
     after_undo=_cancel_undone,
 )
 def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
-    """Pages that wait for a lane are withdrawn. What it wrote stays; read-again takes up the rest."""
+    """Pages waiting for a lane are withdrawn. What it wrote remains; read-again continues with the other
+    pages.
+    """
     _going(ctx, p.thread_id)
     ctx.run("job.cancel", {"job_id": p.thread_id})
     return _state_of(ctx, p.thread_id)
@@ -138,7 +142,9 @@ def cancel(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     example=lambda ex: {"thread_ids": [_a_cancelled_run(ex)["thread_id"]]},
 )
 def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
-    """Those that wait, run or are paused are kept. Their checkpoints, what they made and their episodes stay."""
+    """Runs that are waiting, running or paused are kept. The checkpoints, results and episodes of removed
+    runs remain.
+    """
     found = _selected_runs(ctx, p)
     kept, gone = [], []
     for run in found:
@@ -181,7 +187,9 @@ def _selected_runs(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, An
     undoable=False,
 )
 def delete_checkpoint(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
-    """What its nodes gave for each page is gone for good; the run stays in the list. 409 while it goes on."""
+    """The outputs of its nodes for each page are lost for good; the run stays in the list. 409 while it is
+    running.
+    """
     run = run_row(ctx.conn, p.thread_id)
     if run["status"] not in FINISHED:
         raise still_going(run["workflow_name"], run["status"])

@@ -1,4 +1,6 @@
-"""Starting runs: of a workflow, of a chain, and again over what a run did not do. What they write are steps of their own."""
+"""Starting runs: of a workflow, of a chain, and again over the pages a run did not do. What runs write are
+steps of their own.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ from armarium_workflows.workflow_answers import stored_workflow
 
 
 def new_run(ctx: ActionContext, workflow: Mapping[str, Any], **values: Any) -> dict[str, Any]:
-    """The row of a run of *workflow*, written."""
+    """Write the row of a run of *workflow*; return it."""
     graph = {key: workflow[key] for key in ("nodes", "edges", "config", "provider", "model")}
     row = {
         "thread_id": new_id(),
@@ -77,7 +79,8 @@ def new_run(ctx: ActionContext, workflow: Mapping[str, Any], **values: Any) -> d
 
 
 def check_run(ctx: ActionContext, run: Mapping[str, Any], later: Collection[str] = ()) -> None:
-    """Refuse now what could not run: a graph whose tools are gone, settings that do not fit, a reader that is not here.
+    """Refuse in advance what could not run: a graph whose tools are not installed, invalid settings, a reader
+    that is not installed.
 
     *later* are inputs that are known only when the run begins.
     """
@@ -93,7 +96,7 @@ def check_run(ctx: ActionContext, run: Mapping[str, Any], later: Collection[str]
         raise no_override(model)
     for node in nodes:
         if any(one.port_id not in jobs[node.tool].takes for one in node.input_mappings):
-            # What its settings are is known only page by page.
+            # Its settings are known only page by page.
             continue
         if any(name in jobs[node.tool].settings.model_fields for name in later):
             continue
@@ -124,7 +127,7 @@ def _put_in(
 
 
 def taken_back_whole(undo: UndoContext) -> None:
-    """The start of a run is taken back with all that it wrote; what of it waits is cancelled."""
+    """Undoing the start of a run undoes all that it wrote and cancels what is still waiting."""
     if not undo.redo:
         for name in _at_work(undo):
             raise at_work(undo.audit_id, name)
@@ -132,7 +135,7 @@ def taken_back_whole(undo: UndoContext) -> None:
 
 
 def _at_work(undo: UndoContext) -> list[str]:
-    """Titles of jobs of the runs among the targets that have begun and not ended."""
+    """Return the titles of those jobs of the target runs that have started and not ended."""
     rows = raw_of(undo.step.conn).execute(
         "SELECT title FROM job WHERE thread_id IN (SELECT value FROM json_each(?)) AND state = 'running'",
         (json_text(undo.target_ids),),
@@ -141,7 +144,9 @@ def _at_work(undo: UndoContext) -> list[str]:
 
 
 def only_before_writing(undo: UndoContext) -> None:
-    """Taken back as long as its runs have written nothing; else the refusal names what they wrote."""
+    """The start can be undone as long as its runs have written nothing; otherwise the refusal names what they
+    wrote.
+    """
     if undo.redo:
         cancel_with_undo(undo)
         return
@@ -150,7 +155,7 @@ def only_before_writing(undo: UndoContext) -> None:
 
 
 def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
-    """Refuse where one of the runs *threads* has written something since the step that stands."""
+    """Refuse if one of the runs *threads* has written something after this step that has not been undone."""
     row = (
         raw_of(undo.step.conn)
         .execute(
@@ -165,7 +170,7 @@ def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
 
 
 def an_execution(ex: Example) -> dict[str, Any]:
-    """A workflow and a page for it."""
+    """Create a workflow and a page for it; return their ids."""
     page = ex.run("document.create", {"name": "Letter, first page", "doc_type": "page"})["id"]
     return {"workflow_id": an_example_saved(ex), "scope_ids": [page]}
 
@@ -183,7 +188,7 @@ def an_execution(ex: Example) -> dict[str, Any]:
     after_undo=taken_back_whole,
 )
 def execute(ctx: ActionContext, p: ExecuteParams) -> dict[str, Any]:
-    """Refused before it is queued where it could not run. Its undo takes back all that the run wrote."""
+    """Refused before it is queued if it could not run. Undo also undoes everything the run wrote."""
     workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
     pages = subjects_under(ctx.conn, p.scope_ids, workflow["nodes"], ctx.engine.recipe_jobs)
     if p.scope_ids and not pages:
@@ -212,7 +217,7 @@ def _an_execution_in_a_job(ex: Example) -> dict[str, Any]:
     "workflow.execute_in_job",
     params=ExecuteInJobParams,
     result=StartedRun,
-    summary="Start a run of a workflow as a part of a job",
+    summary="Start a run of a workflow as part of a job",
     words="Ran a workflow over {page_ids|pages}",
     example=_an_execution_in_a_job,
     guards_targets=True,
@@ -220,8 +225,9 @@ def _an_execution_in_a_job(ex: Example) -> dict[str, Any]:
     after_undo=taken_back_whole,
 )
 def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
-    """For jobs that are made of runs: the run lies beneath *job_id*, and goes over just these pages. NotFound where there is
-    no such job, Conflict where it has ended. Its undo takes back all that the run wrote."""
+    """For jobs that consist of runs: the run is below *job_id* and covers exactly these pages. NotFound if
+    the job does not exist, Conflict if it has ended. Undo also undoes everything the run wrote.
+    """
     job = raw_of(ctx.conn).execute("SELECT state FROM job WHERE id = ?", (p.job_id,)).fetchone()
     if job is not None and job[0] in FINISHED:
         raise job_ended(p.job_id, job[0])
@@ -251,7 +257,9 @@ def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
     after_undo=only_before_writing,
 )
 def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
-    """Each step is a run of its own, which can be followed before it starts. Its undo: while nothing was written."""
+    """Each step is a run of its own, which can be followed before it starts. Undo is possible while nothing
+    was written.
+    """
     chain = CHAINS.require(ctx.conn, p.chain_id)
     if not chain["steps"]:
         raise empty_chain(chain["name"])
@@ -265,7 +273,7 @@ def execute_chain(ctx: ActionContext, p: ExecuteChainParams) -> dict[str, Any]:
             workflow,
             provider=step["provider_override"],
             model=step["model_override"],
-            # Said with this start; what a chain was saved with lets nothing leave.
+            # Only this start may allow pages to leave; a saved chain never does.
             pages_may_leave=p.inputs.get("pages_may_leave", False),
             timeout_seconds=step["timeout_seconds"],
             execution_id=execution_id,
@@ -305,13 +313,15 @@ def _a_run_not_done(ex: Example) -> dict[str, Any]:
     params=RunNamed,
     result=ReadAgain,
     summary="Run a workflow again over the pages that a run did not do",
-    words="Ran a workflow again over what it had not done",
+    words="Ran a workflow again over the pages it had not done",
     route=Route("POST", "/api/workflow-execution/threads/{thread_id}/read-again", refusals=(400, 404, 409)),
     example=_a_run_not_done,
     after_undo=only_before_writing,
 )
 def read_again(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
-    """One new run of the same workflow and model. 409 while the run goes on, and where it did all its pages."""
+    """Starts one new run of the same workflow and model. 409 while the run is in progress, and if it did all
+    its pages.
+    """
     before, shown = stored_run(ctx.conn, p.thread_id), run_row(ctx.conn, p.thread_id)
     if shown["status"] not in FINISHED:
         raise still_going(before["workflow_name"], shown["status"])

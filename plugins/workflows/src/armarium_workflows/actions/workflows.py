@@ -1,4 +1,4 @@
-"""Composing workflows: every graph is looked at when it is saved, those that ship are read only."""
+"""Saving workflows: every graph is checked when it is saved; those that ship are read only."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from armarium_workflows.workflow_answers import shown_workflow, stored_workflow
 
 
 def an_example(ex: Example | None = None) -> dict[str, Any]:
-    """A graph of two nodes."""
+    """Return a graph of two nodes."""
     edge = {"id": "e", "source": "pages", "source_port": "pages", "target": "result", "target_port": "value"}
     nodes = [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}]
     return {"name": "Look at pages", "nodes": nodes, "edges": [edge]}
 
 
 def an_example_saved(ex: Example) -> str:
-    """The id of a workflow that was saved."""
+    """Save a workflow; return its id."""
     return str(ex.run("workflow.create", an_example())["id"])
 
 
@@ -34,7 +34,7 @@ def an_example_saved(ex: Example) -> str:
     example=an_example,
 )
 def create(ctx: ActionContext, p: WorkflowFields) -> dict[str, Any]:
-    """Invalid, naming node and port, where the graph cannot run: types, circles, missing inputs, paths."""
+    """Invalid, naming node and port, if the graph cannot run: types, cycles, missing inputs, paths."""
     _check(ctx.engine, p)
     row = {"id": new_id(), **p.model_dump(mode="json"), "created_at": ctx.now, "updated_at": ctx.now}
     ctx.conn.execute(workflows.insert().values(row))
@@ -49,7 +49,7 @@ def _check(engine: Engine, p: WorkflowFields) -> None:
 
 
 def _get_own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
-    """A workflow of the project; Forbidden for one that ships, NotFound."""
+    """Return a workflow of the project. Raises Forbidden for one that ships, and NotFound."""
     found = stored_workflow(ctx.conn, ctx.engine, workflow_id)
     if found["is_system"]:
         raise system_workflow(found["name"])
@@ -60,13 +60,13 @@ def _get_own(ctx: ActionContext, workflow_id: str) -> dict[str, Any]:
     "workflow.update",
     params=SaveWorkflowParams,
     result=Workflow,
-    summary="Save a workflow as it is now",
+    summary="Replace a workflow",
     words="Changed a workflow",
     route=Route("PUT", "/api/workflows/{workflow_id}", refusals=(404,)),
     example=lambda ex: {"workflow_id": an_example_saved(ex), **an_example(), "name": "Look twice"},
 )
 def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
-    """The whole of it, as `workflow.create` takes it. Runs that go on keep the graph they began with."""
+    """Takes all fields, like `workflow.create`. Runs in progress keep the graph they started with."""
     found = _get_own(ctx, p.workflow_id)
     _check(ctx.engine, p)
     changes = {**p.model_dump(mode="json", exclude={"workflow_id"}), "updated_at": ctx.now}
@@ -85,7 +85,7 @@ def update(ctx: ActionContext, p: SaveWorkflowParams) -> dict[str, Any]:
     example=lambda ex: {"workflow_id": an_example_saved(ex)},
 )
 def delete(ctx: ActionContext, p: WorkflowNamed) -> dict[str, Any]:
-    """Its runs stay, and what they made."""
+    """Its runs remain, and so does what they made."""
     _get_own(ctx, p.workflow_id)
     ctx.conn.execute(workflows.delete().where(workflows.c.id == p.workflow_id))
     ctx.target(p.workflow_id)

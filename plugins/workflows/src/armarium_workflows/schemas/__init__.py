@@ -1,4 +1,4 @@
-"""What workflows, chains and runs are asked and answer."""
+"""Requests and answers of workflows, chains and runs."""
 
 from armarium_workflows.schemas.answers import (
     AcceptedChain,

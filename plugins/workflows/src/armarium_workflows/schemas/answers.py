@@ -1,4 +1,4 @@
-"""What workflows, chains and runs answer."""
+"""Answers of workflows, chains and runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Port(Message):
 
 
 class Node(NodeIn):
-    """A node with what goes in and comes out."""
+    """A node with its inputs and outputs."""
 
     input_ports: list[Port]
     output_ports: list[Port]
@@ -26,7 +26,7 @@ class Node(NodeIn):
 
 
 class Workflow(Message):
-    """A workflow as it is answered."""
+    """A workflow."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class Workflow(Message):
 
 
 class Workflows(Message):
-    """Those that ship, then those of the project."""
+    """The workflows that ship, then those of the project."""
 
     items: list[Workflow]
     count: int
@@ -62,21 +62,21 @@ class WorkflowFolder(Message):
 
 
 class WorkflowFolders(Message):
-    """The folders of the palette, in the order in which work happens."""
+    """The folders of the palette, in the order of the work."""
 
     items: list[WorkflowFolder]
     count: int
 
 
 class Deleted(Message):
-    """Something that is gone."""
+    """Something that was removed."""
 
     status: Literal["deleted"]
     id: str
 
 
 class Chain(ChainFields):
-    """A chain as it is answered."""
+    """A chain."""
 
     id: str
     created_at: str
@@ -91,14 +91,14 @@ class Chains(Message):
 
 
 class StartedRun(Message):
-    """A run that was put in the queue."""
+    """A run that was enqueued."""
 
     thread_id: str
     stream_url: str
 
 
 class AcceptedStep(Message):
-    """A step of an execution, with the run that was set aside for it."""
+    """A step of an execution, with the run that was created for it."""
 
     step_id: str
     workflow_id: str
@@ -108,7 +108,7 @@ class AcceptedStep(Message):
 
 
 class AcceptedChain(Message):
-    """An execution that was put in the queue."""
+    """An execution that was enqueued."""
 
     execution_id: str
     chain_id: str
@@ -117,7 +117,9 @@ class AcceptedChain(Message):
 
 
 class StepResult(Message):
-    """How a step of a chain stands or ended. Where its run is paused, it stands at running, or at waiting if it had not begun."""
+    """The state of a step of a chain, or how it ended. While its run is paused it is running, or waiting if
+    it had not begun.
+    """
 
     step_id: str
     workflow_id: str
@@ -128,7 +130,7 @@ class StepResult(Message):
 
 
 class ExecutionEvent(Message):
-    """Something that happened in an execution."""
+    """An event of an execution."""
 
     event_type: str
     step_id: str | None
@@ -174,7 +176,7 @@ class Run(Message):
 
 
 class Runs(Message):
-    """A page of runs."""
+    """One page of the list of runs."""
 
     items: list[Run]
     count: int
@@ -205,7 +207,7 @@ class RunPage(Message):
 
 
 class RunView(Run):
-    """A run with its steps, and a page of its pages."""
+    """A run with its steps, and some of its pages."""
 
     nodes: list[RunNode]
     page_items: list[RunPage]
@@ -215,14 +217,14 @@ class RunView(Run):
 
 
 class RunState(Message):
-    """A run and its status now."""
+    """A run and its present status."""
 
     thread_id: str
     status: str
 
 
 class ReadAgain(Message):
-    """The new run over what another did not do."""
+    """The new run over the pages that another did not do."""
 
     thread_id: str
     read_again_of: str
@@ -231,21 +233,21 @@ class ReadAgain(Message):
 
 
 class KeptRun(Message):
-    """A run that was not deleted, and why."""
+    """A run that was not removed, and why."""
 
     thread_id: str
     why: str
 
 
 class DeletedRuns(Message):
-    """How many runs are gone, and which were kept."""
+    """How many runs were removed, and which were kept."""
 
     deleted: int
     kept: list[KeptRun]
 
 
 class LineDifference(Message):
-    """A block of lines that two transcriptions share or differ in; lines are counted from 0."""
+    """A block of lines in which two transcriptions agree or differ; lines are counted from 0."""
 
     op: Literal["equal", "replace", "insert", "delete"]
     left_line: int | None = None
@@ -278,7 +280,7 @@ class Unpaired(Message):
 
 
 class Comparison(Message):
-    """Two runs side by side."""
+    """The comparison of two runs."""
 
     left: Run
     right: Run
@@ -287,7 +289,7 @@ class Comparison(Message):
 
 
 class RunEpisodes(Message):
-    """The calls of models that a run made, in the order of the ledger."""
+    """The model calls of a run, in the order of the ledger."""
 
     thread_id: str
     count: int

@@ -1,4 +1,4 @@
-"""What workflows, chains and runs are asked."""
+"""Requests of workflows, chains and runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PathText = Annotated[ShownPath, Field(min_length=1, max_length=1000)]
 Choice = Annotated[str, Field(min_length=1, max_length=300)]
 JsonObject = dict[str, Any]
 MOST_NODES = 200
-"""Nodes of one workflow. Each is a step of every run."""
+"""The most nodes of a workflow. Each is a step of every run."""
 
 
 class Mapping(Sent):
-    """A value for an input of a node, from somewhere in the run."""
+    """A value for an input of a node, from elsewhere in the run."""
 
     port_id: NodeId
     source_path: PathText
@@ -29,7 +29,7 @@ class Mapping(Sent):
 
 
 class NodeIn(Params):
-    """One node as it is sent."""
+    """A node in a request."""
 
     id: NodeId
     tool: Annotated[str, Field(min_length=1, max_length=80)]
@@ -47,7 +47,9 @@ class NodeIn(Params):
 
 
 class Edge(Params):
-    """A line from an output of one node to an input of another; *when* names the branch value it is for."""
+    """A connection from an output of one node to an input of another; *when* names the branch value it is
+    for.
+    """
 
     id: NodeId
     source: NodeId
@@ -58,7 +60,7 @@ class Edge(Params):
 
 
 class WorkflowFields(Params):
-    """What a workflow is made of."""
+    """The fields of a workflow."""
 
     name: Name
     description: Words = ""
@@ -74,7 +76,7 @@ class WorkflowFields(Params):
 
 
 class SaveWorkflowParams(WorkflowFields):
-    """A workflow by its id, and all that it is to be."""
+    """A workflow by its id, and all its new fields."""
 
     workflow_id: Id
 
@@ -86,7 +88,7 @@ class WorkflowNamed(Params):
 
 
 class ChainMapping(Params):
-    """An input of a step, from the outputs of a step before it (`$.nodes.<step>.<key>`) or from the inputs."""
+    """An input of a step, from the outputs of an earlier step (`$.nodes.<step>.<key>`) or from the inputs."""
 
     source_path: PathText
     target_key: NodeId
@@ -94,7 +96,7 @@ class ChainMapping(Params):
 
 
 class Condition(Params):
-    """Asked when its step is done: which step comes next. One left out: the following one, or the end."""
+    """Evaluated when its step is done: which step comes next. Default: the following one, or the end."""
 
     expression: PathText
     true_step: NodeId | None = None
@@ -117,7 +119,7 @@ class ChainStep(Params):
 
 
 class ChainFields(Params):
-    """What a chain is made of."""
+    """The fields of a chain."""
 
     name: Name
     description: Words = ""
@@ -129,7 +131,7 @@ class ChainFields(Params):
 
 
 class SaveChainParams(ChainFields):
-    """A chain by its id, and all that it is to be."""
+    """A chain by its id, and all its new fields."""
 
     chain_id: Id
 
@@ -153,7 +155,7 @@ class ExecuteParams(WorkflowNamed):
 
 
 class ExecuteInJobParams(WorkflowNamed):
-    """What a run works on that is part of a greater piece of work."""
+    """What a run that is part of a larger piece of work works on."""
 
     job_id: Id
     page_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
@@ -165,15 +167,16 @@ class ExecuteInJobParams(WorkflowNamed):
 
 
 class ExecuteChainParams(ChainNamed):
-    """The inputs that all steps share; `scope_ids` among them names the pages, and with `pages_may_leave` true they may be
-    sent to a provider of another machine."""
+    """The inputs that all steps share; `scope_ids` among them names the pages, and `pages_may_leave` true
+    allows them to be sent to a provider on another machine.
+    """
 
     inputs: JsonObject = {}
 
     @model_validator(mode="after")
     def _said_or_not(self) -> ExecuteChainParams:
         if not isinstance(self.inputs.get("pages_may_leave", False), bool):
-            raise ValueError("pages_may_leave among the inputs is true or false")
+            raise ValueError("pages_may_leave among the inputs must be true or false")
         return self
 
 
