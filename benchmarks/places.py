@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sqlite3
 import tempfile
@@ -37,11 +38,14 @@ def running_engine(
     settings = Settings(state_dir=folder / "state", local_only=True, compute_priority=compute_priority)
     engine = Engine(settings, plugins=plugins)
     engine.start(jobs=jobs)
+    # As the served engine does once it answers: collections would walk all that was imported.
+    gc.freeze()
     try:
         engine.run(None, "library.create", {"path": str(folder / "bench.library")}, OWNER)
         yield engine, engine.libraries.get(folder / "bench.library")
     finally:
         engine.close()
+        gc.unfreeze()
 
 
 def bare_database(path: Path, *statements: str) -> sqlite3.Connection:

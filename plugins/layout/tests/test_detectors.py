@@ -46,7 +46,7 @@ def find(engine: Engine, library: Library, page: str, model: str) -> dict[str, A
     [
         ("nobody", 404, "unknown_detector", "There are: mine, none, odd."),
         ("../mine", 404, "unknown_detector", "There are: mine, none, odd."),
-        ("odd", 422, "no_detector", "No installed detector takes odd (other)."),
+        ("odd", 422, "no_detector", "No installed detector accepts odd (other)."),
         ("none", 422, "no_detector", "its config.json says no model_type"),
     ],
 )

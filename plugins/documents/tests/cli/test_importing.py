@@ -66,7 +66,7 @@ def test_what_the_readers_noted_is_said_once_for_many(desk: Machine, pictures: P
         (folder / f"lost-{n}.xml").write_text(PAGE.format(image=f"gone-{n}.tif", text="word"))
     desk.succeed("create", "Letters")
     ran = desk.succeed("import", "pages")
-    lines = [line for line in ran.out.splitlines() if "The file counts in 400 x 100 pixels" in line]
+    lines = [line for line in ran.out.splitlines() if "page has 400 x 100 pixels" in line]
     assert len(lines) == 1
     assert lines[0].startswith("  noted of 1.xml, 2.xml, 3.xml and 2 more: ")
     left = [line for line in ran.out.splitlines() if line.startswith("  not paired")]
@@ -74,7 +74,7 @@ def test_what_the_readers_noted_is_said_once_for_many(desk: Machine, pictures: P
     assert "lost-1.xml, lost-2.xml, lost-3.xml and 2 more" in left[0]
     answer = desk.succeed("import", "pages", "--again", "--json").json
     assert (answer["left"], answer["left_count"]) == ([], 0)
-    (note,) = [one for one in answer["layouts"]["notes"] if "counts in" in one["note"]]
+    (note,) = [one for one in answer["layouts"]["notes"] if "page has" in one["note"]]
     assert (note["count"], note["files"]) == (5, [f"{n}.xml" for n in range(1, 6)])
 
 

@@ -16,7 +16,7 @@ router = APIRouter(tags=["documents"])
     summary="The bytes of a rendition",
     response_class=FileResponse,
     responses={
-        200: {"content": {"image/*": {}, "application/pdf": {}}, "description": "The bytes"},
+        200: {"content": {"image/*": {}, "application/pdf": {}, "audio/*": {}}, "description": "The bytes"},
         **STORED_FILE,
         **REFUSALS(400, 401, 403, 404, 409),
     },

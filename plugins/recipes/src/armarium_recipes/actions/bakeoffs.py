@@ -10,12 +10,12 @@ from typing import Any
 from armarium.api import ActionContext, Engine, Library, Outcome, Principal, Route, action
 from armarium_documents.api import require_live
 from armarium_recipes.bakeoffs import refusals
-from armarium_recipes.bakeoffs.contenders import LINE_READER
 from armarium_recipes.bakeoffs.files import write_file
 from armarium_recipes.bakeoffs.finders import plan_finders
 from armarium_recipes.bakeoffs.samples import corrected_project, finished_bakeoff
 from armarium_recipes.bakeoffs.starting import plan_bakeoff
 from armarium_recipes.bakeoffs.table import bakeoff_answer
+from armarium_recipes.card_prefixes import LINE_READER
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.errors import no_folder
 from armarium_recipes.models_bakeoffs import bakeoffs

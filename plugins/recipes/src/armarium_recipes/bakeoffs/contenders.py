@@ -13,8 +13,6 @@ from armarium_recipes.schemas.cards import Card
 
 Kind = Literal["linereader", "platform", "vision", "cloud", "print"]
 TOP = 3
-LINE_READER = "linereader:"
-"""The prefix of the ids of the line reader's cards."""
 HANDWRITING, PRINTED = "handwriting", ("print", "typescript")
 LOCAL_MODEL_SERVERS = ("mlx", "local-server", "vision")
 

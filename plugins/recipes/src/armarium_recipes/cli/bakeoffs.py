@@ -23,7 +23,7 @@ from armarium.commandline import (
     write_file,
 )
 from armarium_documents.commandline import Scope, document_id
-from armarium_recipes.bakeoffs.contenders import LINE_READER
+from armarium_recipes.card_prefixes import LINE_READER
 
 POLICY = "diplomatic"
 """The policy whose error rate is shown; --json contains all of them."""
