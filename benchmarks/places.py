@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from armarium.api import Engine, Library, Plugin, Principal, Settings
+from armarium.web.heap import spare_the_heap
 
 OWNER = Principal("person", "bench", "owner", token_kind="owner", folders=None)
 
@@ -38,8 +39,8 @@ def running_engine(
     settings = Settings(state_dir=folder / "state", local_only=True, compute_priority=compute_priority)
     engine = Engine(settings, plugins=plugins)
     engine.start(jobs=jobs)
-    # As the served engine does once it answers: collections would walk all that was imported.
-    gc.freeze()
+    # As the served engine does once it answers.
+    spare_the_heap()
     try:
         engine.run(None, "library.create", {"path": str(folder / "bench.library")}, OWNER)
         yield engine, engine.libraries.get(folder / "bench.library")

@@ -37,6 +37,7 @@ from armarium.ids import now
 from armarium.settings import Settings
 from armarium.web.app import create_app
 from armarium.web.gate import refuse
+from armarium.web.heap import spare_the_heap
 from armarium.web.slow_senders import WatchedProtocol
 
 if TYPE_CHECKING:
@@ -276,9 +277,7 @@ def _serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
-                # What is loaded now stays: exempt it from collection (66 ms each time), without collecting first: of
-                # 230,000 objects a thousand were garbage.
-                gc.freeze()
+                spare_the_heap()
                 gc.enable()
                 sys.setswitchinterval(SWITCH_SECONDS)
                 sources = code_in_place()

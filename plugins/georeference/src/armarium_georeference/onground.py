@@ -90,8 +90,9 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
     whole: Any = np.logical_and.reduceat(sound, starts[:-1]) if len(dense) else sound
     listed = world.tolist()
     bounds = starts.tolist()
-    # If everything is on one half of the globe, no ring goes around a pole.
+    # If everything is on one half of the globe, no ring goes around a pole, and none is cut.
     is_plain = _is_plain(world[sound])
+    areas = _signed_areas(world, starts[: len(rings) + 1]).tolist() if is_plain else []
     answers: list[OnGround] = []
     at_line = len(rings)
     for number, one in enumerate(outlines):
@@ -106,10 +107,13 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
             answers.append(OnGround(None, None, BEYOND))
         else:
             ring = listed[bounds[number] : bounds[number + 1]]
-            north = south = False
-            if not is_plain and worldshapes.goes_round(ring):
-                north, south = _poles_inside(found, dense[bounds[number] : bounds[number + 1]])
-            geometry = worldshapes.polygon(ring, holds_north=north, holds_south=south)
+            if is_plain:
+                geometry = worldshapes.plain_polygon(ring, areas[number])
+            else:
+                north = south = False
+                if worldshapes.goes_round(ring):
+                    north, south = _poles_inside(found, dense[bounds[number] : bounds[number + 1]])
+                geometry = worldshapes.polygon(ring, holds_north=north, holds_south=south)
             answers.append(OnGround(geometry, baseline, None if geometry is not None else NO_AREA))
     return answers
 
@@ -118,7 +122,22 @@ def _is_plain(world: Points) -> bool:
     """Return whether all points are within the half of the globe's longitudes that does not reach the
     antimeridian.
     """
-    return len(world) > 0 and float(world[:, 0].max() - world[:, 0].min()) < 180
+    if not len(world):
+        return False
+    west, east = float(world[:, 0].min()), float(world[:, 0].max())
+    return east - west < 180 and west >= -180 and east <= 180
+
+
+def _signed_areas(world: Points, starts: Any) -> Points:
+    """Return the area of each ring, positive if it is counterclockwise; *starts*: where each begins, and the end."""
+    import numpy as np
+
+    points = world[: starts[-1]]
+    following = np.roll(points, -1, axis=0)
+    following[starts[1:] - 1] = points[starts[:-1]]
+    cross = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
+    areas: Points = np.add.reduceat(cross, starts[:-1]) / 2
+    return areas
 
 
 def _densify(shapes: Sequence[Points], closed: Sequence[bool]) -> tuple[Points, Points]:

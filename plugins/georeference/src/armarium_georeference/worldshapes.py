@@ -28,7 +28,7 @@ def polygon(ring: Ring, *, holds_north: bool = False, holds_south: bool = False)
     lons = _unwrap(ring)
     turn = lons[-1] - lons[0] + _step(ring[-1][0], ring[0][0])
     if abs(turn) < 180 and min(lons) >= -180 and max(lons) <= 180:
-        return _plain(ring)
+        return plain_polygon(ring, _signed_area(ring))
     points = [(lon, float(point[1])) for lon, point in zip(lons, ring, strict=True)]
     if abs(turn) > 180:
         mean = sum(point[1] for point in points) / len(points)
@@ -74,9 +74,9 @@ def _signed_area(ring: Ring) -> float:
     return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)) / 2
 
 
-def _plain(ring: Ring) -> dict[str, Any] | None:
-    area = _signed_area(ring)
-    if area == 0:
+def plain_polygon(ring: Ring, area: float) -> dict[str, Any] | None:
+    """Return a ring of this signed *area*, which neither reaches the antimeridian nor goes round a pole, as a Polygon."""
+    if len(ring) < 3 or area == 0:
         return None
     turned = ring if area > 0 else ring[::-1]
     return {"type": "Polygon", "coordinates": [[*turned, turned[0]]]}
