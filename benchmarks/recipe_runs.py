@@ -16,6 +16,8 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 
 PAGES = int(os.environ.get("ARMARIUM_BENCH_PAGES", "10"))
 """60 is the full figure."""
+LARGEST = 12
+"""As many sample pages there are."""
 PATIENCE = 3600.0
 ANSWERS = {"purposes": ["entities"], "languages": ["en"], "scripts": ["Latn"], "materials": ["typescript"]}
 
@@ -23,7 +25,7 @@ ANSWERS = {"purposes": ["entities"], "languages": ["en"], "scripts": ["Latn"], "
 def measure(rounds: int) -> list[Result]:
     """Measure finding lines with the light finder, reading, finding names, writing PAGE files."""
     with scratch_folder() as folder:
-        write_sample_pages(folder / "pages", count=PAGES)
+        _draw(folder / "pages")
         with running_engine(folder, jobs=True, compute_priority="fast") as (engine, _):
             made = _Projects(engine, folder)
 
@@ -139,3 +141,17 @@ class _Projects:
 
 def _act(engine: Engine, library: Library, name: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     return engine.run(library, name, params or {}, OWNER).result or {}
+
+
+def _draw(folder: Path) -> None:
+    """Write the sample pages, again and again under other names; every copy differs by its margin, for equal bytes would be
+    one file.
+    """
+    from PIL import Image, ImageOps
+
+    drawn = sorted(one for one in write_sample_pages(folder, count=min(PAGES, LARGEST)))
+    for number in range(LARGEST, PAGES):
+        with Image.open(drawn[number % LARGEST]) as page:
+            ImageOps.expand(page, border=number // LARGEST, fill="white").save(
+                folder / f"{number + 1:04}.jpg"
+            )
