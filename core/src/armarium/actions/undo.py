@@ -102,14 +102,17 @@ def _with_sets(bus: Bus, raw: sqlite3.Connection, rows: list[Row]) -> list[Row]:
         if action is None or not action.undoes_sets:
             continue
         if redo:
+            # Of the steps that were taken back together with it, those whose origin its own work wrote.
             query = (
-                "SELECT id FROM audit WHERE undone = 0 AND inverse_of IS NOT NULL "
-                "AND set_id = (SELECT set_id FROM audit WHERE id = ?)"
+                "WITH RECURSIVE back(id, origin) AS (SELECT id, id FROM audit WHERE undone = 0 AND inverse_of IS NOT NULL "
+                "AND set_id = (SELECT set_id FROM audit WHERE id = ?) "
+                "UNION ALL SELECT back.id, a.inverse_of FROM back JOIN audit AS a ON a.id = back.origin "
+                "WHERE a.inverse_of IS NOT NULL) "
+                "SELECT back.id FROM back JOIN audit AS a ON a.id = back.origin "
+                "WHERE a.inverse_of IS NULL AND a.set_id IN (SELECT value FROM json_each(?))"
             )
-            # Of what was taken back together with it only what its own work wrote.
             own = _row(raw, _origin_id(raw, row)).target_ids
-            together = raw.execute(query, (row.id,)).fetchall()
-            ids = [(one,) for (one,) in together if _set_of(raw, _origin_id(raw, _row(raw, one))) in own]
+            ids = raw.execute(query, (row.id, orjson.dumps(own).decode())).fetchall()
         else:
             query = (
                 "SELECT id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) "
@@ -324,12 +327,6 @@ def _origin_id(raw: sqlite3.Connection, row: Row) -> str:
         identity = inverse_of
         (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (identity,)).fetchone()
     return identity
-
-
-def _set_of(raw: sqlite3.Connection, audit_id: str) -> str | None:
-    """Return the set that a step belongs to."""
-    (found,) = raw.execute("SELECT set_id FROM audit WHERE id = ?", (audit_id,)).fetchone()
-    return None if found is None else str(found)
 
 
 def _standing(raw: sqlite3.Connection, audit_id: str) -> str:

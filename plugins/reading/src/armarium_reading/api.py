@@ -11,7 +11,7 @@ from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
 from armarium_reading.line_pictures import cut_line
 from armarium_reading.models import episodes
-from armarium_reading.overrides import provider_settings, takes_provider
+from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
 from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
@@ -65,6 +65,7 @@ __all__ = [
     "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
+    "READING_PORTS",
     "TRANSCRIBERS",
     "Caller",
     "Choice",

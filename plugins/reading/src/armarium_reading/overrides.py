@@ -7,13 +7,14 @@ from typing import Any
 from armarium.api import Engine, RecipeJob
 from armarium_reading.readers import GROUP, LINEREADER
 
-READINGS = frozenset({"line_readings", "page_reading"})
+READING_PORTS = frozenset({"line_readings", "page_reading"})
+"""The outputs of recipe jobs that are readings."""
 
 
 def takes_provider(job: RecipeJob, provider: str) -> bool:
     """Return whether *provider* may be chosen for *job*; `linereader` for what a reader of this machine reads alone."""
     if provider == LINEREADER:
-        return job.provider_setting == "reader" and bool(READINGS & set(job.gives))
+        return job.provider_setting == "reader" and bool(READING_PORTS & set(job.gives))
     return job.provider_setting is not None
 
 

@@ -18,6 +18,7 @@ from armarium.api import (
     ServiceError,
     record_activity,
 )
+from armarium_reading.api import READING_PORTS
 from armarium_source_model.api import page_text
 from armarium_workflows import checkpoints
 from armarium_workflows.checkpoints import PageRow, size_fault
@@ -27,7 +28,7 @@ from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import stored_run
 from armarium_workflows.schemas import Edge
-from armarium_workflows.values import READINGS, at_port, job_for_page, settings_of
+from armarium_workflows.values import at_port, job_for_page, settings_of
 
 AT_ONCE = 200
 """How many pages are examined, or enqueued, in one transaction."""
@@ -310,7 +311,7 @@ class Step:
                 raise AfterChildren
             if recipe.each == "scope":
                 self._take_whole(children[0])
-            elif READINGS & set(recipe.gives):
+            elif READING_PORTS & set(recipe.gives):
                 for child in children:
                     self._take_reading(child)
             else:

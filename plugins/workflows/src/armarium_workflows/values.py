@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from armarium.api import Engine, NewJob, Params, RecipeJob
-from armarium_reading.api import provider_settings, takes_provider
+from armarium_reading.api import READING_PORTS, provider_settings, takes_provider
 from armarium_workflows.schemas import NodeIn
-
-READINGS = frozenset({"line_readings", "page_reading"})
 
 
 def settings_of(
@@ -67,7 +65,7 @@ def at_port(output: Any, port: str) -> Any:
         return output
     if port in output:
         return output[port]
-    return output.get("text", output) if port in READINGS else output
+    return output.get("text", output) if port in READING_PORTS else output
 
 
 def job_for_page(one: NewJob, recipe: RecipeJob, settings: Params, page: str, position: int) -> NewJob:
