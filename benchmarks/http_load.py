@@ -21,8 +21,16 @@ class Server:
 def requests_a_second(
     server: Server, method: str, path: str, body: bytes = b"", *, count: int, connections: int = 4
 ) -> float:
-    """Send *count* requests over *connections* connections, one at a time on each; return how many a second were
-    answered.
+    """Send *count* requests as `latencies` does; return how many a second were answered."""
+    begun = time.perf_counter()
+    latencies(server, method, path, body, count=count, connections=connections)
+    return count / (time.perf_counter() - begun)
+
+
+def latencies(
+    server: Server, method: str, path: str, body: bytes = b"", *, count: int, connections: int = 4
+) -> list[float]:
+    """Send *count* requests over *connections* connections, one at a time on each; return the seconds of each.
 
     Raises RuntimeError with the answer when one is not a 2xx.
     """
@@ -30,9 +38,11 @@ def requests_a_second(
     selector = selectors.DefaultSelector()
     sockets = [_connect(server.port) for _ in range(connections)]
     left, waiting = count, 0
-    begun = time.perf_counter()
+    sent: dict[socket.socket, float] = {}
+    spent = []
     for sock in sockets:
         selector.register(sock, selectors.EVENT_READ, bytearray())
+        sent[sock] = time.perf_counter()
         sock.sendall(message)
         left, waiting = left - 1, waiting + 1
     while waiting:
@@ -47,14 +57,15 @@ def requests_a_second(
                 continue
             held.clear()
             waiting -= 1
+            spent.append(time.perf_counter() - sent[sock])
             if left > 0:
+                sent[sock] = time.perf_counter()
                 sock.sendall(message)
                 left, waiting = left - 1, waiting + 1
-    spent = time.perf_counter() - begun
     for sock in sockets:
         sock.close()
     selector.close()
-    return count / spent
+    return spent
 
 
 def fetch(server: Server, method: str, path: str, body: bytes = b"") -> bytes:

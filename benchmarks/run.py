@@ -57,6 +57,7 @@ SCRIPTS = (
     "recipe_facts",
     "recipe_runs",
     "bakeoffs",
+    "training_loop",
     "teaching",
     "reading_hands",
     "reading_at_scale",

@@ -3,34 +3,41 @@
 ``ARMARIUM_BENCH_PAGES`` sets how many pages of 36 lines are generated (2,000; 10,000 and 100,000 are the full figures,
 about 60 KB of disk a page). Row 23 queries in process, with the answer as JSON bytes, against an FTS5 table of the same
 texts in a file beside it that returns what a page of hits shows: names, their number, the lines with the words, the
-words' positions in them, and boxes. What FTS5 takes for names and snippets alone is stated next to it. Row 24 takes
-words of five and more letters that occur in fewer than ten lines, misreads one or two letters of them in 45 of 100
-places, and counts how many of the pages with such a word are among the first ten hits. Stated next to it: words misread
-in the query (a ranking that knew how the letters were changed would find 0.95 of them in 2,000 pages), and words of pages
-read by the hand reader. Row 25 compares a correction with one in a project whose engine has no search, and measures the
-lines a second at which the index of a project is rebuilt.
+words' positions in them, and boxes. Stated next to it: what FTS5 takes for names and snippets alone, and tantivy for the
+same, where it is installed. Each question is asked over HTTP too. Row 24 takes words of five and more letters that occur
+in fewer than ten lines, misreads one or two letters of them in 45 of 100 places, and counts how many of the pages with
+such a word are among the first ten hits. Stated next to it: words misread in the query (a ranking that knew how the
+letters were changed would find 0.95 of them in 2,000 pages), and words of pages read by the hand reader. Row 25 compares
+a correction with one in a project whose engine has no search, and measures the lines a second at which the index of a
+project is rebuilt.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import random
 import sqlite3
 import statistics
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from armarium.api import Engine, Library, Plugin, raw_of
 from benchmarks.bench_pages import LINES, add_pages, bench_pages
 from benchmarks.harness import Result, compare, seconds
+from benchmarks.http_load import latencies
 from benchmarks.misread_words import ask_pages, measure_misread, measure_read
 from benchmarks.places import OWNER, bare_database, running_engine, scratch_folder
+from benchmarks.servers import engine_server
 
 PAGES = int(os.environ.get("ARMARIUM_BENCH_PAGES", "2000"))
 REPEATS = 20
+REQUESTS = 200
+"""Of each question over HTTP."""
 
 
 def plugins(*, searching: bool = True) -> list[Plugin]:
@@ -47,13 +54,17 @@ def plugins(*, searching: bool = True) -> list[Plugin]:
 
 def measure(rounds: int) -> list[Result]:
     """Measure all three rows."""
-    with scratch_folder() as folder, running_engine(folder / "with", plugins()) as (engine, library):
-        add_pages(engine, library, PAGES)
-        results = [*_words(folder, engine, library, rounds), *measure_misread(engine, library, PAGES)]
-        results += measure_read(engine, library)
-        results += _corrections(folder, engine, library, rounds)
-        results.append(_remaking(library))
-        return results
+    with scratch_folder() as folder:
+        with running_engine(folder / "with", plugins()) as (engine, library):
+            add_pages(engine, library, PAGES)
+            questions = _questions(library)
+            results = [*_words(folder, engine, library, questions, rounds)]
+            results += measure_misread(engine, library, PAGES)
+            results += measure_read(engine, library)
+            results += _corrections(folder, engine, library, rounds)
+            results.append(_remaking(library))
+            path = library.path
+        return [*results, *_over_http(folder, path, questions)]
 
 
 def _frequent(library: Library) -> list[tuple[str, int]]:
@@ -132,19 +143,51 @@ class Bare:
         return orjson.dumps({"results": hits, "total": total})
 
 
-def _words(folder: Path, engine: Engine, library: Library, rounds: int) -> list[Result]:
+class Question(NamedTuple):
+    """What is asked for, as written to the engine and to FTS5."""
+
+    what: str
+    query: str
+    match: str
+    more: dict[str, Any]
+
+
+def _questions(library: Library) -> list[Question]:
     counted = [one for one in _frequent(library) if len(one[0]) > 2]
-    bare = Bare(folder, library)
     common, middling, rare = counted[0][0], counted[len(counted) // 50][0], counted[len(counted) // 2][0]
     with library.db.read() as conn:
         words = raw_of(conn).execute("SELECT words FROM source_model_page_text LIMIT 1").fetchone()[0].split()
-    questions: list[tuple[str, str, str, dict[str, Any]]] = [
-        ("a rare word", rare, f'"{rare}"', {}),
-        ("a middling word", middling, f'"{middling}"', {}),
-        ("a common word", common, f'"{common}"', {}),
-        ("a phrase", f'"{words[3]} {words[4]}"', f'"{words[3]} {words[4]}"', {}),
-        ("a common word among starred pages", common, f'"{common}"', {"filters": {"is_starred": True}}),
+    phrase = f'"{words[3]} {words[4]}"'
+    return [
+        Question("a rare word", rare, f'"{rare}"', {}),
+        Question("a middling word", middling, f'"{middling}"', {}),
+        Question("a common word", common, f'"{common}"', {}),
+        Question("a phrase", phrase, phrase, {}),
+        Question(
+            "a common word among starred pages", common, f'"{common}"', {"filters": {"is_starred": True}}
+        ),
     ]
+
+
+def _over_http(folder: Path, project: Path, questions: list[Question]) -> list[Result]:
+    """Measure each question as a client waits for it, one after another."""
+    (folder / "served").mkdir()
+    found = []
+    with engine_server(folder / "served", installed=True, project=project) as server:
+        for one in questions:
+            body = orjson.dumps({"query": one.query, "search_type": "fulltext", **one.more})
+            times = latencies(server, "POST", "/api/search", body, count=REQUESTS, connections=1)
+            p95 = sorted(times)[int(len(times) * 0.95)]
+            what = f"{one.what} in {PAGES:,} pages over HTTP: p95"
+            found.append(Result(23, what, "s", p95, 0.05, "50 ms", p95 / 0.05, limit=1.0))
+    return found
+
+
+def _words(
+    folder: Path, engine: Engine, library: Library, questions: list[Question], rounds: int
+) -> list[Result]:
+    bare = Bare(folder, library)
+    tantivy = Tantivy(folder / "tantivy", library) if importlib.util.find_spec("tantivy") else None
     results = []
     for what, query, match, more in questions:
         times: list[float] = []
@@ -166,6 +209,7 @@ def _words(folder: Path, engine: Engine, library: Library, rounds: int) -> list[
                         peer_name="FTS5, ranked, with the lines and boxes of the hits")  # fmt: skip
         bare_found = compare(23, f"{what} in {PAGES:,} pages, against less", engine=ours, peer=less, unit="s",
                              rounds=rounds, peer_name="FTS5, ranked, with names and snippets")  # fmt: skip
+        results += _beside_tantivy(tantivy, what, match, ours, rounds) if tantivy and not more else []
         p95 = sorted(times)[int(len(times) * 0.95)]
         results += [
             found,
@@ -173,6 +217,61 @@ def _words(folder: Path, engine: Engine, library: Library, rounds: int) -> list[
             Result(23, f"{what}: p95 against 50 ms", "s", p95, 0.05, "50 ms", p95 / 0.05, limit=1.0),
         ]
     return results
+
+
+class Tantivy:
+    """The same texts in an index of tantivy, folded beforehand as ours are, and split at blanks."""
+
+    def __init__(self, folder: Path, library: Library) -> None:
+        tantivy = importlib.import_module("tantivy")
+        build = tantivy.SchemaBuilder()
+        build.add_text_field("name", stored=True)
+        build.add_text_field("text", stored=True)
+        folder.mkdir()
+        self._schema = build.build()
+        self._index = tantivy.Index(self._schema, path=str(folder))
+        self._snippets = tantivy.SnippetGenerator
+        writer = self._index.writer()
+        with library.db.read() as conn:
+            rows = raw_of(conn).execute(
+                "SELECT d.name, t.words FROM source_model_page_text t JOIN document d ON d.id = t.document_id"
+            )
+            for name, words in rows:
+                writer.add_document(tantivy.Document(name=name, text=words))
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def snippets(self, match: str) -> bytes:
+        """Return the first ten by rank and their number, each with a snippet."""
+        query = self._index.parse_query(match, ["text"])
+        found = self._searcher.search(query, 10, count=True)
+        shown = self._snippets.create(self._searcher, query, self._schema, "text")
+        hits = []
+        for score, place in found.hits:
+            document = self._searcher.doc(place)
+            hits.append((document["name"][0], score, shown.snippet_from_doc(document).to_html()))
+        return orjson.dumps({"hits": hits, "count": found.count})
+
+
+def _beside_tantivy(
+    tantivy: Tantivy, what: str, match: str, ours: Callable[[], float], rounds: int
+) -> list[Result]:
+    def theirs() -> float:
+        return statistics.median(seconds(lambda: tantivy.snippets(match)) for _ in range(REPEATS))
+
+    return [
+        compare(
+            23,
+            f"{what} in {PAGES:,} pages, beside tantivy",
+            engine=ours,
+            peer=theirs,
+            peer_name="tantivy, ranked, with names and snippets",
+            unit="s",
+            rounds=rounds,
+        )
+    ]
 
 
 def _corrections(folder: Any, engine: Engine, library: Library, rounds: int) -> list[Result]:

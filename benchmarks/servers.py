@@ -25,9 +25,13 @@ TOKEN = "bench-token-of-the-measurements-only"
 
 
 @contextmanager
-def engine_server(folder: Path, *, installed: bool = False) -> Iterator[Server]:
-    """The engine with only the bench family, or with every installed family, over TCP on the loopback interface."""
-    with _serve("engine-installed" if installed else "engine", folder) as server:
+def engine_server(folder: Path, *, installed: bool = False, project: Path | None = None) -> Iterator[Server]:
+    """The engine with only the bench family, or with every installed family, over TCP on the loopback interface.
+
+    It serves *project*, which no other engine has open, or one that it creates.
+    """
+    which = "engine-installed" if installed else "engine"
+    with _serve(which, folder, *([str(project)] if project else [])) as server:
         yield server
 
 
@@ -40,9 +44,11 @@ def bare_server(folder: Path, ready: bytes = b"{}") -> Iterator[Server]:
 
 
 @contextmanager
-def _serve(which: str, folder: Path) -> Iterator[Server]:
+def _serve(which: str, folder: Path, *more: str) -> Iterator[Server]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.servers", which, str(folder)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks.servers", which, str(folder), *more],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
@@ -76,7 +82,7 @@ def _say(sock: socket.socket, headers: dict[str, str], paths: dict[str, str]) ->
     print(json.dumps({"port": sock.getsockname()[1], "headers": headers, "paths": paths}), flush=True)
 
 
-def _serve_engine(folder: Path, *, installed: bool) -> None:
+def _serve_engine(folder: Path, project: Path | None, *, installed: bool) -> None:
     from armarium.engine import Engine
     from armarium.settings import Settings
     from armarium.web.app import create_app
@@ -85,19 +91,18 @@ def _serve_engine(folder: Path, *, installed: bool) -> None:
 
     settings = Settings(state_dir=folder / "engine-state", local_only=True, owner_token=TOKEN)
     plugins = None if installed else [bench_family.plugin()]
-    path = folder / "served.library"
+    path = project or folder / "served.library"
     paths = {}
-    engine = Engine(settings, plugins=plugins)
-    engine.start(jobs=False)
-    engine.run(None, "library.create", {"path": str(path)}, OWNER)
-    if installed:
-        library = engine.libraries.get(path)
-        made = (
-            engine.run(library, "document.create", {"name": "A page", "doc_type": "folder"}, OWNER).result
-            or {}
-        )
-        paths["document"] = f"/api/documents/{made['id']}"
-    engine.close()
+    if project is None:
+        engine = Engine(settings, plugins=plugins)
+        engine.start(jobs=False)
+        engine.run(None, "library.create", {"path": str(path)}, OWNER)
+        if installed:
+            library = engine.libraries.get(path)
+            page = {"name": "A page", "doc_type": "folder"}
+            made = engine.run(library, "document.create", page, OWNER).result or {}
+            paths["document"] = f"/api/documents/{made['id']}"
+        engine.close()
     sock = _listen()
     _say(sock, {"Authorization": f"Bearer {TOKEN}", "X-Service-Library-Path": str(path)}, paths)
     _run(create_app(settings, plugins=plugins), sock)
@@ -141,8 +146,9 @@ def _serve_bare(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    chosen, place = sys.argv[1], Path(sys.argv[2])
+    chosen, place, *more = sys.argv[1:]
     if chosen == "bare":
-        _serve_bare(place)
+        _serve_bare(Path(place))
     else:
-        _serve_engine(place, installed=chosen == "engine-installed")
+        given = Path(more[0]) if more else None
+        _serve_engine(Path(place), given, installed=chosen == "engine-installed")

@@ -1,9 +1,9 @@
-"""Rows 28 and 29: the training loop against a bare one, and how well a hand is learned from how many corrected lines.
+"""Row 29: how well a hand is learned from how many corrected lines.
 
-Both need the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter
-with torch and onnx); row 29 also needs the folder of data that ARMARIUM_BENCH_DATA names (``../shared/data``), with the
-pages of one hand in ``onehand-peraire``, ALTO files beside their pictures, and the test documents of the base's corpus
-in ``hand-lines``. What is missing is reported. ARMARIUM_BENCH_LINES sets how many lines are trained on
+It needs the trainer's runtime (``armarium runtime install hand-trainer``, or ARMARIUM_BENCH_TORCH names an interpreter
+with torch and onnx) and the folder of data that ARMARIUM_BENCH_DATA names (``../shared/data``), with the pages of one
+hand in ``onehand-peraire``, ALTO files beside their pictures, and the test documents of the base's corpus in
+``hand-lines``. What is missing is reported. ARMARIUM_BENCH_LINES sets how many lines are trained on
 (``50,100,200,250``). Minutes are processor time.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -26,7 +25,7 @@ import armarium_reader_hand
 import armarium_worker
 from armarium.api import Settings
 from armarium.runtimes.places import interpreter, read_marker
-from benchmarks.harness import Result, compare
+from benchmarks.harness import Result
 from benchmarks.places import scratch_folder
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -37,45 +36,43 @@ HELD_OUT, FEW = 3, 6
 """
 TEN_MINUTES = 600.0
 PATIENCE = 5
-LINES = 192
-"""Generated lines of row 28."""
 
 Line = tuple[Any, str]
 """A line's picture as ink, and its text."""
 
 
 def measure(rounds: int) -> list[Result]:
-    """Measure the ratio of row 28 (lines a second) and those of row 29 (characters wrong after and before)."""
-    python = torch_python()
-    if python is None:
-        print(
-            "teaching: no interpreter with torch (armarium runtime install hand-trainer, or ARMARIUM_BENCH_TORCH); left out.",
-            file=sys.stderr,
-        )
-        return []
-    found = [_loop(python, rounds)]
+    """Measure characters wrong after training over those before. Taken once, not in rounds."""
+    python = torch_python("teaching")
     folder = Path(os.environ.get("ARMARIUM_BENCH_DATA", SHARED))
+    if python is None:
+        return []
     if not folder.is_dir():
-        print(
-            "teaching: no data (ARMARIUM_BENCH_DATA names their folder); row 29 is left out.", file=sys.stderr
-        )
-        return found
-    found += _hand(python, PERAIRE, pages_of_one_hand(folder / PERAIRE))
+        print("teaching: no data (ARMARIUM_BENCH_DATA names their folder); left out.", file=sys.stderr)
+        return []
+    found = _hand(python, PERAIRE, pages_of_one_hand(folder / PERAIRE))
     for document in UNSEEN:
         found += _hand(python, document.partition(":")[2], unseen_pages(folder / "hand-lines", document))
     return found
 
 
-def torch_python() -> Path | None:
-    """Return an interpreter with torch."""
+def torch_python(script: str) -> Path | None:
+    """Return an interpreter with torch; where there is none, say that *script* is left out."""
     if named := os.environ.get("ARMARIUM_BENCH_TORCH"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / "hand-trainer"
     places = sorted(folder.iterdir()) if folder.is_dir() else []
-    return next((interpreter(place) for place in places if read_marker(place) is not None), None)
+    found = next((interpreter(place) for place in places if read_marker(place) is not None), None)
+    if found is None:
+        print(
+            f"{script}: no interpreter with torch (armarium runtime install hand-trainer, or ARMARIUM_BENCH_TORCH); "
+            "left out.",
+            file=sys.stderr,
+        )
+    return found
 
 
-def _base() -> dict[str, Any]:
+def shipped_base() -> dict[str, Any]:
     shipped = Path(str(armarium_reader_hand.__file__)).parent
     card = json.loads((shipped / "card.json").read_text("utf-8"))
     return {
@@ -84,7 +81,7 @@ def _base() -> dict[str, Any]:
     }
 
 
-def _trainer(python: Path) -> Any:
+def start_trainer(python: Path) -> Any:
     package = Path(armarium_hand_trainer.__file__).parent
     return armarium_worker.WorkerProcess(
         "armarium_hand_trainer.trainer:HandTrainer", python=python, packages={package.name: package}
@@ -100,58 +97,6 @@ def lay_out(folder: Path, lines: list[Line]) -> None:
         for number, (ink, text) in enumerate(lines)
     ]
     (folder / "lines.json").write_text(json.dumps({"lines": told}), "utf-8")
-
-
-def _loop(python: Path, rounds: int) -> Result:
-    """Measure row 28: epochs of the trainer's worker, with validation, averages and checkpoints, against steps alone."""
-    rng = np.random.default_rng(28)
-    made = [
-        ((rng.random((48, int(width))) < 0.15).astype(np.uint8) * 255, "a letter of no meaning at all")
-        for width in rng.integers(400, 900, LINES)
-    ]
-    with scratch_folder() as folder:
-        lay_out(folder / "training", made)
-        given = {"folder": str(folder / "training"), "base": _base(), "batch_size": 4}
-        trainer, epochs = _trainer(python), [0]
-        roots = [Path(str(one.__file__)).parents[1] for one in (armarium_hand_trainer, armarium_worker)]
-        script = Path(__file__).with_name("bare_training.py")
-        bare = subprocess.Popen(
-            [python, script, json.dumps(given)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, roots)), "OMP_NUM_THREADS": "1"},
-        )
-        assert bare.stdin is not None
-        assert bare.stdout is not None
-        asked, said = bare.stdin, bare.stdout
-
-        def ours() -> float:
-            epochs[0] += 1
-            told = trainer.call("epoch", {**given, "epoch": epochs[0]})
-            return float(told["lines"] / told["seconds"])
-
-        def theirs() -> float:
-            asked.write("go\n")
-            asked.flush()
-            return float(said.readline())
-
-        try:
-            return compare(
-                28,
-                f"training on {LINES} lines, one epoch with its validation and checkpoint, one core",
-                engine=ours,
-                peer=theirs,
-                peer_name="bare torch steps over the same lines",
-                unit="lines a second",
-                rounds=rounds,
-                limit=0.9,
-                bound="at least",
-            )
-        finally:
-            trainer.kill()
-            asked.close()
-            bare.wait(30)
 
 
 def pages_held_out(pages: list[str]) -> list[str]:
@@ -209,9 +154,9 @@ def teach(python: Path, folder: Path) -> Training:
     """
     from armarium_reader_hand.teaching import fit_text
 
-    trainer, epochs, since_best = _trainer(python), 0, 0
+    trainer, epochs, since_best = start_trainer(python), 0, 0
     spent = psutil.Process(trainer.pid)
-    given = {"folder": str(folder), "base": _base(), "batch_size": 4}
+    given = {"folder": str(folder), "base": shipped_base(), "batch_size": 4}
     try:
         while since_best < PATIENCE:
             before = sum(spent.cpu_times()[:2])
