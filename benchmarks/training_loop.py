@@ -36,9 +36,11 @@ def measure(rounds: int) -> list[Result]:
     if python is None:
         return []
     with scratch_folder() as folder:
-        lay_out(folder / "training", _lines())
-        given = {"folder": str(folder / "training"), "base": shipped_base(), "batch_size": 4}
-        return [_loop(python, given, rounds), _requests(python, given, folder)]
+        given = []
+        for name in ("alone", "beside"):
+            lay_out(folder / name, _lines())
+            given.append({"folder": str(folder / name), "base": shipped_base(), "batch_size": 4})
+        return [_loop(python, given[0], rounds), _requests(python, given[1], folder)]
 
 
 def _lines() -> list[tuple[Any, str]]:
@@ -101,8 +103,8 @@ def _requests(python: Path, given: dict[str, Any], folder: Path) -> Result:
         with engine_server(folder / "served", installed=True) as server:
             path = server.paths["document"]
             idle = _percentile(latencies(server, "GET", path, count=REQUESTS))
-            trainer.call("epoch", {**given, "epoch": 1001})
-            work = threading.Thread(target=trainer.call, args=("epoch", {**given, "epoch": 1002}))
+            trainer.call("epoch", {**given, "epoch": 1})
+            work = threading.Thread(target=trainer.call, args=("epoch", {**given, "epoch": 2}))
             work.start()
             times: list[float] = []
             while work.is_alive():
