@@ -55,30 +55,6 @@ def test_each_reading_sees_what_was_written_before_it(db: Database) -> None:
     db.close()
 
 
-def test_two_that_read_together_see_one_state_while_others_write(db: Database) -> None:
-    done = threading.Event()
-
-    def write() -> None:
-        while not done.is_set():
-            with db.write() as writer:
-                writer.execute(text("INSERT INTO line VALUES ('one more')"))
-
-    writing = threading.Thread(target=write)
-    writing.start()
-    try:
-        for _ in range(60):
-            with db.read_together() as (one, other):
-                first = lines(raw_of(one))
-                assert lines(raw_of(other)) == first
-                assert lines(raw_of(one)) == first
-    finally:
-        done.set()
-        writing.join()
-    with db.write(), db.read_together() as (one, other):
-        assert lines(raw_of(one)) == lines(raw_of(other))
-    db.close()
-
-
 def test_few_stay_open_when_many_have_read(db: Database) -> None:
     with ExitStack() as many:
         readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_KEPT + 3)}

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,23 +179,6 @@ class Database:
                 yield conn
         except (StatementError, sqlite3.Error) as error:
             raise as_refusal(error, self.path, self._why_missed()) from error
-
-    @contextmanager
-    def read_together(self) -> Iterator[tuple[Connection, Connection]]:
-        """Two connections as `read` lends them, for two threads, that see one and the same snapshot."""
-        with ExitStack() as held:
-            # Nothing is committed while a thread holds the queue; one that writes holds it already.
-            mine = self._holder == threading.get_ident()
-            if not mine and not self._queue.acquire(timeout=WRITER_WAIT):
-                raise writer_busy(WRITER_WAIT)
-            try:
-                one, other = held.enter_context(self.read()), held.enter_context(self.read())
-                for conn in (one, other):
-                    conn.exec_driver_sql("SELECT 1 FROM sqlite_schema LIMIT 1").close()
-            finally:
-                if not mine:
-                    self._queue.release()
-            yield one, other
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

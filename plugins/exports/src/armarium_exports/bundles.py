@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from sqlalchemy import Connection
@@ -14,7 +13,6 @@ from armarium.api import Engine, Library, Principal, now
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.places import (
     file_place,
-    free_name_beside,
     require_parent,
     settle,
     whole_file,
@@ -23,13 +21,11 @@ from armarium_exports.places import (
 from armarium_exports.records import SCHEMA_VERSION, RecordType, record_types
 from armarium_exports.schemas import ParquetParams, RecordsParams
 from armarium_exports.selection import Selection, select_documents
-from armarium_exports.side_by_side import write_types
 
 if TYPE_CHECKING:
     import polars
 
 MANIFEST = "manifest.json"
-COPIED_AT_ONCE = 1_000_000
 ROWS = 10_000
 """Records per batch; a row group of a Parquet file has five times as many."""
 
@@ -52,33 +48,16 @@ def write_jsonl(engine: Engine, library: Library, principal: Principal, p: Recor
     """Write the manifest, then every record, one per line."""
     place = p.output_path.real
     file_place(place, overwrite=p.overwrite)
-    kinds = record_types(engine)
-    counts = dict.fromkeys((kind.name for kind in kinds), 0)
-    spools: dict[str, Path] = {}
-
-    def put(kind: RecordType, reader: Connection, file: BinaryIO) -> None:
-        for lines, number in _lines(kind, reader, selection):
-            file.write(lines)
-            counts[kind.name] += number
-
-    def spool(kind: RecordType, reader: Connection) -> None:
-        spools[kind.name] = free_name_beside(place)
-        with spools[kind.name].open("xb") as beside:
-            put(kind, reader, beside)
-
-    try:
-        with library.db.read_together() as readers, whole_file(place) as file:
-            selection = select_documents(library, readers[0], principal, p.target_id, recursive=p.recursive)
-            file.write(orjson.dumps(head(engine, library, selection, p.target_id)) + b"\n")
-            write_types(kinds, readers, lambda kind, reader: put(kind, reader, file), spool)
-            for name in [kind.name for kind in kinds if kind.name in spools]:
-                with spools[name].open("rb") as beside:
-                    shutil.copyfileobj(beside, file, COPIED_AT_ONCE)
-                spools.pop(name).unlink()
-            size = file.tell()
-    finally:
-        for left in spools.values():
-            left.unlink(missing_ok=True)
+    counts: dict[str, int] = {}
+    with library.db.read() as conn, whole_file(place) as file:
+        selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+        file.write(orjson.dumps(head(engine, library, selection, p.target_id)) + b"\n")
+        for kind in record_types(engine):
+            counts[kind.name] = 0
+            for lines, number in _lines(kind, conn, selection):
+                file.write(lines)
+                counts[kind.name] += number
+        size = file.tell()
     return _answer(place, selection, counts, size)
 
 
@@ -118,16 +97,13 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
     place = p.output_path.real
     require_parent(place)
     before = listed_before(place, MANIFEST, overwrite=p.overwrite)
-    kinds = record_types(engine)
-    counts = dict.fromkeys((kind.name for kind in kinds), 0)
     with whole_folder(place) as fresh:
-        with library.db.read_together() as readers:
-            selection = select_documents(library, readers[0], principal, p.target_id, recursive=p.recursive)
-
-            def put(kind: RecordType, reader: Connection) -> None:
-                counts[kind.name] = _write_type(kind, reader, selection, fresh / f"{kind.name}.parquet")
-
-            write_types(kinds, readers, put, put)
+        with library.db.read() as conn:
+            selection = select_documents(library, conn, principal, p.target_id, recursive=p.recursive)
+            counts = {
+                kind.name: _write_type(kind, conn, selection, fresh / f"{kind.name}.parquet")
+                for kind in record_types(engine)
+            }
         if p.line_pictures:
             counts["line_picture"] = write_line_pictures(
                 engine, library, selection, fresh / "line_picture.parquet"

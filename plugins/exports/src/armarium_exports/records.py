@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -26,7 +26,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from armarium.api import HIDDEN, Engine, Json, is_among, raw_of, rules_of
+from armarium.api import HIDDEN, Engine, Json, is_among, json_text, raw_of, rules_of
 from armarium_canvas.api import items, places
 from armarium_checking.api import verdicts
 from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
@@ -185,12 +185,31 @@ def _of_table(
     def batches(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[Any]]]:
         return fetch(conn, selection, *chosen)
 
+    numbers = [key for key, sort in columns.items() if sort == "number"]
+    # Several numbers of a row are written by one call of a function of ours, and objects as they are stored.
+    apart = len(numbers) > 1
+
     def lines(conn: Connection, selection: Selection) -> Iterator[Sequence[Sequence[str]]]:
-        pairs: list[Any] = [literal("record_type"), literal(name), literal("schema_version"), SCHEMA_VERSION]
-        for (key, sort), value in zip(columns.items(), chosen, strict=True):
-            pairs += (literal(key), _in_json(value, sort))
+        values = dict(zip(columns, chosen, strict=True))
+        pairs: list[Any] = []
+        for key, sort in columns.items():
+            if not (apart and sort in ("json", "number")):
+                pairs += (literal(key), _in_json(values[key], sort))
         raw_of(conn).create_function("armarium_number", 1, _number, deterministic=True)
-        return fetch(conn, selection, func.json_object(*pairs))
+        raw_of(conn).create_function("armarium_members", -1, partial(_members, numbers), deterministic=True)
+        lead = f'{{"record_type":"{name}","schema_version":{SCHEMA_VERSION},'
+        line = func.substr(func.json_object(*pairs), 2)
+        if not apart:
+            return fetch(conn, selection, literal(lead).concat(line))
+        objects = [key for key, sort in columns.items() if sort == "json"]
+        empty = ",".join(f'"{key}":null' for key in numbers)
+        written = case(
+            (func.coalesce(*(values[key] for key in numbers)).is_(None), empty),
+            else_=func.armarium_members(*(values[key] for key in numbers)),
+        )
+        form = lead + "%s," + "".join(f'"{key}":%s,' for key in objects) + "%s"
+        ready = (func.ifnull(values[key], "null") for key in objects)
+        return fetch(conn, selection, func.printf(form, written, *ready, line))
 
     def read(conn: Connection, selection: Selection) -> Iterator[dict[str, Any]]:
         booleans = [key for key, sort in columns.items() if sort == "boolean"]
@@ -206,7 +225,12 @@ def _of_table(
 
 def _number(value: float) -> str:
     """Return a number with the fewest digits that preserve it; SQLite writes fifteen, and JSON has no infinity."""
-    return repr(value) if math.isfinite(value) else "null"
+    return json_text(value)
+
+
+def _members(keys: Sequence[str], *values: float | None) -> str:
+    """Return several numbers as members of a JSON object."""
+    return json_text(dict(zip(keys, values, strict=True)))[1:-1]
 
 
 def _in_json(value: Any, sort: str) -> Any:
