@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Column, Dialect, Float, ForeignKey, Integer, MetaData, Table, Text
+from sqlalchemy import Column, Dialect, Float, ForeignKey, Index, Integer, MetaData, Table, Text, event
 from sqlalchemy.types import TypeDecorator
 
 TableKind = Literal["tracked", "append-only", "operational", "derived", "foreign"]
@@ -188,9 +188,20 @@ def provenance_columns() -> tuple[Column[str], Column[str], Column[str], Column[
 def reference(
     name: str, to: Column[Any] | str, *, required: bool = True, index: bool = True, **how: Any
 ) -> Column[str]:
-    """Return a column that holds the id of a row of another table: indexed, checked at the commit, never cascading."""
+    """Return a column that holds the id of a row of another table: indexed, checked at the commit, never cascading.
+
+    Where rows may refer to nothing, those that do are not in the index: it stays small, and SQLite does not search it
+    for the many without.
+    """
     key = ForeignKey(to, deferrable=True, initially="DEFERRED")
-    return Column(name, Text, key, nullable=not required, index=index, **how)
+    column = Column(name, Text, key, nullable=not required, index=index and required, **how)
+    if index and not required:
+        event.listen(column, "after_parent_attach", _index_references)
+    return column
+
+
+def _index_references(column: Column[str], table: Table) -> None:
+    Index(f"ix_{table.name}_{column.name}", column, sqlite_where=column.is_not(None))
 
 
 def foreign_table(metadata: MetaData, name: str) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, text
 
 from armarium.api import (
     HIDDEN,
@@ -13,6 +13,7 @@ from armarium.api import (
     foreign_table,
     operational,
     provenance_columns,
+    reference,
     tracked,
 )
 
@@ -30,7 +31,7 @@ documents = Table(
     Column("file_type", Text),
     Column("name", Text, nullable=False),
     Column("path", Text),
-    Column("parent_id", Text, ForeignKey("document.id", deferrable=True, initially="DEFERRED")),
+    reference("parent_id", "document.id", required=False, index=False),
     Column("prototype_key", Text),
     # No foreign key: an alias may dangle, and is then reported as dangling.
     Column("alias_target_id", Text),
@@ -93,13 +94,7 @@ renditions = Table(
     "rendition",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", "document.id"),
     Column("role", Text, nullable=False),
     Column("is_primary", Boolean, nullable=False),
     Column("materialized", Boolean, nullable=False),
@@ -123,12 +118,7 @@ artifacts = Table(
     "artifact",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
+    reference("document_id", "document.id", index=False),
     Column("artifact_type", Text, nullable=False),
     Column("content", Text),
     Column("data", Json, nullable=False),
@@ -160,34 +150,17 @@ representations = Table(
     "content_representation",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
+    reference("document_id", "document.id", index=False),
     Column("kind", Text, nullable=False),
     Column("content", Text, nullable=False),
     Column("language", Text),
     Column("script", Text),
     Column("source_anchor", Json),
-    Column("segment_id", Text, ForeignKey("segment.id", deferrable=True, initially="DEFERRED")),
+    reference("segment_id", "segment.id", required=False, index=False),
     Column("level", Text),
-    Column(
-        "parent_representation_id",
-        Text,
-        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
-    ),
-    Column(
-        "derived_from_representation_id",
-        Text,
-        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
-    ),
-    Column(
-        "corrects_representation_id",
-        Text,
-        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
-    ),
+    reference("parent_representation_id", "content_representation.id", required=False),
+    reference("derived_from_representation_id", "content_representation.id", required=False),
+    reference("corrects_representation_id", "content_representation.id", required=False),
     Column("retracted", Boolean, nullable=False),
     Column("producer_run_id", Text),
     Column("producer_tool", Text),
@@ -198,21 +171,6 @@ representations = Table(
     *provenance_columns(),
     Index("ix_representation_document", "document_id", "kind"),
     Index("ix_representation_segment", "segment_id", "kind", sqlite_where=text("segment_id IS NOT NULL")),
-    Index(
-        "ix_representation_parent",
-        "parent_representation_id",
-        sqlite_where=text("parent_representation_id IS NOT NULL"),
-    ),
-    Index(
-        "ix_representation_derived_from",
-        "derived_from_representation_id",
-        sqlite_where=text("derived_from_representation_id IS NOT NULL"),
-    ),
-    Index(
-        "ix_representation_corrects",
-        "corrects_representation_id",
-        sqlite_where=text("corrects_representation_id IS NOT NULL"),
-    ),
     info=tracked(
         label="representation", large=("content",), document="document_id", whole=Whole(unless="segment_id")
     ),
@@ -223,12 +181,7 @@ revisions = Table(
     "content_representation_revision",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "representation_id",
-        Text,
-        ForeignKey("content_representation.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
+    reference("representation_id", "content_representation.id", index=False),
     Column("sequence", Integer, nullable=False),
     Column("content", Text, nullable=False),
     Column("decision", Text),
@@ -243,13 +196,7 @@ annotation_table = Table(
     "annotation",
     metadata,
     Column("id", Text, primary_key=True),
-    Column(
-        "document_id",
-        Text,
-        ForeignKey("document.id", deferrable=True, initially="DEFERRED"),
-        nullable=False,
-        index=True,
-    ),
+    reference("document_id", "document.id"),
     Column("page_id", Text),
     Column("page_index", Integer),
     Column("anchor", Json),

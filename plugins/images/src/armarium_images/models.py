@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, MetaData, Table, Text, text
+from sqlalchemy import Column, Index, Integer, MetaData, Table, Text, text
 
-from armarium.api import Json, tracked
+from armarium.api import Json, reference, tracked
 from armarium_documents.api import documents
 
 metadata = MetaData()
@@ -12,18 +12,8 @@ metadata = MetaData()
 cuts = Table(
     "image_cut",
     metadata,
-    Column(
-        "child_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        primary_key=True,
-    ),
-    Column(
-        "source_id",
-        Text,
-        ForeignKey(documents.c.id, deferrable=True, initially="DEFERRED"),
-        nullable=False,
-    ),
+    reference("child_id", documents.c.id, index=False, primary_key=True),
+    reference("source_id", documents.c.id, index=False),
     Column("kind", Text, nullable=False),
     Column("rendition_id", Text, nullable=False),
     # [left, top, width, height] in pixels of the upright source.
@@ -53,12 +43,7 @@ batches = Table(
 items = Table(
     "image_batch_item",
     metadata,
-    Column(
-        "batch_id",
-        Text,
-        ForeignKey("image_batch.id", deferrable=True, initially="DEFERRED"),
-        primary_key=True,
-    ),
+    reference("batch_id", "image_batch.id", index=False, primary_key=True),
     Column("document_id", Text, primary_key=True),
     Column("sequence", Integer, nullable=False),
     Column("state", Text, nullable=False),

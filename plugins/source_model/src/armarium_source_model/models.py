@@ -59,7 +59,7 @@ segments = Table(
     # The whole SourceAnchor as sent and checked; the box columns and the tile are derived from its rect.
     Column("anchor", Json, nullable=False),
     Column("baseline", Json),
-    reference("parent_segment_id", "segment.id", required=False, index=False),
+    reference("parent_segment_id", "segment.id", required=False),
     Column("is_furniture", Boolean, nullable=False),
     Column("language", Text),
     Column("script", Text),
@@ -83,7 +83,6 @@ segments = Table(
     Column("deleted_at", Text),
     Index("ix_segment_pass", "pass_id", "id"),
     Index("ix_segment_document", "document_id", "id"),
-    Index("ix_segment_parent", "parent_segment_id", sqlite_where=text("parent_segment_id IS NOT NULL")),
     Index("ix_segment_by_hand", "document_id", "pass_id", sqlite_where=text("by_hand")),
     # Positions of live segments, page by page, without their long rows: an area query needs nothing else.
     Index(
@@ -211,16 +210,13 @@ order_entries = Table(
     reference("order_id", "reading_order.id", index=False),
     reference("segment_id", "segment.id"),
     reference("document_id", documents.c.id),
-    reference("parent_entry_id", "reading_order_entry.id", required=False, index=False),
+    reference("parent_entry_id", "reading_order_entry.id", required=False),
     # Each insertion halves the gap between neighbours; renumbering restores whole steps.
     Column("position", Float, nullable=False),
     Column("version", Integer, nullable=False),
     Column("created_at", Text, nullable=False),
     Index("ix_reading_order_entry_level", "order_id", "parent_entry_id", "position"),
     Index("ix_reading_order_entry_segment_of", "order_id", "segment_id", unique=True),
-    Index(
-        "ix_reading_order_entry_parent", "parent_entry_id", sqlite_where=text("parent_entry_id IS NOT NULL")
-    ),
     info=tracked(label="order entry", monotonic=("version",), document="document_id"),
 )
 """A segment's place in an order; entries nest, and a segment stands in an order once."""

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
 from armarium_knowledge import errors
 from armarium_knowledge.authority_files import read_known
-from armarium_knowledge.models import entities, mentions
+from armarium_knowledge.models import NOT_MERGED, entities, mentions
 
 
 def placed_file(engine: Engine, library: Library, settings: Any) -> Placement:
@@ -57,5 +57,5 @@ def link(job: JobContext, page_id: str) -> PageWork:
 
 def _all_names(conn: Connection) -> set[str]:
     """Return the folded names of the project: only these of the file are kept."""
-    rows = conn.execute(select(entities.c.folded_names).where(entities.c.curation_state != "merged"))
+    rows = conn.execute(select(entities.c.folded_names).where(NOT_MERGED))
     return {name for row in rows for name in row.folded_names.split("\n")}

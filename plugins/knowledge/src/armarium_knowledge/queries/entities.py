@@ -12,7 +12,7 @@ from armarium.api import Rows, is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import merged_entity, unknown_entity, unknown_match, unknown_review
 from armarium_knowledge.folding import fold
-from armarium_knowledge.models import claim_entities, entities, matches, mentions, reviews
+from armarium_knowledge.models import NOT_MERGED, claim_entities, entities, matches, mentions, reviews
 from armarium_knowledge.queries.visible import HiddenKnowledge, withheld_knowledge
 from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
 from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
@@ -117,7 +117,7 @@ def list_entities(
     if hidden.entities:
         where.append(~is_among(entities.c.id, hidden.entities))
     if curation_state is None:
-        where.append(entities.c.curation_state != "merged")
+        where.append(NOT_MERGED)
     else:
         where.append(entities.c.curation_state == curation_state)
     if entity_type is not None:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Table, select, true
 from armarium.api import Rows, is_among
 from armarium_documents.api import documents
 from armarium_knowledge.models import (
+    NOT_MERGED,
     claim_entities,
     claim_sources,
     claims,
@@ -86,7 +87,7 @@ class _Scope:
         named |= set(
             self.conn.execute(select(c.entity_id).where(is_among(c.claim_id, self.claims))).scalars()
         )
-        asked = select(e.id).where(e.curation_state != "merged")
+        asked = select(e.id).where(NOT_MERGED)
         found = set(self.conn.execute(asked).scalars())
         if self.ids is not None:
             return frozenset(found & named)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table, func, select
 
 from armarium.api import is_among, raw_of
 from armarium_documents.api import require_document
-from armarium_knowledge.models import claims, entities, findings, mentions
+from armarium_knowledge.models import NOT_MERGED, claims, entities, findings, mentions
 from armarium_knowledge.queries.claims import CLAIMS, claim
 from armarium_knowledge.queries.entities import live_entity
 from armarium_knowledge.queries.visible import HiddenKnowledge, claims_resting_on, entities_resting_on
@@ -92,9 +92,8 @@ def named_by_authority(conn: Connection, uri: str | None) -> list[str]:
 def stats(conn: Connection) -> dict[str, int]:
     """Return the numbers of entities and statements, as the lists show them."""
     hidden = HiddenKnowledge(conn)
-    e, c = entities.c, claims.c
-    listed = select(func.count()).select_from(entities).where(e.curation_state != "merged")
-    said = select(func.count()).select_from(claims).where(c.merged_into_id.is_(None))
+    listed = select(func.count()).select_from(entities).where(NOT_MERGED)
+    said = select(func.count()).select_from(claims).where(claims.c.merged_into_id.is_(None))
     return {
         "entities": int(conn.execute(listed).scalar_one()) - _count_hidden(conn, entities, hidden.entities),
         "claims": int(conn.execute(said).scalar_one()) - _count_hidden(conn, claims, hidden.claims),
@@ -105,7 +104,7 @@ def _count_hidden(conn: Connection, table: Table, ids: list[str]) -> int:
     """Return how many of *ids* the plain count has counted."""
     if not ids:
         return 0
-    counted = table.c.curation_state != "merged" if table is entities else table.c.merged_into_id.is_(None)
+    counted = NOT_MERGED if table is entities else table.c.merged_into_id.is_(None)
     asked = select(func.count()).select_from(table).where(is_among(table.c.id, ids), counted)
     return int(conn.execute(asked).scalar_one())
 

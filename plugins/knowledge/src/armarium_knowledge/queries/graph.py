@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from armarium.api import is_among, json_text, query, raw_of
 from armarium_knowledge.folding import fold
-from armarium_knowledge.models import claims, entities
+from armarium_knowledge.models import NOT_MERGED, claims, entities
 from armarium_knowledge.queries.claims import CLAIMS, shown_claims
 from armarium_knowledge.queries.entities import ENTITIES, entity, in_words, shown_entities, survivor_of
 from armarium_knowledge.queries.visible import HiddenKnowledge
@@ -99,7 +99,7 @@ def search(
     found: dict[str, list[dict[str, Any]]] = {"entities": [], "claims": []}
     if fold(q):
         if "entities" in kinds:
-            there = [in_words(entities.c.folded_names, q), entities.c.curation_state != "merged"]
+            there = [in_words(entities.c.folded_names, q), NOT_MERGED]
             if hidden.entities:
                 there.append(~is_among(entities.c.id, hidden.entities))
             exact = (entities.c.folded_names != fold(q), entities.c.canonical_name, entities.c.id)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 from armarium.api import is_among
 from armarium_documents.api import documents
 from armarium_knowledge.folding import fold
-from armarium_knowledge.models import claim_sources, claims, entities, interpretations, mentions
+from armarium_knowledge.models import NOT_MERGED, claim_sources, claims, entities, interpretations, mentions
 from armarium_knowledge.queries.claims import claim
 from armarium_knowledge.queries.entities import ENTITIES, in_words, shown_entities
 from armarium_knowledge.queries.visible import HiddenKnowledge
@@ -35,7 +35,7 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
             return []
         named = select(entities.c.id).where(
             entities.c.entity_type == entity_type,
-            entities.c.curation_state != "merged",
+            NOT_MERGED,
             in_words(entities.c.folded_names, text),
             *_visible(entities, HiddenKnowledge(conn).entities),
         )
@@ -48,7 +48,7 @@ def _documents_naming(entity_type: str) -> Callable[[Connection, str], Iterable[
 def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
     found = ENTITIES.page(
         conn,
-        entities.c.curation_state != "merged",
+        NOT_MERGED,
         _fits(entities.c.folded_names, words),
         *_visible(entities, HiddenKnowledge(conn).entities),
         order=(func.length(entities.c.canonical_name), entities.c.canonical_name, entities.c.id),
