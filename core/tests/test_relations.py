@@ -1,4 +1,4 @@
-"""Which plugins stand on which: by foreign keys, and by indexes that follow another's table."""
+"""Which plugins depend on which: by foreign keys, and by indexes that follow another plugin's table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from armarium.api import Plugin, derived, derived_index
 from armarium.plugins.relations import plugins_under
 
 
-def test_a_plugin_stands_on_the_one_whose_table_its_index_follows() -> None:
+def test_a_plugin_depends_on_the_one_whose_table_its_index_follows() -> None:
     texts, indexes = MetaData(), MetaData()
     pages = Table(
         "zebra_text",

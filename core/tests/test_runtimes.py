@@ -1,4 +1,4 @@
-"""Runtimes are installed whole or not at all, refuse offline work with a sentence, and can be removed."""
+"""Runtimes are installed whole or not at all, refuse offline with a sentence, and can be removed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wheel(folder: Path, name: str, version: str, code: str) -> None:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels that pip searches, and nothing else; and a package that contains the requirements."""
+    """A folder of wheels in which alone pip searches, and a package that contains the requirements."""
     shop = tmp_path / "wheels"
     shop.mkdir()
     wheel(shop, "tinyengine", "1.0", "ANSWER = 1\n")
@@ -57,7 +57,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
-    """Return as much of an engine as runtimes use."""
+    """Return the part of an engine that runtimes use."""
     given = Drivers()
     for driver in drivers:
         given.give("test.readers", driver.__name__, driver)
@@ -68,7 +68,7 @@ def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
     )
 
 
-class Tiny:
+class TinyDriver:
     """A driver that needs the runtime."""
 
     runtime = TINY
@@ -77,7 +77,7 @@ class Tiny:
 @pytest.fixture
 def runtimes(tmp_path: Path, shop: Path) -> Runtimes:
     """The runtimes of a new machine."""
-    return Runtimes(engine_with(tmp_path, Tiny))
+    return Runtimes(engine_with(tmp_path, TinyDriver))
 
 
 def answer_of(runtimes: Runtimes) -> str:
@@ -118,7 +118,7 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
-    """Make the installer find none of these modules."""
+    """Let the installer find none of these modules."""
     found = installer.importlib.util.find_spec
     monkeypatch.setattr(
         installer.importlib.util, "find_spec", lambda name: None if name in missing else found(name)
@@ -128,7 +128,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
 def test_without_ensurepip_the_pip_beside_the_engine_does_the_work(
     runtimes: Runtimes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Debian, which has ensurepip in a package of its own."""
+    """As on Debian, where ensurepip is a package of its own."""
     without(monkeypatch, "ensurepip")
     runtimes.install("tiny")
     assert answer_of(runtimes) == "1"
@@ -189,7 +189,7 @@ def test_a_runtime_that_does_not_start_is_not_installed(tmp_path: Path, shop: Pa
 
 def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
     with pytest.raises(Conflict, match="works offline") as caught:
-        Runtimes(engine_with(tmp_path, Tiny, local_only=True)).install("tiny")
+        Runtimes(engine_with(tmp_path, TinyDriver, local_only=True)).install("tiny")
     assert caught.value.code == "offline"
 
 
@@ -219,7 +219,7 @@ def test_drivers_share_a_runtime_only_when_they_say_the_same_of_it(tmp_path: Pat
     same = type("Same", (), {"runtime": TINY})
     other = type("Zother", (), {"runtime": Runtime("tiny", "tiny_plugin", "requirements.txt", "json")})
     none = type("Light", (), {"runtime": None})
-    declared = Runtimes(engine_with(tmp_path, same, Tiny, other, none)).list_declared()
+    declared = Runtimes(engine_with(tmp_path, same, TinyDriver, other, none)).list_declared()
     assert declared == {"tiny": (TINY, ("Same", "Tiny"))}
 
 
