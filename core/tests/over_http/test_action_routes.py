@@ -122,7 +122,7 @@ class _Shelves(Message):
 
 @query("/api/shelves/named/{name}", summary="Shelves of a name", answer=_Shelves)
 def shelves_named(conn: Connection, name: str, most: Annotated[int, Query(ge=1)] = 10) -> dict[str, Any]:
-    """Return the shelves, in the order of their names."""
+    """In the order of their names."""
     found = select(shelf.shelves.c.name).where(shelf.shelves.c.name.startswith(name)).limit(most)
     return {"names": list(conn.execute(found).scalars())}
 
