@@ -68,7 +68,7 @@ def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
     )
 
 
-class TinyDriver:
+class Tiny:
     """A driver that needs the runtime."""
 
     runtime = TINY
@@ -77,7 +77,7 @@ class TinyDriver:
 @pytest.fixture
 def runtimes(tmp_path: Path, shop: Path) -> Runtimes:
     """The runtimes of a new machine."""
-    return Runtimes(engine_with(tmp_path, TinyDriver))
+    return Runtimes(engine_with(tmp_path, Tiny))
 
 
 def answer_of(runtimes: Runtimes) -> str:
@@ -189,7 +189,7 @@ def test_a_runtime_that_does_not_start_is_not_installed(tmp_path: Path, shop: Pa
 
 def test_offline_nothing_is_downloaded(tmp_path: Path, shop: Path) -> None:
     with pytest.raises(Conflict, match="works offline") as caught:
-        Runtimes(engine_with(tmp_path, TinyDriver, local_only=True)).install("tiny")
+        Runtimes(engine_with(tmp_path, Tiny, local_only=True)).install("tiny")
     assert caught.value.code == "offline"
 
 
@@ -219,7 +219,7 @@ def test_drivers_share_a_runtime_only_when_they_say_the_same_of_it(tmp_path: Pat
     same = type("Same", (), {"runtime": TINY})
     other = type("Zother", (), {"runtime": Runtime("tiny", "tiny_plugin", "requirements.txt", "json")})
     none = type("Light", (), {"runtime": None})
-    declared = Runtimes(engine_with(tmp_path, same, TinyDriver, other, none)).list_declared()
+    declared = Runtimes(engine_with(tmp_path, same, Tiny, other, none)).list_declared()
     assert declared == {"tiny": (TINY, ("Same", "Tiny"))}
 
 
