@@ -1,4 +1,4 @@
-"""Information about the checkout for the tests about it: its files, its distributions, its folders."""
+"""The files, distributions and folders of the checkout, for the tests that check them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = bootstrap.ROOT
 
 @dataclass(frozen=True)
 class Dist:
-    """One of our own distributions according to its pyproject."""
+    """One of our own distributions, as its pyproject declares it."""
 
     folder: Path
 
@@ -38,7 +38,7 @@ class Dist:
 
 
 def dists() -> list[Dist]:
-    """Return all but the meta-distribution."""
+    """Return all distributions but the meta-distribution."""
     return [Dist(folder) for folder in bootstrap.workspace_members() if folder != ROOT]
 
 
@@ -48,7 +48,7 @@ def families() -> list[Dist]:
 
 @cache
 def files(*suffixes: str) -> tuple[Path, ...]:
-    """Return the files that are, or are about to be, under version control; all of them when no suffix is named."""
+    """Return the files that are, or are about to be, under version control; all of them when no suffix is given."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -73,7 +73,7 @@ def place(path: Path) -> str:
 
 
 def imported_names(path: Path, *, top_level_only: bool = False) -> set[str]:
-    """Return the absolute names of modules that a file imports, anywhere in it, or only at its top level."""
+    """Return the absolute names of the modules that a file imports, anywhere in it or only at its top level."""
     tree = ast.parse(text(path))
     nodes = tree.body if top_level_only else list(ast.walk(tree))
     found: set[str] = set()

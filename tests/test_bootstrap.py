@@ -14,7 +14,7 @@ import bootstrap
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout of our layout in another place, with one distribution and empty locks."""
+    """A checkout like ours in another place, with one distribution and empty locks."""
     (tmp_path / "part").mkdir()
     (tmp_path / "requirements").mkdir()
     (tmp_path / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["part"]\n')
@@ -40,7 +40,9 @@ def pretend_ready(profile: str) -> None:
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *working: str) -> list[str]:
-    """Run commands that contain one of these words with success; all others fail. The list grows with the commands."""
+    """Let commands that contain one of these words succeed and all others fail; return the list of commands that are
+    run.
+    """
     asked: list[str] = []
 
     def run(command: Sequence[str | Path], **options: object) -> subprocess.CompletedProcess[bytes]:

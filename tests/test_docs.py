@@ -1,4 +1,4 @@
-"""The manuals are true: generated pages match the code, quoted files match the files, commands and paths exist."""
+"""The manuals are true: generated pages match the code, quoted code matches the files, commands and paths exist."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_public_name_is_documented_with_its_signature(module: str) -> None
     )
 
 
-def test_the_readme_of_every_family_tells_what_the_code_brings() -> None:
+def test_the_readme_of_every_family_lists_what_the_code_declares() -> None:
     behind = [
         place(path) for path, said in rooms.readmes().items() if path.read_text(encoding="utf-8") != said
     ]
@@ -50,12 +50,12 @@ def quotes() -> list[tuple[Path, str, str]]:
     ("page", "quoted", "body"), quotes(), ids=lambda value: str(value)[-40:].replace("\n", " ")
 )
 def test_quoted_code_is_in_the_file(page: Path, quoted: str, body: str) -> None:
-    """A page shows real code: a block under `quotes PATH` is a passage of that file, word for word."""
+    """A block under `quotes PATH` is a passage of that file, word for word."""
     assert body.strip("\n") in text(ROOT / quoted), f"{place(page)} quotes {quoted}, which has changed since"
 
 
 def test_paths_named_in_the_manuals_exist() -> None:
-    """Whatever is in backticks and looks like a path of the checkout is one."""
+    """Whatever is in backticks and looks like a path of the checkout must be one."""
     gone = []
     for page in (
         ROOT / "README.md",
@@ -73,7 +73,7 @@ def test_paths_named_in_the_manuals_exist() -> None:
 
 
 def code_lines(path: Path) -> int:
-    """Lines of Python without blank lines, comments, docstrings and imports."""
+    """Return the lines of Python without blank lines, comments, docstrings and imports."""
     tree = ast.parse(text(path))
     left_out = {
         number for number, line in enumerate(text(path).split("\n"), 1) if not line.split("#")[0].strip()
@@ -86,6 +86,6 @@ def code_lines(path: Path) -> int:
 
 
 def test_the_example_family_is_small() -> None:
-    """A table, two actions with routes, a query and a job that an action queues; its recipe job is counted apart."""
+    """It has a table, two actions with routes, a query and a job that an action queues; its recipe job is not counted."""
     modules = (ROOT / "examples/reading_room/src/armarium_reading_room").glob("*.py")
     assert sum(code_lines(path) for path in modules if path.name != "recipe_jobs.py") <= 90

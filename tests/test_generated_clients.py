@@ -16,19 +16,19 @@ import pytest
 
 import openapi
 from armarium_testing.fixtures import OWNER_TOKEN
-from proofs.storm import ServedEngine, serve
+from proofs.load_run import ServedEngine, serve
 
 pytestmark = pytest.mark.slow
 
 PACKAGE = "generated_client"
 BYTES = "application/octet-stream"
 PICTURES = ("image/png", "image/jpeg", "image/webp", "image/*", "application/pdf")
-"""Answers that a program takes as bytes; openapi-python-client has to be told so."""
+"""Types of answers that a program takes as bytes; openapi-python-client must be told."""
 
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The description as a file."""
+    """The description, as a file."""
     path = tmp_path_factory.mktemp("description") / "openapi.json"
     path.write_text(openapi.build_document(), encoding="utf-8")
     return path
@@ -69,7 +69,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedEngine]:
 
 @pytest.fixture(scope="module")
 def call(engine: ServedEngine, python_client: Path) -> Callable[..., Any]:
-    """Call an operation by its name through the generated client; return the answer as the client reads it."""
+    """Calls an operation by its name through the generated client; returns the answer as the client reads it."""
     client = importlib.import_module(f"{PACKAGE}.client").AuthenticatedClient(
         base_url=engine.base_url, token=OWNER_TOKEN, raise_on_unexpected_status=True
     )
@@ -92,7 +92,7 @@ ANCHOR = {"rect": [0.1, 0.1, 0.8, 0.05]}
 
 
 def test_ten_operations_answer_through_the_generated_client(call: Callable[..., Any]) -> None:
-    """A page is created, laid out, read, cited, looked up in the list, ordered, noted on and undone."""
+    """A page is created, laid out, read, cited, looked up in the list, ordered, annotated and undone."""
     page = call("documents_create", body=("CreateParams", {"name": "0001.jpg", "doc_type": "page"}))
     laid = call("segments_pass_create", body=("PassCreate", {"document_id": page.id, "name": "By hand"}))
     line = call(
@@ -124,7 +124,7 @@ def test_ten_operations_answer_through_the_generated_client(call: Callable[..., 
 
 
 def test_typescript_types_are_made_of_all_operations(document: Path) -> None:
-    """With openapi-typescript where it is installed already; nothing is fetched."""
+    """Uses openapi-typescript where it is installed; nothing is downloaded."""
     maker = shutil.which("openapi-typescript")
     if maker is None:
         pytest.skip("openapi-typescript is not installed (npm install --global openapi-typescript)")

@@ -95,7 +95,8 @@ def test_a_planted_import_breaks_its_contract(copies: Path, module: str, planted
     assert any(contract in name for name in broken), broken
 
 
-# What opens sockets. import-linter knows an outside package only by its first name, and two of these are part of one.
+# The packages that open sockets. import-linter knows an outside package only by its first name, and two of these are
+# parts of one.
 OPENERS = (
     *(
         "socket",
@@ -137,7 +138,7 @@ MAY_OPEN = {
 
 
 def openers_in(source: str) -> set[str]:
-    """Return those of `OPENERS` that a module imports, anywhere in it."""
+    """Return which of `OPENERS` a module imports, anywhere in it."""
     named: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -153,7 +154,7 @@ def openers_in(source: str) -> set[str]:
 
 
 def modules() -> dict[str, str]:
-    """Return the text of each of our modules, by its path from its package's folder, without what only tests use."""
+    """Return the text of each of our modules by its path from its package's folder, except what only tests use."""
     found = {}
     for dist in dists():
         for package in dist.packages:
@@ -188,17 +189,16 @@ def test_each_way_to_open_a_socket_is_seen(name: str) -> None:
 
 
 MOST_ROOMS = 30
-"""Limit on the modules and packages at the top level of the core."""
+"""Most modules and packages at the top level of the core."""
 
 MOST_LATE_IMPORTS = 10
-"""Limit on the statements inside functions that import a module of the core: each saves the command line or the start
-the time of loading what is seldom needed.
+"""Most statements inside functions that import a module of the core: each saves the command line or the start the time
+to load what is seldom needed.
 """
 
 
 def imports_of_the_core() -> dict[str, list[tuple[str, bool]]]:
-    """Return each module of the core with the modules of the core that it imports, and whether it does so in a
-    function.
+    """Return each module of the core with the modules of the core that it imports, and whether it does so in a function.
 
     Imports for type checking only are left out.
     """
@@ -233,7 +233,7 @@ def _resolve_import(module: str, name: str, known: dict[str, Path]) -> str:
 
 
 def a_cycle_in(graph: dict[str, list[tuple[str, bool]]]) -> list[str]:
-    """Return modules that import one another in a cycle, one after the other; empty when there are none."""
+    """Return modules that import one another in a cycle, one after the other; empty when there is none."""
     done: set[str] = set()
 
     def walk(module: str, above: list[str]) -> list[str]:

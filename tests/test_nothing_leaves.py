@@ -1,4 +1,4 @@
-"""The guard of the whole suite works: a planted test that connects to another machine fails, even when it hides it."""
+"""The guard of the whole suite works: a planted test that connects to another machine fails, even if it hides that."""
 
 from __future__ import annotations
 

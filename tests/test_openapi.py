@@ -11,7 +11,7 @@ import openapi
 build_document = functools.cache(openapi.build_document)
 
 
-def test_the_committed_document_is_what_the_code_says() -> None:
+def test_the_committed_document_matches_the_code() -> None:
     committed = openapi.DOCUMENT.read_text(encoding="utf-8") if openapi.DOCUMENT.exists() else "{}"
     made = build_document()
     if committed != made:
@@ -39,7 +39,7 @@ def test_every_operation_has_a_summary_and_a_name_of_its_own() -> None:
 
 
 def test_every_schema_has_a_title_of_its_own() -> None:
-    """Client generators name classes by titles, and drop what uses a title for the second time."""
+    """Client generators name classes by titles, and drop a schema whose title occurred before."""
     document = json.loads(build_document())
     titles = [schema.get("title") for schema in document["components"]["schemas"].values()]
     assert sorted(titles) == sorted(set(titles))
@@ -48,7 +48,7 @@ def test_every_schema_has_a_title_of_its_own() -> None:
 
 
 def test_lists_of_a_project_say_that_they_count_what_is_withheld() -> None:
-    """As `count_withheld` does for every GET that answers a list, GeoJSON too; routes of the engine have none."""
+    """`count_withheld` adds the field to every GET that answers a list, GeoJSON too; routes of the engine have none."""
     document = json.loads(build_document())
     schemas = document["components"]["schemas"]
     for name in ("Hands", "Letterforms", "SegmentFacts", "FeatureCollection", "Campaigns"):
@@ -58,7 +58,7 @@ def test_lists_of_a_project_say_that_they_count_what_is_withheld() -> None:
 
 
 def test_what_a_patch_leaves_out_has_no_default() -> None:
-    """Generated clients send defaults, and would change what nobody named."""
+    """Generated clients send defaults, and would change fields that nobody named."""
     document = json.loads(build_document())
     for path, methods in document["paths"].items():
         content = methods.get("patch", {}).get("requestBody", {}).get("content", {})

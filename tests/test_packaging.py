@@ -56,7 +56,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def clean(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the base lock and our wheels, from uv's cache when it contains all of it."""
+    """An environment with the base lock and our wheels, built from uv's cache where that has everything."""
     place = tmp_path_factory.mktemp("clean") / "venv"
     run(bootstrap.UV, "venv", "--quiet", "--python", sys.executable, place)
     install = [bootstrap.UV, "pip", "install", "--quiet", "--python", place / "bin" / "python"]
@@ -102,7 +102,7 @@ def test_all_first_party_plugins_are_found_there(clean: Path, tmp_path: Path) ->
 
 
 def test_third_party_plugins_are_found_when_installed_and_gone_when_not(clean: Path, tmp_path: Path) -> None:
-    """Every example, as a wheel of its own, beside ours."""
+    """With every example as a wheel of its own, beside ours."""
     install = [
         bootstrap.UV,
         "pip",
@@ -134,6 +134,6 @@ def test_third_party_plugins_are_found_when_installed_and_gone_when_not(clean: P
 
 
 def found_in(environment: Path, place: Path) -> Any:
-    """Return what `armarium plugins` lists there."""
+    """Return what `armarium plugins` lists in an environment."""
     with_state = ["env", f"SERVICE_STATE_DIR={place / 'state'}"]
     return json.loads(run(*with_state, environment / "armarium", "--json", "plugins", cwd=place))

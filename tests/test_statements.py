@@ -55,7 +55,7 @@ def owners() -> dict[str, str]:
 
 
 def texts_of(tree: ast.Module) -> Iterator[tuple[int, str, list[ast.expr]]]:
-    """Yield line, text (with a mark for each interpolated value) and those values, of each string but the docstrings."""
+    """Yield line, text (with a mark for each interpolated value) and those values, of each string except docstrings."""
     passed = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
     for node in ast.walk(tree):
         if id(node) in passed:
@@ -91,7 +91,7 @@ def table_in(module: ModuleType, node: ast.expr) -> Table | None:
 
 
 def faults_in(source: str, module: ModuleType, package: str) -> list[str]:
-    """Return how *source*, a module of the family *package* that was imported as *module*, touches others' tables."""
+    """Return how *source*, a module of the family *package* imported as *module*, uses tables of others."""
     tree = ast.parse(source)
     foreign = {name for name, owner in owners().items() if owner != package}
     named = re.compile(rf"\b({'|'.join(sorted(foreign))})(__history)?\b")
@@ -178,7 +178,7 @@ _KINDS = {
 
 @contextmanager
 def listening() -> Iterator[set[str]]:
-    """Record which family writes to another's table meanwhile, with SQLite's authorizer at each statement."""
+    """Record which family writes to another's table during the block, with SQLite's authorizer at each statement."""
     heard: set[str] = set()
 
     def ask(

@@ -1,4 +1,4 @@
-"""Every step of a project has words for people, and what those words name exists."""
+"""Every step of a project is described in words for people, and what those words name exists."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def actions(tmp_path_factory: pytest.TempPathFactory) -> list[Action]:  # type: 
 
 
 def list_texts(found: Action) -> set[str]:  # type: ignore[type-arg]
-    """Return every text the words of an action can produce: a function is called with each of its flags set and not
-    set.
+    """Return every text that the words of an action can produce: a function is called with each of its flags set and
+    not set.
     """
     if found.words is None or isinstance(found.words, str):
         return {found.words or ""}
@@ -51,7 +51,7 @@ def test_the_words_name_parameters_that_the_action_has(actions: list[Action]) ->
 def test_the_engine_s_log_asks_no_plugin_for_documents(
     engine: Engine, library: Library, client: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """They are in the projects; each look at the engine's log would otherwise record a plugin's failure."""
+    """They are in the projects; a look at the engine's log would otherwise record a plugin's failure."""
     engine.run(library, "document.create", {"name": "Letters"}, LOCAL_OWNER)
     with caplog.at_level(logging.WARNING):
         for scope in ("engine", "project"):

@@ -65,7 +65,7 @@ def test_no_open_ends_in_the_code() -> None:
 
 
 def test_messages_name_things_and_not_routes() -> None:
-    """Refusals are also read at the command line: they name the thing, not the route for it."""
+    """Refusals are also read at the command line, so they name the thing and not the route for it."""
     route = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) /api/")
     found = []
     for path in PYTHON:
@@ -208,8 +208,8 @@ def test_a_distribution_has_readme_tests_and_types(dist: Dist) -> None:
 
 @pytest.mark.parametrize("dist", dists(), ids=lambda dist: dist.name)
 def test_a_distribution_names_what_it_imports(dist: Dist) -> None:
-    """Third-party packages and our own: what a module imports is listed in its own pyproject, not only in a
-    neighbour's.
+    """What a module imports is listed in its own pyproject, not only in a neighbour's: third-party packages and our
+    own.
     """
     ours = {package.name: [other.name] for other in dists() for package in other.packages}
     providers = {**importlib.metadata.packages_distributions(), **ours}

@@ -1,4 +1,4 @@
-"""An engine with only the core and the test family, and a project in it."""
+"""Fixtures for the tests of the core: an engine with only the core and the family `shelf`, and a project in it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def shelf_engine(make_engine: Callable[..., Engine]) -> Engine:
-    """The core and the family `shelf`."""
+    """An engine with the core and the family `shelf`."""
     return make_engine(plugins=[shelf_plugin()])
 
 
 @pytest.fixture
 def shelf_library(shelf_engine: Engine, tmp_path: Path) -> Library:
-    """A project with shelves."""
+    """A project for shelves."""
     place = tmp_path / "Shelves.library"
     shelf_engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     return shelf_engine.libraries.get(place)
@@ -32,7 +32,7 @@ def shelf_library(shelf_engine: Engine, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def run(shelf_engine: Engine, shelf_library: Library) -> Run:
-    """`run("shelf.add", shelf_id=…)` runs an action as the owner; the outcome."""
+    """`run("shelf.add", shelf_id=…)` runs an action as the owner; returns the outcome."""
 
     def call(_action: str, **params: Any) -> Any:
         given: Mapping[str, Any] = params

@@ -1,4 +1,4 @@
-"""Every route of /api/activity with each of its refusals."""
+"""Every route of /api/activity, with each of its refusals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JOBS = "/api/activity/jobs"
 
 
 class RestedMachine:
-    """A machine that holds nothing back."""
+    """A machine that delays nothing."""
 
     def memory_free(self) -> float | None:
         return 0.9
@@ -71,13 +71,13 @@ def other(chores: Engine, project: Library, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def web(chores: Engine, project: Library) -> Iterator[Any]:
-    """The owner, naming the project."""
+    """The owner's client, naming the project."""
     yield from http_client(chores, project)
 
 
 @pytest.fixture
 def bare(chores: Engine) -> Iterator[Any]:
-    """The owner, naming no project."""
+    """The owner's client, naming no project."""
     yield from http_client(chores)
 
 
@@ -200,7 +200,9 @@ class TestOne:
         assert store is not None
         assert store.list_watched() == [job_id]
 
-    def test_a_counted_row_holds_what_it_stands_for(self, web: Any, chores: Engine, project: Library) -> None:
+    def test_a_counted_row_contains_the_jobs_that_it_counts(
+        self, web: Any, chores: Engine, project: Library
+    ) -> None:
         ids = [put(chores, project, "chore-items", {"items": n}) for n in range(2)]
         node = web.get(f"{JOBS}/waiting:chore-items").json()
         assert [child["id"] for child in node["children"]] == ids
@@ -380,7 +382,7 @@ class TestDerivatives:
     def test_a_decision_applies_to_what_has_not_started(
         self, web: Any, chores: Engine, project: Library
     ) -> None:
-        """While the last of its jobs runs, the row is listed and decisions about it have no effect."""
+        """While its last job runs the row is still listed, but decisions about it have no effect."""
         reading = put(chores, project, "chore-read", {"items": 2}, total=2)
         with project.db.write() as conn:
             conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (reading,))

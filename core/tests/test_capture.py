@@ -1,4 +1,4 @@
-"""What the database itself guarantees: no tracked write outside an action, by anyone, and exact images."""
+"""What the database itself guarantees: no tracked write outside an action, whoever writes, and exact images."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from armarium_testing.shelf import books
         "DELETE FROM shelf_remark",
     ],
 )
-def test_another_program_cannot_write_a_kept_row(run, shelf_library: Library, statement: str) -> None:
+def test_another_program_cannot_write_a_tracked_row(run, shelf_library: Library, statement: str) -> None:
     run("shelf.create", name="A")
     run("shelf.remark", name="B")
     other = sqlite3.connect(shelf_library.path / DATABASE)

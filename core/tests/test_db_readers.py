@@ -1,4 +1,4 @@
-"""The query-only connections: few, shared by both kinds of reading, never passed on with an open snapshot or after an
+"""The query-only connections: few, shared by both ways of reading, never reused with an open snapshot or after an
 error.
 """
 
@@ -47,7 +47,7 @@ def test_each_reading_sees_what_was_written_before_it(db: Database) -> None:
             assert conn.execute(text("SELECT count(*) FROM line")).scalar_one() == number
             with db.write() as writer:
                 writer.execute(text("INSERT INTO line VALUES ('one more')"))
-            # One block is one snapshot, for SQLAlchemy's statements and for bare ones.
+            # One block is one snapshot, for statements of SQLAlchemy and raw ones.
             assert lines(raw_of(conn)) == number
         with db.read() as conn:
             raw = raw_of(conn)
@@ -60,7 +60,7 @@ def test_few_stay_open_when_many_have_read(db: Database) -> None:
         readers = {raw_of(many.enter_context(db.read())) for _ in range(READERS_KEPT + 3)}
         assert len(readers) == READERS_KEPT + 3
     assert still_open(readers) == READERS_KEPT
-    # After the burst and some seconds, only those stay open that are needed regularly.
+    # Some seconds after a burst only the connections stay open that are needed regularly.
     db.give_memory_back()
     assert still_open(readers) == READERS_AT_ONCE
     with ExitStack() as many:
@@ -124,7 +124,7 @@ def test_a_reader_that_met_an_error_is_not_reused(db: Database) -> None:
         assert next_one is not met
         assert lines(next_one) == 0
 
-    # A refusal is no error of the database: the reader stays open.
+    # A refusal is not a database error: the reader stays open.
     def refuse() -> None:
         nonlocal refused
         with db.read() as conn:
@@ -146,7 +146,7 @@ def test_idle_readers_free_memory_and_stay_usable(db: Database) -> None:
     db.give_memory_back()
     with ExitStack() as many:
         again = [raw_of(many.enter_context(db.read())) for _ in range(3)]
-        # In the order in which they were lent before.
+        # They are lent in the same order as before.
         assert [readers.index(one) for one in again] == [0, 1, 2]
         assert [lines(one) for one in again] == [0, 0, 0]
         db.give_memory_back()

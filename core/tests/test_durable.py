@@ -1,4 +1,4 @@
-"""Bytes are flushed to the disk itself, in the way of each operating system."""
+"""Data are flushed to the disk itself, in the way of each operating system."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from armarium.store import durable
 from armarium.store.database import Database, raw_of
 
 
-class Calls:
-    """The system calls, in their order; the file system may not know the command of macOS."""
+class SystemCalls:
+    """The system calls in their order, on a file system that may not know the command of macOS."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, macos: bool, known: bool = True) -> None:
         self.made: list[str] = []
@@ -39,7 +39,7 @@ class Calls:
 def test_a_file_is_flushed_to_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, macos: bool, known: bool, made: list[str]
 ) -> None:
-    calls = Calls(monkeypatch, macos=macos, known=known)
+    calls = SystemCalls(monkeypatch, macos=macos, known=known)
     durable.flush_path(tmp_path)
     assert calls.made == made
 
@@ -48,7 +48,7 @@ def test_an_error_of_the_disk_is_raised(monkeypatch: pytest.MonkeyPatch, tmp_pat
     def refuses(descriptor: int) -> None:
         raise OSError(errno.EIO, "input/output error")
 
-    Calls(monkeypatch, macos=True, known=False)
+    SystemCalls(monkeypatch, macos=True, known=False)
     monkeypatch.setattr(os, "fsync", refuses)
     with pytest.raises(OSError, match="input/output"):
         durable.flush_path(tmp_path)

@@ -1,4 +1,4 @@
-"""The change stream numbers and resumes; the object store keeps bytes whole or not at all."""
+"""The change stream numbers its events and resumes; the object store keeps bytes whole or not at all."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_too_far_behind_gets_a_resync() -> None:
     assert len(stream.since(stream.seq - KEPT) or []) == KEPT
 
 
-def test_events_that_name_very_much_are_kept_for_a_shorter_while() -> None:
+def test_large_events_are_kept_for_a_shorter_time() -> None:
     stream = ChangeStream()
     start = stream.seq
     for _ in range(5):
@@ -92,14 +92,15 @@ def test_two_hundred_listeners_hear_all_of_it_and_a_slow_one_keeps_nothing_alive
     async def run() -> None:
         hearing = [asyncio.ensure_future(hear()) for _ in range(listeners)]
         await asyncio.sleep(0)
-        # From another thread, as steps do; no listener can delay the writer.
+        # Published from another thread, as steps are; no listener can delay the writer.
         await asyncio.to_thread(lambda: [stream.publish("change", {"n": n}) for n in range(told)])
         assert await asyncio.gather(*hearing) == [list(range(told))] * listeners
         slow = stream.subscribe(start, quiet=0.01)
         first = await anext(slow)
         assert first is not None
         assert first.data["n"] == 0
-        # It holds a handful while ten thousand more arrive and are dropped; then it is asked to reload everything.
+        # A slow listener keeps a handful of events while ten thousand more are dropped; then it is told to reload
+        # everything.
         for n in range(KEPT + told):
             stream.publish("change", {"n": n})
         heard = [await anext(slow) for _ in range(AT_ONCE)]
@@ -120,7 +121,7 @@ def test_closing_ends_every_subscription() -> None:
     assert asyncio.run(listen()) == 0
 
 
-def test_the_same_bytes_are_kept_once(tmp_path: Path) -> None:
+def test_the_same_bytes_are_stored_once(tmp_path: Path) -> None:
     store = ObjectStore(tmp_path)
     (tmp_path / "a").write_bytes(b"page")
     assert store.put_bytes(b"page") == store.put_file(tmp_path / "a")
@@ -158,7 +159,7 @@ def test_a_disk_that_refuses_leaves_nothing(tmp_path: Path, monkeypatch, number:
     assert not list((tmp_path / "tmp").iterdir())
 
 
-def test_leftovers_of_an_interrupted_write_go_at_the_next_opening(tmp_path: Path) -> None:
+def test_leftovers_of_an_interrupted_write_are_removed_on_opening(tmp_path: Path) -> None:
     store = ObjectStore(tmp_path)
     (tmp_path / "tmp").mkdir()
     (tmp_path / "tmp" / "half").write_bytes(b"pa")

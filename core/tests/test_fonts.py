@@ -23,7 +23,7 @@ OLD_LETTERS = (
 
 
 def ink(text: str, size: float = 40, **chosen: str) -> np.ndarray:
-    """Return the darkness, from 0 to 1, of a picture with the text: its pen starts at (size, 2 * size)."""
+    """Return the darkness, from 0 to 1, of a picture of the text, which starts at (size, 2 * size)."""
     font = PictureFont(size, **chosen)
     picture = Image.new("RGB", (round(font.width(text) + 2 * size), round(3 * size)), WHITE)
     font.write(picture, (size, 2 * size), text, BLACK)
@@ -31,7 +31,7 @@ def ink(text: str, size: float = 40, **chosen: str) -> np.ndarray:
 
 
 def gaps(picture: np.ndarray) -> list[int]:
-    """Return the widths of the gaps without ink between the first and the last column that has some."""
+    """Return the widths of the gaps between the first and the last column with ink."""
     dark = picture.max(axis=0) > 0.12
     inked = np.flatnonzero(dark)
     runs = groupby(dark[inked[0] : inked[-1] + 1])
@@ -54,7 +54,7 @@ def without_bundled_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("size", [8.0, 9.5, 11.0, 12.3])
-def test_small_words_stand_clearly_apart(size: float) -> None:
+def test_small_words_have_clear_gaps(size: float) -> None:
     text = "Not placed: four of them in all"
     wide = [gap for gap in gaps(ink(text, size)) if gap >= 0.18 * size]
     assert len(wide) == len(text.split()) - 1
@@ -118,14 +118,14 @@ def test_a_letter_that_no_font_has_is_a_hollow_box(without_system_fonts: None) -
     assert box[:, -1].all()
     assert not box[6:-6, 6:-6].any()
     assert [gap for gap in gaps(ink("𗀀𗀁 más")) if gap > 12] != []
-    # One box for each letter, none for its combining marks.
+    # Each letter gets one box, its combining marks none.
     assert len(gaps(ink("𗀀\u0301𗀁"))) == len(gaps(ink("𗀀𗀁")))
 
 
 def test_letters_that_ours_lacks_come_from_a_font_of_the_machine(
     monkeypatch: pytest.MonkeyPatch, without_system_fonts: None, without_bundled_fonts: None
 ) -> None:
-    """Ours is used as the machine's font, behind one that has none of these letters."""
+    """The machine's font is our own here, behind a font that has none of these letters."""
     roboto = str(fonts._our_fonts() / "Roboto-Regular.ttf")
     real = fonts._has
     monkeypatch.setattr(
@@ -141,7 +141,7 @@ def test_letters_that_ours_lacks_come_from_a_font_of_the_machine(
     assert np.abs(drawn[:, 36 + start : 36 + start + 100].sum() - regular[:, 36:136].sum()) < 2
 
 
-def test_a_text_from_right_to_left_stands_in_runs_from_left_to_right() -> None:
+def test_a_right_to_left_text_is_split_into_runs_from_left_to_right() -> None:
     """Words in another font keep the blanks and signs between them; numbers run left to right."""
     runs = PictureFont(20)._runs("see אבג 12, דה: end")
     assert [(run.text, run.backward) for run in runs] == [
@@ -192,7 +192,7 @@ def test_the_font_comes_with_its_licence() -> None:
 
 
 def test_the_picture_does_not_depend_on_raqm() -> None:
-    """Pillow lays text out with Raqm where the machine has FriBiDi; ours is drawn the same with and without it."""
+    """Pillow lays text out with Raqm where the machine has FriBiDi; our text is drawn the same with and without it."""
     program = """
 import sys, hashlib
 from PIL import ImageFont

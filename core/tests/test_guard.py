@@ -1,4 +1,4 @@
-"""What the guard promises: every bomb and broken file gets a sentence, fast, in little memory."""
+"""What the guard promises: every bomb and broken file gets a sentence, quickly and in little memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from armarium.guard import (
 
 
 def png(width: int, height: int, *, depth: int = 8, rows: int | None = None) -> bytes:
-    """A one-colour grey PNG written by hand: Pillow itself would need the memory that the bomb claims."""
+    """Return a one-colour grey PNG, written by hand: Pillow would need the memory that the bomb claims."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -45,7 +45,7 @@ def png(width: int, height: int, *, depth: int = 8, rows: int | None = None) -> 
 
 
 def tiff(width: int, height: int, data: bytes, *, loop: bool = False) -> bytes:
-    """A one-strip deflate TIFF that claims any size, optionally with a next page that is itself."""
+    """Return a one-strip deflate TIFF that claims any size, optionally with itself as the next page."""
     tags = [
         (256, 4, 1, width),
         (257, 4, 1, height),
@@ -72,7 +72,7 @@ def photograph(width: int = 300, height: int = 200, form: str = "JPEG", **option
 # --------------------------------------------------------------------------------------------------- XML
 
 
-def test_ids_that_stand_twice_or_begin_with_a_digit_are_for_the_caller() -> None:
+def test_duplicate_ids_and_ids_that_begin_with_a_digit_are_accepted() -> None:
     root = parse_xml(b'<a><b xml:id="1"/><b xml:id="1"/></a>')
     assert [child.get("{http://www.w3.org/XML/1998/namespace}id") for child in root] == ["1", "1"]
 
@@ -253,15 +253,15 @@ def test_a_part_of_a_bomb_or_of_an_invalid_image_is_refused_too() -> None:
     huge = data[: at + 5] + b"\xff\xff\xff\xff" + data[at + 9 :]
     with pytest.raises(Invalid, match="at most 200,000,000"):
         open_image(huge, box=(0, 0, 10, 10))
-    # A size stated twice, and padded segments: decoded like the whole image, or refused, never another picture.
+    # A duplicate size and padded segments: decoded like the whole image or refused, but never as another picture.
     frame = data[at : at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")]
     with pytest.raises(Invalid):
         open_image(data[:at] + frame + data[at:], box=(0, 0, 700, 10))
-    # An embedded JPEG, truncated, does not make a truncated file whole.
+    # A truncated embedded JPEG does not make a truncated file whole.
     thumbnail = b"\xff\xe1\x00\x08Exif\xff\xd9"
     with pytest.raises(Invalid, match="damaged JPEG"):
         open_image(data[:2] + thumbnail + data[2 : len(data) // 2], box=(0, 1500, 700, 1600))
-    # A misplaced marker ends the image data early: the rest would be grey.
+    # A misplaced marker ends the image data early: without a refusal the rest would be grey.
     broken = data[: len(data) // 4] + b"\xff\xc0\x00\x02" + data[len(data) // 4 :]
     for top in (0, 1500):
         with pytest.raises(Invalid, match="damaged JPEG"):

@@ -14,7 +14,7 @@ from armarium.guard import open_image
 def test_sixteen_bits_come_in_the_order_of_bytes_that_pillow_counts_with(
     tmp_path: Path, box: tuple[int, int, int, int] | None
 ) -> None:
-    """A TIFF of a big-endian program opens in a mode whose extrema Pillow cannot compute."""
+    """A TIFF from a big-endian program opens in a mode whose extrema Pillow cannot compute."""
     deep = Image.frombytes("I;16B", (4, 1), b"\x00\x10\x10\x00\xff\xff\x80\x00")
     path = tmp_path / "deep.tif"
     deep.save(path, "TIFF")

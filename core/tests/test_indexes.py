@@ -1,4 +1,4 @@
-"""Derived indexes: in step with their rows whatever writes them, rebuilt where they differ from the models."""
+"""Derived indexes: consistent with their rows whatever writes them, and rebuilt where they differ from the models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SELECT b.id FROM shelf_weight w JOIN shelf_book b ON b.rowid = w.number WHERE w.
 
 
 def heavy(library: Library, least: float) -> list[str]:
-    """Return the books of at least this weight, found through the index and compared with a scan of every row."""
+    """Return the books of at least this weight from the index, and check them against a scan of all rows."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         found = sorted(row[0] for row in raw.execute(HEAVY, (least, least)))
@@ -66,7 +66,7 @@ def test_an_index_is_in_step_after_any_history(
     steps: list[str] = []
     taken: list[str] = []
     for what, which, weight in deeds:
-        # A write that does not fit (a missing shelf, a step changed since) is refused and changes nothing.
+        # An impossible write (a missing shelf, a step whose rows changed since) is refused and changes nothing.
         with suppress(Exception):
             shelf = shelves[which % len(shelves)]
             if what == "add":
@@ -159,7 +159,7 @@ def test_the_doctor_reports_an_index_out_of_step_and_rebuilds_it_on_request(
     report = doctor.examine(shelf_engine, shelf_library.path)
     (finding,) = report["findings"]
     assert "shelf_weight does not agree with the rows it follows in 3" in finding["what"]
-    # It blocks no writes meanwhile, and a leftover row is replaced.
+    # Meanwhile it blocks no writes, and a leftover row is replaced.
     run("shelf.clear", id=shelf)
     assert doctor.examine(shelf_engine, shelf_library.path, rebuild=True)["healthy"]
     assert doctor.examine(shelf_engine, shelf_library.path)["healthy"]

@@ -116,7 +116,7 @@ def test_a_corrupt_database(shelf_engine: Engine, shelf_library: Library, run, d
 def test_damage_found_at_opening_is_attributed_to_the_project_not_to_the_engines_database(
     shelf_engine: Engine, shelf_library: Library
 ) -> None:
-    # At a path that the registry does not know, so that it is registered with its settings.
+    # The registry does not know the new path, so the project is registered again, with its settings.
     path = _close_project(shelf_engine, shelf_library).rename(shelf_library.path.with_name("Copied.library"))
     with sqlite3.connect(path / DATABASE) as raw:
         pages = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'library_setting' AND rootpage > 0"
@@ -142,7 +142,7 @@ def files_left():
         allowed = before[0]
         if number is not None:
             taken = set(map(int, os.listdir("/dev/fd")))
-            # A file gets the lowest free number, and no number reaches the limit.
+            # A new file gets the lowest free number, and no number may reach the limit.
             allowed = next(islice((n for n in count() if n not in taken), number, None))
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, before[1]))
 
@@ -265,7 +265,7 @@ def test_a_migration_takes_a_snapshot_first_and_changes_the_history_too(
     engine.undo(library, [made.audit_id], LOCAL_OWNER)
 
 
-def test_a_snapshot_that_cannot_be_made_says_so_and_leaves_nothing(
+def test_a_snapshot_that_cannot_be_made_is_refused_and_leaves_nothing(
     shelf_library: Library, monkeypatch
 ) -> None:
     def full(*args: object) -> None:
@@ -355,7 +355,7 @@ def test_no_project_is_made_inside_another(
 
 
 def test_an_editor_takes_a_project_out_of_the_registry(shelf_engine: Engine, shelf_library: Library) -> None:
-    """Its package stays on disk; the action is not reserved to the owner."""
+    """The package stays on disk; the action is not reserved to the owner."""
     editor, viewer = (replace(LOCAL_OWNER, role=role) for role in ("editor", "viewer"))
     path = str(shelf_library.path)
     with pytest.raises(Forbidden):
@@ -387,7 +387,7 @@ def test_no_change_is_made_in_the_name_of_another_step(shelf_engine: Engine, she
         ):
             with pytest.raises(sqlite3.IntegrityError, match="step"):
                 shell.execute(statement)
-        # It may name the next step, but not end it without its row in the log.
+        # This may name the next step, but must not end it without its row in the log.
         shell.execute("UPDATE audit_current SET audit_seq = (SELECT max(seq) + 1 FROM audit)")
         shell.execute("UPDATE shelf SET name = 'B'")
         with pytest.raises(sqlite3.IntegrityError, match="audit log"):
@@ -420,7 +420,7 @@ def test_the_doctor_sees_what_was_written_in_the_name_of_an_earlier_step(
 
 
 def _without_guards(library: Library, *statements: str) -> None:
-    """Run *statements* in the sqlite3 shell like somebody who removes the triggers and restores them."""
+    """Run *statements* in the sqlite3 shell as somebody would who removes the triggers and restores them."""
     shell = sqlite3.connect(library.db.path, isolation_level=None)
     kept = shell.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND (name LIKE 'audit%' OR name LIKE '%\\_no\\_%'"

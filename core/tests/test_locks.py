@@ -1,4 +1,4 @@
-"""Locks and rights over rows: the core checks every step of any plugin, done, undone, redone or inside another."""
+"""Locks and rights over rows: the core checks every step of any plugin, whether done, undone, redone or nested."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ words = Table("nook_word", metadata, Column("id", Text, primary_key=True), info=
 
 
 class Statements(Params):
-    """What to do, in SQL."""
+    """Statements to run, and the targets to name."""
 
     sql: list[str]
     names: list[str] = []
@@ -92,9 +92,11 @@ def _perform(ctx: ActionContext, p: Statements) -> dict[str, Any]:
     return {}
 
 
-write = action("nook.write", params=Statements, summary="Do as told")(_perform)
-queue = action("nook.queue", params=Statements, summary="Ask for work", guards_targets=True)(_perform)
-judge = action("nook.judge", params=Statements, summary="Judge it", person_only=True)(_perform)
+write = action("nook.write", params=Statements, summary="Run statements")(_perform)
+queue = action("nook.queue", params=Statements, summary="Name targets", guards_targets=True)(_perform)
+judge = action("nook.judge", params=Statements, summary="Do what only a person may", person_only=True)(
+    _perform
+)
 
 
 class Unsealed(Invalid):
@@ -118,9 +120,9 @@ seal: Any = action(
 )(_perform)
 
 
-@action("nook.gesture", params=Statements, summary="Do several things at once")
-def gesture(ctx: ActionContext, p: Statements) -> dict[str, Any]:
-    """Run the action named first, inside this one."""
+@action("nook.nested", params=Statements, summary="Run another action inside this one")
+def run_nested(ctx: ActionContext, p: Statements) -> dict[str, Any]:
+    """Run the first action of *names* inside this one."""
     ctx.run(p.names[0], {"sql": p.sql, "names": p.names[1:]})
     return {}
 
@@ -130,12 +132,12 @@ def nook_plugin() -> Plugin:
         name="nook",
         summary="Rooms with chests of letters",
         metadata=metadata,
-        actions=(write, queue, judge, seal, gesture),
+        actions=(write, queue, judge, seal, run_nested),
     )
 
 
 class House:
-    """An attic in a house, and a barn: rooms in which somebody writes."""
+    """Rooms in which somebody writes: an attic in a house, and a barn."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -190,13 +192,13 @@ UNDER = [
     "DELETE FROM nook_remark WHERE id = 's'",
     "UPDATE nook_remark SET on_remark = 's' WHERE id = 't'",
 ]
-"""Changes of what belongs to the attic, or moved into it or out of it; the last through another row, or two."""
+"""Changes of what belongs to the attic or is moved into or out of it; the last ones through one or two other rows."""
 
 ELSEWHERE = [
     "UPDATE nook SET title = 'Stable' WHERE id = 'barn'",
     "UPDATE nook SET place = 7 WHERE id = 'house'",
     "UPDATE nook_chest SET sealed = 1 WHERE id = 'new'",
-    # It answers a letter of the attic, and lies in the barn.
+    # This letter answers one in the attic, but is in the barn.
     "UPDATE nook_letter SET text = 'z' WHERE id = 'b'",
     "UPDATE nook_remark SET on_remark = NULL WHERE id = 't'",
     "INSERT INTO nook_count VALUES ('d', 'attic')",
@@ -214,7 +216,7 @@ def test_a_lock_high_up_keeps_an_editor_from_every_row_beneath_it(house: House, 
 
 @pytest.mark.parametrize("statement", UNDER)
 def test_a_machine_may_not_undo_or_redo_it_either(house: House, statement: str) -> None:
-    # Moved elsewhere, so that the lock changes no row that the step changed.
+    # The house is moved first, so that the lock changes no row that the step changed.
     house.do("INSERT INTO nook (id, inside, title, shut, place) VALUES ('street', NULL, 'Street', 0, 0)")
     house.do("UPDATE nook SET inside = 'street' WHERE id = 'house'")
     done = house.do(statement)
@@ -269,7 +271,7 @@ def test_work_is_not_put_in_the_queue_for_what_is_locked(house: House) -> None:
     house.set_lock("house")
     assert find_refusal(lambda: house.do(name="nook.queue", names=["attic"], who=EDITOR)) == "node_locked"
     assert (
-        find_refusal(lambda: house.do(name="nook.gesture", names=["nook.queue", "attic"], who=EDITOR))
+        find_refusal(lambda: house.do(name="nook.nested", names=["nook.queue", "attic"], who=EDITOR))
         == "node_locked"
     )
     house.do(name="nook.queue", names=["barn", "no room"], who=EDITOR)
@@ -285,7 +287,7 @@ def test_a_right_over_rows_is_checked_on_do_undo_and_redo(house: House) -> None:
         return house.do(sql, name="nook.seal", who=who, names=names)
 
     assert find_refusal(lambda: by(AGENT, SEAL)) == "seal_needs_a_person"
-    # Its being named in the parameters needs the right, although no row would change by it.
+    # Naming it in the parameters needs the right, even if no row would change by it.
     assert find_refusal(lambda: by(AGENT, UNSEAL, "seal")) == "seal_needs_a_person"
     sealed = by(EDITOR, SEAL)
     assert find_refusal(lambda: house.undo(sealed, AGENT)) == "seal_needs_a_person"
@@ -299,8 +301,8 @@ def test_a_right_over_rows_is_checked_on_do_undo_and_redo(house: House) -> None:
     ("inner", "code"), [("nook.seal", "seal_needs_a_person"), ("nook.judge", "person_only")]
 )
 def test_an_action_inside_another_keeps_its_rights(house: House, inner: str, code: str) -> None:
-    assert find_refusal(lambda: house.do(SEAL, name="nook.gesture", names=[inner], who=AGENT)) == code
-    done = house.do(SEAL, name="nook.gesture", names=[inner], who=EDITOR)
+    assert find_refusal(lambda: house.do(SEAL, name="nook.nested", names=[inner], who=AGENT)) == code
+    done = house.do(SEAL, name="nook.nested", names=[inner], who=EDITOR)
     assert find_refusal(lambda: house.undo(done, AGENT)) == code
     undone = house.undo(done, EDITOR)
     assert find_refusal(lambda: house.undo(undone, AGENT)) == code

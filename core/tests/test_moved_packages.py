@@ -1,4 +1,4 @@
-"""A package that is moved, renamed, removed or replaced while the engine holds it is never written in two places."""
+"""A package that is moved, renamed, removed or replaced while the engine holds it is never written to in two places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium.projects.libraries import Library
 from armarium_testing.shelf import shelf_plugin
 
 
-def test_a_package_renamed_while_it_is_open_is_let_go_and_opened_where_it_is_now(
+def test_a_package_renamed_while_it_is_open_is_released_and_opened_at_its_new_place(
     run, shelf_engine: Engine, shelf_library: Library, tmp_path: Path
 ) -> None:
     run("library.set", name="Kept")

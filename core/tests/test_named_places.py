@@ -1,4 +1,4 @@
-"""Files and folders that a caller named are opened along the checked path, or not at all."""
+"""Files and folders that a caller names are opened along the checked path, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plugin notes of a step exists if and only if the step does, also for an undo; a failing plugin prevents
+"""What a plugin records about a step exists if and only if the step does, also for an undo; a failing plugin prevents
 nothing.
 """
 
@@ -65,7 +65,7 @@ def test_notes_are_made_with_the_step(engine: Engine, library: Library) -> None:
     assert list_notes(library) == ["gate.open: 1", "gate.open: 0"]
 
 
-def test_a_plugin_that_fails_leaves_no_note_and_the_step_stands(engine: Engine, library: Library) -> None:
+def test_a_plugin_that_fails_leaves_no_note_and_the_step_remains(engine: Engine, library: Library) -> None:
     for door in ("a", "b"):
         engine.run(library, "gate.open", {"door_id": door}, LOCAL_OWNER)
     assert list_notes(library) == ["gate.open: 1"]

@@ -50,19 +50,19 @@ def test_an_entry_point_that_does_not_import_is_refused(monkeypatch) -> None:
 def test_a_hook_that_fails_after_a_commit_changes_nothing_for_others(make_engine, tmp_path) -> None:
     heard: list[str] = []
 
-    class Fails:
+    class FailingHook:
         @hookimpl
         def armarium_step_committed(self, step) -> None:
             raise RuntimeError("no")
 
-    class Hears:
+    class RecordingHook:
         @hookimpl
         def armarium_step_committed(self, step) -> None:
             heard.append(step.name)
 
     engine: Engine = make_engine(plugins=[shelf_plugin()])
-    engine.plugins.manager.register(Hears())
-    engine.plugins.manager.register(Fails())
+    engine.plugins.manager.register(RecordingHook())
+    engine.plugins.manager.register(FailingHook())
     path = tmp_path / "A.library"
     engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
     assert heard == ["library.create"]
@@ -102,7 +102,7 @@ def _bringing(name: str, path: str, **more: Any) -> Plugin:
     return Plugin(name=name, summary=name, routers=(router,), **more)
 
 
-def test_a_plugin_that_brings_a_route_of_the_core_is_refused_whole() -> None:
+def test_a_plugin_with_a_route_of_the_core_is_refused_whole() -> None:
     registry = PluginRegistry()
     own = _bringing("thief", "/api/actions/audit/{any}")
     for plugin in (own, core_engine_plugin(), _bringing("honest", "/api/honest")):
@@ -112,7 +112,7 @@ def test_a_plugin_that_brings_a_route_of_the_core_is_refused_whole() -> None:
     assert registry.refused[0].why == "Its route GET /api/actions/audit/{} belongs to the engine itself."
 
 
-def test_of_two_plugins_with_one_route_the_one_stays_that_others_stand_on() -> None:
+def test_of_two_plugins_with_one_route_the_one_that_others_need_stays() -> None:
     registry = PluginRegistry()
     shelf = replace(shelf_plugin(), routers=_bringing("x", "/api/shelves/{shelf_id}").routers)
     metadata = MetaData()
@@ -154,7 +154,7 @@ def test_a_driver_that_does_not_load_is_reported(monkeypatch, kind: type[BaseExc
 
 
 def test_stevedore_loads_a_driver_that_our_own_discovery_chose(monkeypatch, tmp_path) -> None:
-    """What stevedore discovers by itself knows no owners of names, and is cached in a folder of the user."""
+    """stevedore's own discovery knows no owners of names, and caches in a folder of the user."""
     from stevedore import _cache
     from stevedore.driver import DriverManager
 

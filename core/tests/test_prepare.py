@@ -1,4 +1,4 @@
-"""An action's slow part runs before the writer is taken; the object store keeps links instead of copies."""
+"""An action's slow part runs before the writer is taken; the object store uses links instead of copies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_ahead(engine: Engine, library: Library | None, p: ReadParams) -> None:
     if p.word == "refused":
         raise Invalid("This word is refused before anything is locked.")
     assert library is not None
-    # The writer is free: another step may be made meanwhile.
+    # The writer is free, so another step may be made meanwhile.
     with library.db.write():
         p._found = p.word.upper()
 
@@ -90,8 +90,8 @@ def test_a_linked_file_is_read_through_its_link_and_stays_its_owners(tmp_path: P
     assert original.read_bytes() == b"other pixels"
 
 
-def test_a_path_that_is_given_out_leads_to_the_bytes_that_were_kept(tmp_path: Path) -> None:
-    """Whoever opens it later gets these bytes, whatever became of the linked file."""
+def test_a_path_that_is_handed_out_leads_to_the_stored_bytes(tmp_path: Path) -> None:
+    """Whoever opens the path later gets the stored bytes, whatever became of the linked file."""
     store = ObjectStore(tmp_path / "objects")
     own = store.put_bytes(b"kept here")
     with store.hold_file(own) as path:

@@ -42,6 +42,6 @@ def test_copied_tables_are_those_an_engine_makes(engine: Engine, tmp_path: Path)
             Schema._create = create  # type: ignore[method-assign]
     assert made[0] == made[1]
     assert len(made[0][0]) > 300
-    # The session's own copies lie beneath: the first of these two may have been one of them, the second created no
-    # table.
+    # Other tests may have created such tables before: the first of these two may be a copy of those, the second must be
+    # a copy.
     assert len(seen) <= 1

@@ -63,7 +63,7 @@ class TallySettings(Params):
 
 
 def tally(job: JobContext, page_id: str) -> PageWork | None:
-    """Return the letters of the page's id."""
+    """Count the letters of the page's id."""
     if page_id == "blank":
         raise PageSkipped("The page is blank.")
     if page_id == "torn":
@@ -167,7 +167,7 @@ def test_settings_that_do_not_fit_are_named() -> None:
         TALLY.parse({"step": 0})
 
 
-class Loose(BaseModel):
+class LooseSettings(BaseModel):
     """Settings that are not derived from Params."""
 
 
@@ -177,7 +177,7 @@ class Loose(BaseModel):
         (replace(TALLY, layer="cellar"), "names the layer 'cellar'"),  # type: ignore[arg-type]
         (replace(TALLY, takes=("gold",)), "takes 'gold'; materials are"),  # type: ignore[arg-type]
         (replace(TALLY, gives=("gold",)), "gives 'gold'"),  # type: ignore[arg-type]
-        (replace(TALLY, settings=Loose), "derive them from Params"),  # type: ignore[arg-type]
+        (replace(TALLY, settings=LooseSettings), "derive them from Params"),  # type: ignore[arg-type]
         (replace(TALLY, kind=replace(TALLY.kind, args=Count)), "jobs that take no page_ids"),
         (replace(TALLY, model_setting="weights"), "says that weights is a setting"),
         (replace(TALLY, description=" "), "has no description"),
@@ -199,7 +199,7 @@ def keep_silently(ctx: ActionContext, p: Count) -> None:
 
 
 def twice(job: JobContext, page_id: str) -> PageWork:
-    """Write by itself, besides what the loop writes: after a kill it is there twice."""
+    """Write outside the loop as well: after a kill this row is there twice."""
     job.act("tally.keep", {"page_id": f"{page_id} {job.attempt} {len(steps_of(job))}", "count": 1})
     return PageWork("tally.silent", {"page_id": page_id, "count": 1})
 

@@ -1,4 +1,4 @@
-"""Refusals of the core that need a machine in a bad state: each is produced here, and each is a sentence with a code."""
+"""Refusals of the core for which the machine must be in a bad state: each is produced here, with its sentence and code."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_write_that_waits_too_long_and_one_to_a_closed_project_are_refused(
 
 @pytest.fixture
 def package(shelf_engine: Engine, shelf_library: Library) -> Path:
-    """A package that nobody holds."""
+    """A package that is not open."""
     place = shelf_library.path
     shelf_engine.libraries.release(place)
     return place
@@ -252,7 +252,7 @@ def test_a_database_of_a_newer_engine_is_refused(shelf_engine: Engine, package: 
     assert refused.value.code == "library_too_new"
 
 
-def test_a_database_that_cannot_be_opened_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_cannot_be_opened_is_reported(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> Database:
         raise sqlite3.OperationalError("unable to open database file")
 
@@ -262,7 +262,7 @@ def test_a_database_that_cannot_be_opened_is_told(package: Path, monkeypatch: py
     assert refused.value.code == "read_only"
 
 
-def test_a_package_that_cannot_be_locked_is_told(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_cannot_be_locked_is_reported(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(30, "Read-only file system")
 
@@ -368,7 +368,7 @@ def test_a_picture_of_no_size_is_refused() -> None:
     assert refused.value.code == "image_empty"
 
 
-def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
     with pytest.raises(Invalid) as refused, open_image(tmp_path / "file" / "page.png"):
         pass
@@ -418,7 +418,7 @@ def test_a_worker_that_does_not_start_is_reported(
     def dies(*_: Any, **__: Any) -> None:
         raise armarium_worker.WorkerDied("It ended before it began.")
 
-    class Silent:
+    class SilentWorker:
         ended = False
 
         def __init__(self, *_: Any, **__: Any) -> None: ...
@@ -427,16 +427,16 @@ def test_a_worker_that_does_not_start_is_reported(
             raise armarium_worker.WorkerError("It does not answer.")
 
         def kill(self) -> None:
-            Silent.ended = True
+            SilentWorker.ended = True
 
-    for worker in (dies, Silent):
+    for worker in (dies, SilentWorker):
         monkeypatch.setattr(armarium_worker, "WorkerProcess", worker)
         with pytest.raises(Unavailable) as refused:
             shelf_engine.workers._start(
                 None, "armarium_worker.service:Reader", shelf_engine.workers._compute()
             )
         assert refused.value.code == "worker_died"
-    assert Silent.ended
+    assert SilentWorker.ended
 
 
 def test_an_unusable_listening_address_is_refused(short_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

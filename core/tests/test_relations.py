@@ -10,7 +10,7 @@ from armarium.api import Plugin, derived, derived_index, reference
 from armarium.plugins.relations import plugins_under
 
 
-def test_a_plugin_stands_on_the_one_whose_table_its_index_follows() -> None:
+def test_a_plugin_depends_on_the_one_whose_table_its_index_follows() -> None:
     texts, indexes = MetaData(), MetaData()
     pages = Table(
         "zebra_text",

@@ -1,4 +1,4 @@
-"""What the images of the history hold, and that a column renamed by a migration is renamed in them."""
+"""What the images of the history contain, and that they follow a column that a migration renames."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from armarium_testing.shelf import books, shelf_plugin
 
 
 def shelves_with(home: Column[Any], notes: Column[Any] | None) -> MetaData:
-    """Return the tables of the family `shelf` with two columns of its books as given, the second perhaps left out."""
+    """Return the tables of the family `shelf`, with two columns of its books as given, the second optional."""
     found = MetaData()
     for table in shelf.metadata.sorted_tables:
         if table is not books and rules_of(table).follows is None:
@@ -219,14 +219,14 @@ def test_foreign_keys_that_do_not_wait_for_the_commit_are_made_to(make_engine, t
         ctx.conn.exec_driver_sql("UPDATE shelf_book SET shelf_id = (SELECT id FROM shelf WHERE name = 'B')")
 
     moved = engine.run(library, "shelf.create", {"name": "B"}, LOCAL_OWNER, in_transaction=move)
-    # The shelf is removed before the book has left it.
+    # The undo removes the shelf while the book is still on it.
     engine.undo(library, [moved.audit_id], LOCAL_OWNER)
     with library.db.read() as conn:
         raw = raw_of(conn)
         assert raw.execute("SELECT shelf_id FROM shelf_book").fetchall() == [(first,)]
 
 
-def test_an_undo_has_no_statement_compiled_anew(run, shelf_engine: Engine, shelf_library: Library) -> None:
+def test_an_undo_compiles_no_statement_again(run, shelf_engine: Engine, shelf_library: Library) -> None:
     assert shelf_engine.library_schema.defers
     made = run("shelf.create", name="A")
     seen: list[str] = []

@@ -36,20 +36,20 @@ class Statement(Params):
     sql: str
 
 
-@action("hall.write", params=Statement, summary="Do as told", laws=(RowLaw("hall_seat", _sits_twice),))
+@action("hall.write", params=Statement, summary="Run a statement", laws=(RowLaw("hall_seat", _sits_twice),))
 def write(ctx: ActionContext, p: Statement) -> dict[str, Any]:
     raw_of(ctx.conn).execute(p.sql)
     return {}
 
 
-@action("hall.gesture", params=Statement, summary="Do it inside another")
-def gesture(ctx: ActionContext, p: Statement) -> dict[str, Any]:
+@action("hall.nested", params=Statement, summary="Do it inside another")
+def run_nested(ctx: ActionContext, p: Statement) -> dict[str, Any]:
     ctx.run("hall.write", p)
     return {}
 
 
 def plugin() -> Plugin:
-    return Plugin(name="hall", summary="Seats in a hall", metadata=metadata, actions=(write, gesture))
+    return Plugin(name="hall", summary="Seats in a hall", metadata=metadata, actions=(write, run_nested))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def list_seats(library: Library) -> list[tuple[str, str]]:
         return raw.execute("SELECT id, holder FROM hall_seat ORDER BY id").fetchall()
 
 
-@pytest.mark.parametrize("name", ["hall.write", "hall.gesture"])
+@pytest.mark.parametrize("name", ["hall.write", "hall.nested"])
 def test_a_law_is_checked_on_do_undo_and_redo(engine: Engine, library: Library, name: str) -> None:
     first = do(engine, library, "INSERT INTO hall_seat VALUES ('a', 'Ana')", name)
     with pytest.raises(Conflict, match="Ana sits on a already"):

@@ -1,4 +1,4 @@
-"""What is read and answered of a table derives from it."""
+"""What is read from a table and answered derives from its declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runtimes are installed whole or not at all, refuse offline work with a sentence, and can be removed."""
+"""Runtimes are installed whole or not at all, refuse offline with a sentence, and can be removed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wheel(folder: Path, name: str, version: str, code: str) -> None:
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of wheels that pip searches, and nothing else; and a package that contains the requirements."""
+    """A folder of wheels in which alone pip searches, and a package that contains the requirements."""
     shop = tmp_path / "wheels"
     shop.mkdir()
     wheel(shop, "tinyengine", "1.0", "ANSWER = 1\n")
@@ -57,7 +57,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def engine_with(tmp_path: Path, *drivers: Any, local_only: bool = False) -> Any:
-    """Return as much of an engine as runtimes use."""
+    """Return the part of an engine that runtimes use."""
     given = Drivers()
     for driver in drivers:
         given.give("test.readers", driver.__name__, driver)
@@ -118,7 +118,7 @@ def test_install_use_and_remove(runtimes: Runtimes) -> None:
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
-    """Make the installer find none of these modules."""
+    """Let the installer find none of these modules."""
     found = installer.importlib.util.find_spec
     monkeypatch.setattr(
         installer.importlib.util, "find_spec", lambda name: None if name in missing else found(name)
@@ -128,7 +128,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *missing: str) -> None:
 def test_without_ensurepip_the_pip_beside_the_engine_does_the_work(
     runtimes: Runtimes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Debian, which has ensurepip in a package of its own."""
+    """As on Debian, where ensurepip is a package of its own."""
     without(monkeypatch, "ensurepip")
     runtimes.install("tiny")
     assert answer_of(runtimes) == "1"

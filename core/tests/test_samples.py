@@ -124,7 +124,9 @@ def test_pages_and_truth_are_written_apart(tmp_path: Path) -> None:
 
 
 def test_a_leaning_hand_leans_about_its_baseline() -> None:
-    """A row of tall letters is moved to the right by slope times its height over the baseline, and no lower row is."""
+    """Each pixel row of tall letters moves to the right by slope times its height over the baseline; lower rows do not
+    move.
+    """
 
     def ink(slope: float) -> tuple[np.ndarray, float]:
         block = Block("lllll", size=80)

@@ -58,7 +58,7 @@ def mode(path: Path) -> int:
 
 
 class ServedEngine:
-    """An engine in a process of its own, with a umask that would leave everything open."""
+    """An engine in a process of its own, with a umask that would make everything public."""
 
     def __init__(self, state: Path, **environment: str) -> None:
         self.settings = Settings(state_dir=state)
@@ -99,23 +99,23 @@ class ServedEngine:
 
 
 @pytest.fixture
-def short() -> Iterator[Path]:
+def short_folder() -> Iterator[Path]:
     """A folder with a path short enough for a Unix socket."""
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="arm") as folder:
         yield Path(folder)
 
 
 @pytest.fixture
-def by_socket(short: Path) -> Iterator[ServedEngine]:
-    (short / "run").mkdir(mode=0o755)
-    served = ServedEngine(short / "state", SERVICE_UDS=str(short / "run" / "engine.sock"))
+def by_socket(short_folder: Path) -> Iterator[ServedEngine]:
+    (short_folder / "run").mkdir(mode=0o755)
+    served = ServedEngine(short_folder / "state", SERVICE_UDS=str(short_folder / "run" / "engine.sock"))
     yield served
     served.end()
 
 
 @pytest.fixture
-def by_tcp(short: Path) -> Iterator[ServedEngine]:
-    served = ServedEngine(short / "state", SERVICE_PORT="0")
+def by_tcp(short_folder: Path) -> Iterator[ServedEngine]:
+    served = ServedEngine(short_folder / "state", SERVICE_PORT="0")
     yield served
     served.end()
 
@@ -136,11 +136,11 @@ def test_the_socket_is_its_users_alone(by_socket: ServedEngine) -> None:
         assert client.get("/api/health", headers={"Host": "evil.com"}).status_code == 403
 
 
-def test_a_folder_that_others_use_is_not_closed_to_them(short: Path) -> None:
+def test_a_folder_that_others_use_is_not_closed_to_them(short_folder: Path) -> None:
     from armarium.auth.secret_files import make_private_folder
     from armarium.errors import Unavailable
 
-    shared, state, disk = short / "home", short / "state", short / "disk"
+    shared, state, disk = short_folder / "home", short_folder / "state", short_folder / "disk"
     for folder, inside in ((shared, "letters.txt"), (state, "owner-token"), (disk, "lost+found")):
         folder.mkdir()
         folder.chmod(0o755)
@@ -160,7 +160,7 @@ def test_a_folder_that_others_use_is_not_closed_to_them(short: Path) -> None:
 
 @pytest.mark.parametrize("left", ["runtimes", "commands.json"])
 def test_what_the_engine_left_before_it_first_ran_makes_the_folder_its_own(tmp_path: Path, left: str) -> None:
-    """A runtime that was installed, or the note of the commands, may be all there is."""
+    """It may contain only an installed runtime, or the note that commands leave."""
     from armarium.auth.secret_files import make_private_folder
 
     state = tmp_path / "state"
@@ -171,10 +171,10 @@ def test_what_the_engine_left_before_it_first_ran_makes_the_folder_its_own(tmp_p
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can try as another user")
-def test_another_user_cannot_open_the_socket(by_socket: ServedEngine, short: Path) -> None:
-    short.chmod(0o755)
+def test_another_user_cannot_open_the_socket(by_socket: ServedEngine, short_folder: Path) -> None:
+    short_folder.chmod(0o755)
     card = by_socket.card
-    # Even with the folder open, the socket itself refuses.
+    # Even if the folder is public, the socket itself refuses others.
     for folder_mode in (0o700, 0o755):
         Path(str(card.uds)).parent.chmod(folder_mode)
         child = os.fork()
@@ -226,9 +226,9 @@ def test_a_second_engine_on_the_same_state_is_refused(by_socket: ServedEngine) -
         bind(Settings(state_dir=by_socket.settings.state_dir, uds=Path(str(by_socket.card.uds))))
 
 
-def test_what_a_killed_engine_left_is_cleared_away(by_socket: ServedEngine, short: Path) -> None:
+def test_what_a_killed_engine_left_is_cleared_away(by_socket: ServedEngine, short_folder: Path) -> None:
     by_socket.end(signal.SIGKILL)
-    state, path = by_socket.settings.state_dir, short / "run" / "engine.sock"
+    state, path = by_socket.settings.state_dir, short_folder / "run" / "engine.sock"
     assert (state / "engine.json").exists()
     assert path.exists()
     assert running_engine(by_socket.settings.state_dir) is None
@@ -250,7 +250,7 @@ def test_only_loopback_is_listened_on(tmp_path: Path, host: str) -> None:
         bind(Settings(state_dir=tmp_path, host=host, port=0))
 
 
-def test_a_taken_port_is_told(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -258,13 +258,13 @@ def test_a_taken_port_is_told(tmp_path: Path) -> None:
             bind(Settings(state_dir=tmp_path, port=taken.getsockname()[1]))
 
 
-def test_a_socket_path_that_cannot_be_is_told(short: Path) -> None:
+def test_an_impossible_socket_path_is_reported(short_folder: Path) -> None:
     with pytest.raises(Invalid, match="shorter"):
-        bind(Settings(state_dir=short, uds=short / ("x" * 120)))
-    (short / "notes.txt").write_text("mine")
+        bind(Settings(state_dir=short_folder, uds=short_folder / ("x" * 120)))
+    (short_folder / "notes.txt").write_text("mine")
     with pytest.raises(Conflict, match="no socket"):
-        bind(Settings(state_dir=short, uds=short / "notes.txt"))
-    assert (short / "notes.txt").read_text() == "mine"
+        bind(Settings(state_dir=short_folder, uds=short_folder / "notes.txt"))
+    assert (short_folder / "notes.txt").read_text() == "mine"
 
 
 def test_answers_do_not_wait_for_nagle(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_memory_is_given_back_again_and_again(monkeypatch: pytest.MonkeyPatch) -
             await asyncio.sleep(0.001)
         giving.cancel()
 
-    # Not every C library returns free memory; the readers do everywhere.
+    # Some C libraries cannot return free memory; the readers are closed everywhere.
     asyncio.run(until(shrunk, 4, clib=object()))
     assert (set(shrunk), trimmed) == ({"engine", "project"}, [])
     asyncio.run(until(trimmed, 3, clib=Glibc))

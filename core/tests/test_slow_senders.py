@@ -1,4 +1,4 @@
-"""A connection that sends half a request is closed after a while; one that continues, or waits between two, is not."""
+"""A connection that sends half a request is closed after a while; one that continues, or is idle between two, is not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 def talk(what: Talk, app: Any = app) -> Any:
-    """Send *what* to a server that waits a fifth of a second; return its answer."""
+    """Send *what* to a server that waits a fifth of a second for more; return its answer."""
 
     async def run() -> Any:
         server = uvicorn.Server(
@@ -47,7 +47,7 @@ def talk(what: Talk, app: Any = app) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow_senders, "HEADERS_WITHIN", 0.4)
     monkeypatch.setattr(slow_senders, "BODY_SILENCE", 0.4)
 

@@ -1,4 +1,4 @@
-"""Snapshots by an interval, and their copies elsewhere: planned, taken, copied, refused, and usable as projects."""
+"""Snapshots at intervals, and their copies elsewhere: planned, taken, copied, refused, and usable as projects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOUR = 3600
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """Another disk."""
+    """A folder on another disk."""
     place = tmp_path / "other disk"
     place.mkdir()
     return place
@@ -47,13 +47,13 @@ def results(library: Library, kind: str) -> list[Any]:
 
 
 def age_of_newest(library: Library, at: str) -> None:
-    """Make the newest snapshot state that it was taken at *at*."""
+    """Set the time at which the newest snapshot claims to have been taken to *at*."""
     card = Path(snapshots.list_snapshots(library.path)[0]["path"]) / "snapshot.json"
     card.write_text(json.dumps({**json.loads(card.read_text()), "created_at": at}))
 
 
 def work(engine: Engine, library: Library) -> None:
-    """Let the jobs run until each is done or postponed."""
+    """Run the jobs until each is done or postponed."""
     engine.jobs.start()
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -93,7 +93,7 @@ def test_a_change_plans_one_snapshot_and_the_next_waits_for_the_interval(
     (first,) = snapshots.list_snapshots(shelf_library.path)
     assert first["reason"] == "by the interval set"
     assert jobs(shelf_library) == [("done", None)]
-    # Taking the snapshot changed nothing that needs another one.
+    # Taking the snapshot is no change that needs another one.
     run("shelf.create", name="d")
     run("shelf.create", name="e")
     work(shelf_engine, shelf_library)
@@ -125,7 +125,7 @@ def test_another_interval_counts_at_once_and_undoing_it_too(
     assert {state for state, _ in jobs(shelf_library)} == {"done"}
 
 
-def test_a_clock_that_was_set_back_makes_nobody_wait_longer_than_the_interval(
+def test_a_clock_that_was_set_back_delays_no_snapshot_beyond_the_interval(
     run: Run, shelf_engine: Engine, shelf_library: Library
 ) -> None:
     run("snapshot.take")
@@ -231,7 +231,7 @@ def test_a_snapshot_is_copied_with_its_files_and_one_can_go_on_from_the_copy(
     assert [one["files_copied"] for one in results(shelf_library, "snapshot-copy")] == [2, 0, 0, 0]
     assert len(snapshots.list_snapshots(home)) == 2
     assert not [file for file in home.rglob("*") if file.name.startswith(".") or file.is_symlink()]
-    # As the manual says: the folder becomes a package when a snapshot's database is put in its place.
+    # As the manual says: the folder becomes a package once a snapshot's database is put in its place.
     restored = tmp_path / "Restored.library"
     shutil.copytree(home, restored)
     shutil.copyfile(Path(snapshots.list_snapshots(restored)[0]["path"]) / DATABASE, restored / DATABASE)
@@ -295,7 +295,7 @@ def test_a_place_that_is_gone_fails_the_copy_with_a_sentence_and_keeps_the_snaps
 
 
 @pytest.mark.parametrize("what", ["full", "link"])
-def test_a_place_that_does_not_take_it_is_told(
+def test_a_place_that_cannot_be_copied_to_is_reported(
     run: Run,
     shelf_library: Library,
     elsewhere: Path,

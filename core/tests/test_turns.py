@@ -1,4 +1,4 @@
-"""Who may write next: one at a time, people before jobs, and nobody waits forever."""
+"""Who may write next: one at a time, people before jobs, and nobody waits for ever."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium.store import write_queue
 from armarium.store.write_queue import WriterQueue, work_in_background
 
 
-class Waiting:
+class WaitingWriter:
     """A thread that waits for the lock, records that it has it, and releases it on request."""
 
     def __init__(self, queue: WriterQueue, name: str, had: list[str], *, job: bool = False) -> None:
@@ -34,7 +34,7 @@ class Waiting:
         self.queue.release()
 
 
-def test_writers_go_one_at_a_time_and_none_is_left_waiting() -> None:
+def test_one_writer_at_a_time_and_none_waits_for_ever() -> None:
     queue, inside, most, turns_taken = WriterQueue(), 0, 0, 0
 
     def work(job: bool) -> None:
@@ -63,7 +63,8 @@ def test_people_in_their_order_then_jobs() -> None:
     queue, had = WriterQueue(), list[str]()
     assert queue.acquire(1)
     waiting = [
-        Waiting(queue, name, had, job=name.startswith("job")) for name in ("job 1", "job 2", "Ana", "Ben")
+        WaitingWriter(queue, name, had, job=name.startswith("job"))
+        for name in ("job 1", "job 2", "Ana", "Ben")
     ]
     queue.release()
     for one in waiting:
@@ -75,7 +76,9 @@ def test_a_job_has_its_turn_after_so_many_people(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(write_queue, "PASSED_OVER", 3)
     queue, had = WriterQueue(), list[str]()
     assert queue.acquire(1)
-    waiting = [Waiting(queue, "job", had, job=True)] + [Waiting(queue, f"{n}", had) for n in range(6)]
+    waiting = [WaitingWriter(queue, "job", had, job=True)] + [
+        WaitingWriter(queue, f"{n}", had) for n in range(6)
+    ]
     queue.release()
     for one in waiting:
         one.thread.join(20)
@@ -85,15 +88,15 @@ def test_a_job_has_its_turn_after_so_many_people(monkeypatch: pytest.MonkeyPatch
 def test_a_waiter_that_lost_the_lock_a_few_times_gets_it_next() -> None:
     queue, had = WriterQueue(), list[str]()
     assert queue.acquire(1)
-    waiting = Waiting(queue, "Ana", had)
+    waiting = WaitingWriter(queue, "Ana", had)
     turn = queue._people[0]
     for _ in range(write_queue.MISSED):
-        # Somebody else asks in the instant between the release and the waiter's waking.
+        # Somebody else takes the lock in the instant between its release and the waiter's waking.
         with queue._lock:
             turn.missed += 1
     waiting.go_on.clear()
     queue.release()
-    # It is hers already, whether or not her thread has woken.
+    # The lock is the waiter's already, whether or not her thread has woken.
     assert not queue.acquire(0)
     waiting.go_on.set()
     waiting.thread.join(20)

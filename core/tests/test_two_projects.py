@@ -164,7 +164,7 @@ def test_a_step_is_undone_and_redone_on_both_sides_from_either(
         assert len(undone["audit_ids"]) == 1
         engine.undo(side, undone["audit_ids"], LOCAL_OWNER)
         assert [table_digests(x.db, engine.library_schema) for x, _ in sides] == digests
-    # Undone from one side, done again from the other.
+    # Undone from one side, redone from the other.
     engine.undo(library, [outcome.audit_id], LOCAL_OWNER)
     with other.db.read() as conn:
         (row,), _ = select_rows(conn, limit=1)

@@ -1,4 +1,4 @@
-"""Undo: exact, all or none, with the four reasons; redo is the undo of the undo."""
+"""Undo: exact, all or none, with the four reasons for a refusal; redo is the undo of the undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The WAL restarts even under constant reading: each read searches it, and it must not grow forever."""
+"""The WAL restarts even under constant reading: every read searches it, so it must not grow without limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 400
 
 
 def wal_of_a_busy_database(folder: Path, monkeypatch: pytest.MonkeyPatch, *, long: int) -> int:
-    """Return the bytes of the WAL after many writes beside overlapping reads, so that somebody always reads."""
+    """Return the size of the WAL after many writes beside overlapping reads, so that somebody is always reading."""
     monkeypatch.setattr(db_module, "CHECKPOINT_PAGES", 10 * db_module.STEP_PAGES)
     monkeypatch.setattr(db_module, "LONG_WAL", long)
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""The pool of worker processes: models stay loaded, heavy calls take turns, and nothing a worker does ends the engine."""
+"""The pool of worker processes: models stay loaded, heavy calls take turns, and no worker can end the engine."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class NoRuntimes:
     """The runtimes of a machine that has none."""
 
     def python_of(self, name: str) -> Path:
-        """Refuse as the engine's own does."""
+        """Refuse as the engine's own runtimes do."""
         raise Conflict(f"The runtime {name} is not installed.", code="runtime_missing")
 
 
 @pytest.fixture
 def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerPool]:
-    """A pool that may keep two workers, closed at the end."""
+    """A pool of at most two workers, closed at the end."""
     (tmp_path / "pool_double.py").write_text(textwrap.dedent(CODE), "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     made = WorkerPool(NoRuntimes(), lambda: Compute(threads=2))

@@ -39,9 +39,9 @@ def asked(number):
 
 
 @pytest.fixture
-def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A package that refuses; its name."""
-    name = "refusing_stranger"
+def refusing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a package that refuses."""
+    name = "refusing_package"
     (tmp_path / name / "inner").mkdir(parents=True)
     (tmp_path / name / "__init__.py").touch()
     (tmp_path / name / "inner" / "__init__.py").touch()
@@ -52,9 +52,9 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return name
 
 
-def test_each_place_that_was_not_met_is_named(stranger: str) -> None:
-    package = importlib.import_module(stranger)
-    asking = importlib.import_module(f"{stranger}.inner.asking")
+def test_each_place_that_was_not_met_is_named(refusing_package: str) -> None:
+    package = importlib.import_module(refusing_package)
+    asking = importlib.import_module(f"{refusing_package}.inner.asking")
     assert never_made(package, set()) == [
         "inner/asking.py:7 Odd",
         "inner/asking.py:16 Odd",
@@ -75,13 +75,13 @@ def test_each_place_that_was_not_met_is_named(stranger: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_run_fails_that_leaves_a_refusal_out(stranger: str, tmp_path: Path, workers: str) -> None:
+def test_a_run_fails_that_leaves_a_refusal_out(refusing_package: str, tmp_path: Path, workers: str) -> None:
     tests = tmp_path / "test_asking.py"
 
     def run_tests(numbers: str) -> tuple[int, str]:
         tests.write_text(
             "import pytest\n"
-            f"from {stranger}.inner.asking import asked\n"
+            f"from {refusing_package}.inner.asking import asked\n"
             "from armarium.errors import ServiceError\n"
             f"@pytest.mark.parametrize('number', {numbers})\n"
             "def test_it(number):\n"
@@ -90,7 +90,7 @@ def test_a_run_fails_that_leaves_a_refusal_out(stranger: str, tmp_path: Path, wo
         )
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", workers]
         done = subprocess.run(
-            [*command, "--every-refusal", stranger, str(tests)],
+            [*command, "--every-refusal", refusing_package, str(tests)],
             cwd=tmp_path,
             env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
             capture_output=True,
@@ -103,6 +103,6 @@ def test_a_run_fails_that_leaves_a_refusal_out(stranger: str, tmp_path: Path, wo
     assert run_tests("[1, 2, 3, 4]")[0] == 0
     code, said = run_tests("[1, 2, 3]")
     assert code == 1
-    assert f"refusals of {stranger} that no test produces" in said
+    assert f"refusals of {refusing_package} that no test produces" in said
     assert "inner/asking.py:24 NotFound" in said
     assert "inner/asking.py:22" not in said

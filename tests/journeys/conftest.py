@@ -1,4 +1,6 @@
-"""Journeys use the interfaces of a person: HTTP requests to an assembled engine, or the command line."""
+"""Fixtures for the journeys, which use a person's interfaces: HTTP requests to an assembled engine, or the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def ask(client: TestClient) -> Ask:
 
 @pytest.fixture
 def work(engine: Engine, library: Library) -> Callable[[], None]:
-    """Run all waiting background work."""
+    """Runs all waiting background work."""
     return lambda: engine.jobs.run_until_idle(library)
 
 

@@ -35,7 +35,7 @@ def test_the_manual_can_be_followed(tmp_path: Path) -> None:
         "SERVICE_STATE_DIR": str(tmp_path / "state"),
         "SERVICE_LOCAL_ONLY": "true",
     }
-    # One engine for all commands; each would start one of its own, which takes longer and is tested elsewhere.
+    # All commands use one engine; starting one for each takes longer and is tested elsewhere.
     serving = subprocess.Popen(
         [str(Path(sys.executable).with_name("armarium")), "serve", "--port", "0"],
         cwd=tmp_path,
@@ -63,7 +63,7 @@ def commands() -> list[tuple[str, str]]:
     found = []
     for page in files(".md"):
         if place(page) == "docs/write-a-family.md":
-            # The commands it shows are those of the family that it writes.
+            # This page shows commands of the family that it writes.
             continue
         lines = [line for block in SHELL.findall(text(page)) for line in block.split("\n")]
         lines += [" ".join(said.split()) for said in INLINE.findall(text(page))]
@@ -75,7 +75,7 @@ def commands() -> list[tuple[str, str]]:
 def test_every_command_shown_exists_with_its_options(page: str, line: str) -> None:
     group = typer.main.get_command(build())
     context = typer.Context(group, resilient_parsing=True)
-    # What follows a pipe belongs to another tool.
+    # What follows a pipe or a comment sign is no command of ours.
     words = re.split("[#|]", re.sub(r'"[^"]*"', "VALUE", line))[0].split()[1:]
     known = {option for parameter in group.params for option in parameter.opts}
     for word in words:

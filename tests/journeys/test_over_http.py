@@ -89,7 +89,7 @@ def test_a_line_is_corrected_exported_undone_and_redone(
     assert refused["audit_id"] == written["audit_id"]
 
 
-def test_what_an_export_says_is_read_back_the_same(
+def test_an_export_is_read_back_the_same(
     ask: Ask, imported: dict[str, str], pages: list[SamplePage], page_xml: PageXml
 ) -> None:
     page = next(page for page in pages if page.lines)

@@ -1,4 +1,4 @@
-"""Whatever the installed families write can be transferred to other projects and exported: their own examples fill the
+"""Whatever the installed families write can be transferred to other projects and exported; their own examples fill the
 project.
 """
 
@@ -29,7 +29,9 @@ ID = re.compile("[0-9a-f]{32}")
 
 
 def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
-    """Run every family's actions in *library*, each according to its example; return the actions that were run."""
+    """Run every family's actions in *library*, each with the parameters of its example; return the names of those that
+    ran.
+    """
     ran = set()
     for number, found in enumerate(engine.actions.all()):
         if found.example is None or found.scope != "library" or found.name in NOT_HERE:
@@ -48,10 +50,10 @@ def fill(engine: Engine, library: Library, folder: Path) -> set[str]:
     return ran
 
 
-def at_rest(engine: Engine, *places: Library) -> list[dict[str, str]]:
+def read_when_idle(engine: Engine, *places: Library) -> list[dict[str, str]]:
     """Return the content of the projects once nothing runs in them.
 
-    An example that runs jobs starts the background work, and the jobs of others (a batch over pictures) write then.
+    An example that runs jobs starts the background work, so other jobs (a batch over pictures) write as well.
     """
     for place in places:
         assert engine.jobs.run_until_idle(place), place.name
@@ -74,12 +76,12 @@ def target(engine: Engine, tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def full(engine: Engine, library: Library, tmp_path: Path) -> list[str]:
-    """Return what to transfer of a project in which every family has written: everything live at the top."""
+def filled_project(engine: Engine, library: Library, tmp_path: Path) -> list[str]:
+    """A project in which every family has written, and what to transfer of it: all live items at its top level."""
     ran = fill(engine, library, tmp_path)
     assert len(ran) > 60
-    # Here and not at the first digest: what its jobs write belongs to what is transferred.
-    at_rest(engine, library)
+    # Wait here and not at the first digest: what the jobs of the examples write belongs to what is transferred.
+    read_when_idle(engine, library)
     with library.db.read() as conn:
         raw = raw_of(conn)
         return [
@@ -101,15 +103,15 @@ def unlock(engine: Engine, library: Library) -> None:
 
 @pytest.mark.slow
 def test_the_rows_of_every_family_are_transferred(
-    engine: Engine, library: Library, target: Library, full: list[str]
+    engine: Engine, library: Library, target: Library, filled_project: list[str]
 ) -> None:
     unlock(engine, library)
-    before = at_rest(engine, library)
-    params = {"source_library": str(library.path), "items": full}
+    before = read_when_idle(engine, library)
+    params = {"source_library": str(library.path), "items": filled_project}
     outcome = engine.run(target, "document.transfer", params, LOCAL_OWNER)
     assert outcome.result is not None
     assert outcome.result["written"] == outcome.result["planned"]
-    assert at_rest(engine, library, target)[:1] == before
+    assert read_when_idle(engine, library, target)[:1] == before
     for place in (library, target):
         assert examine(engine, place.path)["findings"] == []
 
@@ -134,7 +136,7 @@ def test_the_rows_of_every_family_are_transferred(
         carried += bool(rows and copied[table.name])
     assert carried >= 14
 
-    # No copy refers to anything of the project it came from, except for who made it and when.
+    # No copy refers to anything in the source project, except for who made it and when.
     theirs = {
         row[0]
         for table in engine.library_schema.tracked
@@ -151,18 +153,18 @@ def test_the_rows_of_every_family_are_transferred(
 
 @pytest.mark.slow
 def test_a_move_of_everything_is_undone_exactly(
-    engine: Engine, library: Library, target: Library, full: list[str]
+    engine: Engine, library: Library, target: Library, filled_project: list[str]
 ) -> None:
     unlock(engine, library)
-    (before,) = at_rest(engine, library)
-    params = {"source_library": str(library.path), "items": full, "mode": "move"}
+    (before,) = read_when_idle(engine, library)
+    params = {"source_library": str(library.path), "items": filled_project, "mode": "move"}
     outcome = engine.run(target, "document.transfer", params, LOCAL_OWNER)
-    moved = at_rest(engine, library, target)
+    moved = read_when_idle(engine, library, target)
     assert differences(before, moved[0]) != []
     undone = engine.undo(target, [outcome.audit_id], LOCAL_OWNER)
-    assert differences(before, at_rest(engine, library, target)[0]) == []
+    assert differences(before, read_when_idle(engine, library, target)[0]) == []
     engine.undo(target, undone["audit_ids"], LOCAL_OWNER)
-    assert at_rest(engine, library, target) == moved
+    assert read_when_idle(engine, library, target) == moved
 
 
 OF_FAMILIES = {

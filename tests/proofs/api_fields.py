@@ -1,7 +1,7 @@
-"""Values for the fields a body leaves out, generated from the description: plain ones that a person might send.
+"""Values for the fields that a body leaves out, generated from the description: ordinary ones that a person might send.
 
 What schemathesis generates from a description is odd on purpose, and a list of objects with odd texts is nearly always
-refused: so the fields inside such a list would hardly ever be reached.
+refused, so the fields inside such a list would hardly ever be tested.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 TEXTS = ("letter", "Dear Sir", "Señor, 1791", "q̃ 東")
 DEEPEST = 4
 USUAL = 0.8
-"""How often a rect is put in an anchor: most need one, although the description cannot say which."""
+"""How often a rect is added to an anchor: most need one, although the description cannot say which."""
 NEEDS = {"char_start": "char_end", "char_end": "char_start", "polygon": "rect", "value2": "value"}
-"""A field, and the one without which it is refused."""
+"""Each field with the one without which it is refused."""
 
 Path = tuple[str, ...]
 Known = Callable[[Any, str], Any]
-"""(a generated value, the name of its field) -> what exists under that name, the value itself, or None to leave it out.
+"""(generated value, name of its field) -> an existing value for that name, the generated value, or None to leave it
+out.
 """
 
 
@@ -36,7 +37,7 @@ class Fields:
                 for kind, media in operation.get("requestBody", {}).get("content", {}).items():
                     if kind == "application/json":
                         self.bodies[label] = media.get("schema", {})
-                # How a project is named has tests of its own.
+                # The parameter that names a project has tests of its own.
                 self.queries[label] = {
                     one["name"]: one.get("schema", {})
                     for one in operation.get("parameters", ())
@@ -59,7 +60,7 @@ class Fields:
                 yield from self._paths(one["items"], above)
 
     def _branches(self, schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return what *schema* may be, with references resolved and without null."""
+        """Return the schemas that *schema* may stand for, with references resolved and without null."""
         if "$ref" in schema:
             return self._branches(self._schemas[schema["$ref"].rpartition("/")[2]])
         inner = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word, ())]
@@ -145,7 +146,7 @@ class Fields:
 
 
 def _fitting(made: dict[str, Any], sent: set[str]) -> dict[str, Any]:
-    """Return *made*, which extends *sent*, without the new fields that lack what they need, and with polygons inside
+    """Return *made*, an extension of *sent*, without new fields that lack what they need, and with new polygons inside
     their rect.
     """
     fitting = {name: one for name, one in made.items() if name in sent or NEEDS.get(name, name) in made}
@@ -157,7 +158,7 @@ def _fitting(made: dict[str, Any], sent: set[str]) -> dict[str, Any]:
 
 
 def list_given(value: Any) -> Iterator[Path]:
-    """Return the non-empty fields that *value* contains, each by its path from the top."""
+    """Yield the non-empty fields that *value* contains, each by its path from the top."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if inner is not None and inner != [] and inner != {}:

@@ -1,6 +1,7 @@
-"""Makes generated requests reach something: ids of the right kind, the parameters of an action's example, real files.
+"""Prepares generated requests so that they reach something: existing ids, the parameters of an action's example, real
+files.
 
-Generated values stay where they are the point of a case (a negative one, a link followed, one in twenty).
+Generated values are kept where they are the point of a case (an invalid one, a link followed, one in twenty).
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from schemathesis.core.parameters import ParameterLocation
 
 from armarium.ids import is_id
 from proofs.api_fields import Fields, Path, list_given
-from proofs.api_ground import Ground
+from proofs.api_project import ApiProject
 
 RAW = 0.05
-"""Fraction of the positive cases that are sent as they were generated."""
+"""Fraction of the valid cases that are sent as they were generated."""
 BY_EXAMPLE = 0.8
 """Fraction of the writes that use the parameters of their action's example, with or without one generated field."""
 FILLED = 0.5
-"""Fraction of the bodies that get some of the fields they leave out, and of the queries that get one."""
+"""Fraction of the bodies that get some of the fields they leave out, and of the queries that get one more parameter."""
 
 ALIASES = {
     "doc_id": "document_id",
@@ -62,7 +63,7 @@ NOTHING = frozenset(
         "target_item_id",
     ]
 )
-"""Optional fields of which only some pairs of values fit; the examples send them."""
+"""Optional fields of which only some combinations are valid; the examples send those."""
 
 BOX = [0.1, 0.2, 0.5, 0.1]
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -138,7 +139,7 @@ PLACES: dict[str, dict[str, tuple[Any, ...]]] = {
     "/api/segments/{segment_id}/correct": {"kind": ("transcription", "normalized_text")},
     "/api/documents/{doc_id}/artifacts": {"artifact_type": ("transcription", "segmentation")},
 }
-"""Values that are meaningful for one path only; the first of each go together."""
+"""Values that are meaningful for one path only; the first ones of each belong together."""
 JOBS = {
     "/api/check/runs/": "check",
     "/api/evaluation/runs/": "evaluate-models",
@@ -148,7 +149,7 @@ JOBS = {
     "/api/training/reasons/": "gather-reasons",
     "/api/training/reasons-ab/": "reasons-ab",
 }
-"""Paths that need the id of a job of this kind: any other's is 404."""
+"""Paths that need the id of a job of a certain kind: other jobs are answered with 404."""
 ONE_OF = {
     "/api/locations/resolve": ("segmentId", "documentId", "artifactId", "annotationId"),
     "/api/source-settings/resolve": ("segment_id", "document_id"),
@@ -161,7 +162,7 @@ PICTURED = re.compile("picture|iiif|thumbnail|/images/|/export/|/content$|/prima
 
 
 class Tally:
-    """The answers of every operation, to cases that conform to the description and to those that do not."""
+    """The answers of every operation: to cases that conform to the description, and to those that do not."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Counter[int]] = defaultdict(Counter)
@@ -179,12 +180,12 @@ class Tally:
         return found
 
     def share(self, first: int, last: int) -> float:
-        """Return, of the conforming cases, the fraction answered with a status from *first* to *last*."""
+        """Return the fraction of the conforming cases that were answered with a status from *first* to *last*."""
         found = self.total(True)
         return sum(n for status, n in found.items() if first <= status <= last) / max(1, found.total())
 
     def never_met(self, operations: set[str]) -> set[str]:
-        """Return operations that never answered 2xx or 3xx."""
+        """Return the operations that never answered 2xx or 3xx."""
         return {one for one in operations if not self.was_answered(one)}
 
     def was_answered(self, operation: str) -> bool:
@@ -192,10 +193,10 @@ class Tally:
         return any(200 <= status < 400 for status in (*self.kept[operation], *self.broken[operation]))
 
 
-class Asker:
+class CasePreparer:
     """Prepares a case before it is sent, and records its answer."""
 
-    def __init__(self, ground: Ground, tally: Tally) -> None:
+    def __init__(self, ground: ApiProject, tally: Tally) -> None:
         self.ground = ground
         self.tally = tally
         self.body_fields = body_fields_of(ground.app.openapi())
@@ -213,7 +214,7 @@ class Asker:
         self.kept = case.method == case.operation.method.upper() and (
             case.meta is None or case.meta.generation.mode.is_positive
         )
-        # How a project is named has tests of its own; here every request names the existing one.
+        # The parameter that names a project has tests of its own; here every request names the existing project.
         if case.query:
             case.query.pop("library", None)
         chance = Random(_digest(case) ^ self.ground.asked)
@@ -317,7 +318,7 @@ class Asker:
             scene["job_id"] = chance.choice(of_kind)
         scene |= {"format_name": chance.choice(FORMATS), "path": self.ground.files[-1]}
         if path.endswith("/registry/resolve"):
-            # Another request may have renamed the project; its path stays.
+            # Another request may have renamed the project; its path stays the same.
             scene["name"] = chance.choice(("Fuzz",) * (not self.plainly) + (str(self.ground.path),))
         if ParameterLocation.PATH not in negative:
             for name, value in (case.path_parameters or {}).items():
@@ -369,7 +370,7 @@ class Asker:
             }
         meant = scene.get(ALIASES.get(name, name))
         if isinstance(value, int | float) and name in ALIASES:
-            # A number instead of a name that exists: the position among the declarations.
+            # The description allows a number in place of a name: its position among the declarations.
             return value
         if meant is not None and (name in ALIASES or name in scene):
             return [meant] if isinstance(value, list) or name.endswith("ids") else meant
@@ -438,7 +439,7 @@ def _digest(case: Any) -> int:
 
 
 def _holds_an_id(case: Any) -> bool:
-    """Return whether a link has put an id from an answer into the case."""
+    """Return whether schemathesis has put an id from another answer into the case."""
     held = [*(case.path_parameters or {}).values(), *(case.query or {}).values()]
     if isinstance(case.body, dict):
         held += case.body.values()
@@ -453,7 +454,7 @@ def body_of(params: Mapping[str, Any], fields: set[str]) -> Any:
 
 
 def body_fields_of(document: dict[str, Any]) -> dict[str, set[str]]:
-    """Return the names each operation's body may contain."""
+    """Return the names that each operation's body may contain."""
 
     def names(schema: Mapping[str, Any]) -> set[str]:
         if "$ref" in schema:

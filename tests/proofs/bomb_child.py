@@ -16,9 +16,9 @@ LAYOUTS: dict[str, Any] = {}
 
 
 def peak() -> int:
-    """Return the most memory this process has used, in KiB."""
+    """Return the peak memory of this process, in KiB."""
     try:
-        # A process is born with its parent's peak in ru_maxrss; the kernel's own mark for this one is not.
+        # A new process inherits its parent's peak in ru_maxrss, but not in the kernel's own figure.
         with open("/proc/self/status", encoding="ascii") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     except OSError:

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 from armarium_documents.queries.edtf import bin_of, span_of, start_of
-from proofs.listing_ground import ATTRIBUTES, HARMFUL, KINDS, VALUES, Ground
+from proofs.listing_project import ATTRIBUTES, HARMFUL, KINDS, VALUES, ListingProject
 
 Row = dict[str, Any]
 
@@ -51,7 +51,7 @@ def read_typed(value: Any, kind: str) -> Any:
 
 
 def is_kept(value: Any, one: Row) -> bool:
-    """Return whether a row whose attribute is *value* passes the filter *one*."""
+    """Return whether a row with the attribute value *value* passes the filter *one*."""
     op, kind = one["op"], one["type"]
     if op in ("is_set", "not_set"):
         return (value is not None and value != "") == (op == "is_set")
@@ -79,7 +79,7 @@ def is_kept(value: Any, one: Row) -> bool:
 class DatasetCases:
     """Generated dataset queries, each with its expected answer."""
 
-    def __init__(self, ground: Ground, seed: int) -> None:
+    def __init__(self, ground: ListingProject, seed: int) -> None:
         self.ground, self.chance = ground, random.Random(seed)
         names = "id, name, prototype_key, doc_type, date_iso, is_starred, parent_id, attributes, sort_order"
         self.rows = [
@@ -142,7 +142,7 @@ class DatasetCases:
         return found
 
     def ask(self) -> str | None:
-        """Send one query; return the fault of its answer, None when there is none."""
+        """Send one query; return the fault of its answer, or None."""
         query = self.query()
         answer = self.ground.client.post("/api/documents/dataset/query", json=query)
         said = f"dataset {query!r}: {answer.status_code} {answer.text[:400]}"

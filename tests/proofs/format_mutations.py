@@ -2,8 +2,8 @@
 own.
 
 `python format_mutations.py DRIVER FIRST COUNT SECONDS MEGABYTES` reads COUNT mutations from number FIRST on and prints
-JSON lines: one for each input that broke the driver, took more CPU seconds or memory than allowed, and a last one with
-the totals. Number and driver reproduce an input: nothing else seeds the generator.
+JSON lines: one for each input that broke the driver or took more CPU seconds or memory than allowed, and a last one
+with the totals. Number and driver reproduce an input: nothing else seeds the generator.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ SEEDS: dict[str, list[bytes]] = {
 
 
 def all_drivers() -> dict[str, FormatDriver]:
-    """Return one of each installed format driver, first-party and third-party, by name."""
+    """Return an instance of each installed format driver, first-party and third-party, by name."""
     found: dict[str, FormatDriver] = {}
     for entry in entry_points(group="armarium.formats"):
         driver: FormatDriver = entry.load()()
@@ -86,14 +86,14 @@ def all_drivers() -> dict[str, FormatDriver]:
 
 
 def shared_data() -> Path | None:
-    """Return real files beside the checkout, where there are any."""
+    """Return the real files beside the checkout, where there are any."""
     folder = Path(__file__).resolve().parents[3] / "shared" / "data"
     return folder if folder.is_dir() else None
 
 
 def seeds(driver: FormatDriver, longest: int = 60_000, most: int = 24) -> list[bytes]:
-    """Return the files to mutate: the driver's own files, newly written, ours of its name, real ones that it
-    recognises, and a few of others.
+    """Return the files to mutate: some written by the driver itself, our examples of its format, real ones that it
+    recognises, and a few others.
     """
     found = list(SEEDS.get(driver.name, []))
     if driver.writes:
@@ -155,7 +155,7 @@ def _value(data: bytearray, dice: random.Random) -> None:
 
 
 def _tag(data: bytearray, dice: random.Random) -> None:
-    """Drop, double, exchange, empty or move tags: unclosed, misnested and repeated elements."""
+    """Drop, double, exchange, empty or move tags, for unclosed, misnested and repeated elements."""
     places = [found.span() for found in TAG.finditer(data)]
     if not places:
         return
@@ -238,7 +238,7 @@ def find_fault(driver: FormatDriver, data: bytes) -> str | None:
 
 
 class TooSlow(BaseException):
-    """The CPU time of one input is used up."""
+    """The time limit of one input is exceeded."""
 
 
 def run(name: str, first: int, count: int, seconds: float, megabytes: int) -> Iterator[dict[str, Any]]:

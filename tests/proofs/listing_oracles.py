@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from armarium.jobs.activity import ACTIVITY_TYPES
-from proofs.listing_ground import HARMFUL, Ground
+from proofs.listing_project import HARMFUL, ListingProject
 
 Row = dict[str, Any]
 Keeps = Callable[[Row, Any], bool]
@@ -20,15 +20,15 @@ PAGE = 1000
 
 @dataclass(frozen=True)
 class Filter:
-    """A parameter that leaves rows out: values that leave something in, and whether a row passes under a value."""
+    """A parameter that leaves rows out: values that leave some in, and whether a row passes with a value."""
 
-    real: Callable[[Ground], Iterable[Any]]
+    real: Callable[[ListingProject], Iterable[Any]]
     keeps: Keeps
     legal: Callable[[Any], bool] = lambda value: True
     several: bool = False
     needed: bool = False
     stands: bool = False
-    """Whether it also excludes rows when it is left out (then `keeps` is called with None)."""
+    """Whether it excludes rows even when it is left out (then `keeps` is called with None)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,11 @@ class Listing:
     path: str
     key: str
     filters: Mapping[str, Filter] = field(default_factory=dict)
-    homes: Callable[[Ground], list[str]] = lambda ground: []
-    whole: Callable[[Ground, str], list[Row]] | None = None
+    homes: Callable[[ListingProject], list[str]] = lambda ground: []
+    whole: Callable[[ListingProject, str], list[Row]] | None = None
     order: Callable[[list[Row], Row], list[Row]] = lambda rows, query: rows
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Parameters that order and leave nothing out, with their values."""
+    """Parameters that only change the order, with their values."""
     paged: bool = False
     most: int = PAGE
     identity: Callable[[Row], Any] = lambda row: row["id"]
@@ -52,7 +52,7 @@ class Listing:
 
 
 def equal(*names: str) -> Keeps:
-    """Return whether the value at *names* in a row equals the requested one."""
+    """Return a filter for rows whose value at *names* equals the requested one."""
 
     def keeps(row: Row, value: Any) -> bool:
         for name in names[:-1]:
@@ -67,18 +67,18 @@ def one_of(*words: str) -> Callable[[Any], bool]:
 
 
 def truth(value: Any) -> bool | None:
-    """Return the value of a flag in a query, in any accepted spelling."""
+    """Return the boolean that a flag in a query means, in any accepted spelling."""
     word = str(value).casefold()
     if word in ("1", "on", "t", "true", "y", "yes"):
         return True
     return False if word in ("0", "off", "f", "false", "n", "no") else None
 
 
-def read_known(statement: str, nothing: bool = True) -> Callable[[Ground], Iterable[Any]]:
+def read_known(statement: str, nothing: bool = True) -> Callable[[ListingProject], Iterable[Any]]:
     return lambda ground: [row[0] for row in ground.rows(statement)]
 
 
-def read_pages(ground: Ground, path: str, key: str, **query: Any) -> list[Row]:
+def read_pages(ground: ListingProject, path: str, key: str, **query: Any) -> list[Row]:
     """Return every row of a paged listing."""
     found: list[Row] = []
     while True:
@@ -88,7 +88,7 @@ def read_pages(ground: Ground, path: str, key: str, **query: Any) -> list[Row]:
             return found
 
 
-def _times(column: str, table: str) -> Callable[[Ground], Iterable[Any]]:
+def _times(column: str, table: str) -> Callable[[ListingProject], Iterable[Any]]:
     return read_known(f"SELECT {column} FROM {table} ORDER BY {column}")
 
 
@@ -104,8 +104,8 @@ def _matches_folded(row: Row, value: str) -> bool:
     return value.casefold() in row["message"].casefold()
 
 
-def _all_documents(ground: Ground, home: str) -> list[Row]:
-    """Return the live children of every node, live or not, and of the top."""
+def _all_documents(ground: ListingProject, home: str) -> list[Row]:
+    """Return the live children of every node, live or not, and of the top level."""
     parents = [row[0] for row in ground.rows("SELECT id FROM document")]
     found = read_pages(ground, "/api/documents", "items")
     for parent in parents:
@@ -145,11 +145,11 @@ SORTS = {
 DOC_TYPES = ("folder", "group", "file", "page", "chunk")
 
 
-def _view_rows(ground: Ground, home: str) -> list[Row]:
+def _view_rows(ground: ListingProject, home: str) -> list[Row]:
     return read_pages(ground, "/api/documents", "items", parent_id=home)
 
 
-def _readings(ground: Ground, home: str) -> list[Row]:
+def _readings(ground: ListingProject, home: str) -> list[Row]:
     return list(ground.get(f"/api/segments/{home}/readings")["items"])
 
 
@@ -163,7 +163,7 @@ def _is_area(text: Any) -> bool:
     return re.fullmatch(r"0\.\d+,0\.\d+,0\.\d+,0\.\d+", str(text)) is not None
 
 
-def _entries(ground: Ground, home: str) -> list[Row]:
+def _entries(ground: ListingProject, home: str) -> list[Row]:
     return list(ground.get(f"/api/reading-orders/{home}/entries")["items"])
 
 
@@ -483,10 +483,10 @@ ELSEWHERE = {
     "/api/segments/document/{document_id}/text": "the text of one page, by ids that are looked up",
     "/api/source-settings/resolve": "what holds for one thing, by an id that is looked up",
 }
-"""Answers that contain a list and take parameters, but leave no rows out by comparing a value."""
+"""Answers that contain a list and take parameters, none of which leaves rows out by comparing a value."""
 
 
-def whole_of(ground: Ground, listing: Listing, home: str) -> list[Row]:
+def whole_of(ground: ListingProject, listing: Listing, home: str) -> list[Row]:
     """Return every row of a listing."""
     if listing.whole is not None:
         return listing.whole(ground, home)
@@ -498,7 +498,7 @@ def whole_of(ground: Ground, listing: Listing, home: str) -> list[Row]:
 class Cases:
     """Generated requests to listings, each with its expected answer."""
 
-    def __init__(self, ground: Ground, seed: int) -> None:
+    def __init__(self, ground: ListingProject, seed: int) -> None:
         self.ground, self.chance = ground, random.Random(seed)
         self.whole = cache(lambda listing, home: whole_of(ground, listing, home))
         self.real = cache(lambda listing, name: [
@@ -506,7 +506,7 @@ class Cases:
         ])  # fmt: skip
 
     def value(self, listing: Listing, name: str) -> Any:
-        """Return a value that exists, one close to it, or a malicious one."""
+        """Return a value that exists, one similar to it, or a malicious one."""
         real = self.real(listing, name)
         dice = self.chance.random()
         if dice < 0.5 and real:
@@ -519,7 +519,7 @@ class Cases:
         return self.chance.choice(HARMFUL)
 
     def ask(self, listing: Listing) -> str | None:
-        """Send one request; return the fault of its answer, None when there is none."""
+        """Send one request; return the fault of its answer, or None."""
         chance = self.chance
         homes = listing.homes(self.ground)
         home = chance.choice(homes) if homes else ""
@@ -558,7 +558,7 @@ class Cases:
             return f"taken: {said}"
         rows = answer.json()[listing.key]
         if rows is None or truth(query.get(listing.key)) is False:
-            # The view of a folder leaves its children out on request, and never otherwise.
+            # The view of a folder leaves its children out only on request.
             return None if rows is None and truth(query.get(listing.key)) is False else said
         found = [listing.identity(row) for row in rows]
         wanted = self.expect_ids(listing, home, query)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 SECRET = "zqcanary"
-"""Part of nearly every name and every text outside; an answer that contains it, unless it was sent, reveals the
+"""Part of nearly every name and every text outside; an answer that contains it, although it was not sent, reveals the
 outside.
 """
 
@@ -35,7 +35,7 @@ def picture(grey: int, size: tuple[int, int] = (16, 12)) -> bytes:
 
 
 class Watch:
-    """Observes every file that this process opens, creates or removes, and may change the world just before it does."""
+    """Observes every file that this process opens, creates or removes, and may change the world just before that."""
 
     def __init__(self) -> None:
         self.outside: Path | None = None
@@ -60,7 +60,7 @@ class Watch:
 
     def _judge(self, event: str, path: str, arguments: tuple[Any, ...]) -> None:
         if not os.path.isabs(path):
-            return  # relative to a folder that is held open: the system itself refuses links there
+            return  # relative to an open folder: the system itself refuses links there
         if event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_NOFOLLOW:
             return
         real = os.path.realpath(os.path.dirname(path) if event in _OF_THE_NAME else path)
@@ -80,7 +80,7 @@ WATCH: list[Watch] = []
 
 
 def watch() -> Watch:
-    """Return the one of this process: an audit hook cannot be removed."""
+    """Return the only one of this process: an audit hook cannot be removed."""
     if not WATCH:
         WATCH.append(Watch())
     return WATCH[0]
@@ -153,11 +153,11 @@ class World:
         )
 
     def is_untouched(self) -> bool:
-        """Return whether outside is unchanged."""
+        """Return whether the outside is unchanged."""
         return self._listing() == self.state
 
     def spellings(self, chance: random.Random) -> str:
-        """Return a path as somebody might send it to get out."""
+        """Return spellings of a path by which somebody might try to get outside."""
         box, outside = self.inside / "box", self.outside
         base = chance.choice(
             [
@@ -193,7 +193,7 @@ class World:
 
     @contextmanager
     def swapping(self, chance: random.Random, at: int) -> Iterator[list[Path]]:
-        """Within the block, the world changes just before the *at*-th time that one of its files is opened or listed: a
+        """During the block, change the world just before one of its files is opened or listed for the *at*-th time: a
         file or a folder becomes a link to its counterpart outside, or a pipe.
         """
         box = self.inside / "box"

@@ -1,6 +1,7 @@
-"""Recipes of five purposes as workloads for the fault tests: two drawn letters whose lines are known, a provider that
-answers from the ground truth in the test's process, files and a site. Afterwards everything exists once, and is undone
-as one set.
+"""Recipes of five purposes as workloads for the fault tests.
+
+Each has two drawn letters whose lines are known, a provider in the test's process that answers from the ground truth,
+files and a site. Afterwards everything must exist once, and be undone as one set.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _counts(library: Library) -> dict[str, int]:
 
 
 def _vectors_are_whole(library: Library) -> list[str]:
-    """Return what is wrong with the vectors: each letter has one, and no half-made ones lie about."""
+    """Return faults of the vectors: each letter must have one, and there must be no incomplete ones."""
     kept = read_vectors(library)
     with library.db.read() as conn:
         pages = set(conn.exec_driver_sql("SELECT id FROM document WHERE file_type = 'image'").scalars())
@@ -97,7 +98,7 @@ def _vectors_are_whole(library: Library) -> list[str]:
 
 
 def purpose_workload(purpose: str) -> Workload:
-    """Return the recipe that the rules give for *purpose*, with files and a site, started and run to its end."""
+    """Return a workload that starts the recipe for *purpose*, with files and a site, and runs it to its end."""
 
     def prepare(engine: Engine, library: Library, folder: Path) -> None:
         base = {"name": PROVIDER, "provider_type": "openai-compatible", "api_base": os.environ[ADDRESS]}
@@ -141,7 +142,7 @@ def purpose_workload(purpose: str) -> Workload:
         with library.db.read() as conn:
             state = conn.exec_driver_sql("SELECT state FROM job WHERE kind = 'run-a-recipe'").scalar_one()
         if state == "done" and not whole.exists():
-            # The first run is not interrupted: every other run must make what that one makes.
+            # The first run is not interrupted: every other run must have the same results.
             whole.write_text(json.dumps(_counts(library)))
 
     def check(engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A recipe run as a workload for the fault tests: reading order for pages, then their regions; one run, once per page."""
+"""A recipe run as a workload for the fault tests: reading order for pages, then regions; one run, once per page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A workflow run as a workload for the fault tests: reading order for pages, then their regions, a pass for each, and a
-verdict on each reading."""
+"""A workflow run as a workload for the fault tests: for each page a reading order, then regions in a pass of their own,
+and a verdict on each reading.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ def _execute(engine: Engine, library: Library, folder: Path, say: Say) -> None:
 
 
 def _go_on(engine: Engine, library: Library, folder: Path) -> None:
-    """Do what a person does: resume a run that a kill left paused; then wait for everything."""
+    """Do what a person does: resume a run that a kill left paused; then wait until all is done."""
     with library.db.read() as conn:
         threads = conn.exec_driver_sql("SELECT thread_id FROM workflow_run").scalars().all()
     for thread in threads:
@@ -103,8 +104,10 @@ def made_twice(conn: Connection) -> tuple[list[str], tuple[int, int]]:
     return twice, (len(orders), len(regions))
 
 
-def _said_twice(conn: Connection) -> list[str]:
-    """Return how many verdicts are too many or too few: two readers read every line alike, and the second's is checked."""
+def _wrong_verdicts(conn: Connection) -> list[str]:
+    """Return whether there are too many or too few verdicts: two readers read every line alike, and each second reading
+    is checked.
+    """
     lines, verdicts, targets = conn.exec_driver_sql(
         "SELECT (SELECT count(DISTINCT segment_id) FROM content_representation), count(*), count(DISTINCT target_id)"
         " FROM check_verdict"
@@ -120,7 +123,7 @@ def _each_page_once(engine: Engine, library: Library, folder: Path, said: list[s
         ).all()
         wrong, (orders, regions) = made_twice(conn)
         if runs:
-            wrong += _said_twice(conn)
+            wrong += _wrong_verdicts(conn)
     if len(runs) > 1 or ("started" in said and not runs):
         wrong.append(f"{len(runs)} runs are there")
     for _, status, done in runs:

@@ -1,4 +1,4 @@
-"""Untrusted ZIP archives: checked before anything is unpacked, and what is imported lies only in the project.
+"""Untrusted ZIP archives are checked before anything is unpacked, and what is imported is only in the project.
 
 Each case is an archive with ordinary pages and at most one harmful thing; it is sent to the engine. A harmful archive
 imports nothing and is refused with a sentence; a harmless one imports all of its pages.
@@ -33,7 +33,7 @@ Member = tuple[zipfile.ZipInfo, bytes]
 
 
 @dataclass(frozen=True)
-class Harm:
+class HarmfulMember:
     """One harmful thing in an archive: how to add it, and the words of the refusal."""
 
     make: Callable[[random.Random, list[Member], Path], bytes]
@@ -42,7 +42,7 @@ class Harm:
 
 def info(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
     found = zipfile.ZipInfo("x")
-    # Bypasses the constructor's check, which would clean the name.
+    # This bypasses the constructor, which would clean the name.
     found.filename = found.orig_filename = name
     found.external_attr = mode << 16
     return found
@@ -59,12 +59,12 @@ def write_archive(members: list[Member], method: int = zipfile.ZIP_STORED) -> by
     return file.getvalue()
 
 
-def put(members: list[Member], chance: random.Random, *more: Member) -> list[Member]:
+def insert(members: list[Member], chance: random.Random, *more: Member) -> list[Member]:
     at = chance.randrange(len(members) + 1)
     return [*members[:at], *more, *members[at:]]
 
 
-def out_of_it(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def add_name_that_leads_out(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     name = chance.choice(
         [
             f"../outside/{SECRET}-new.png", "../../../../outside/x.png", "a/../../outside/x.png", "..", "a/..",
@@ -73,25 +73,25 @@ def out_of_it(chance: random.Random, members: list[Member], outside: Path) -> by
             "../outside/\u202egnp.x", "\\\\?\\C:\\x.png",
         ]
     )  # fmt: skip
-    return write_archive(put(members, chance, (info(name), picture(9))))
+    return write_archive(insert(members, chance, (info(name), picture(9))))
 
 
-def links(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def add_link(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     kind = chance.choice([0o120777, 0o120777, 0o020666, 0o060666, 0o010644, 0o140755])
     target = chance.choice([f"{outside}/{SECRET}.png", "/etc/passwd", "../../outside", "1.png"])
     more = [(info("way.png", kind), target.encode())]
     if kind == 0o120777 and chance.random() < 0.3:
         more.append((info("way.png/x.png"), picture(9)))
-    return write_archive(put(members, chance, *more))
+    return write_archive(insert(members, chance, *more))
 
 
-def grows(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def add_bomb(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     size = chance.choice([2_000_000, 9_000_000])
     name = chance.choice(["big.png", "page/big.xml", "big.txt"])
-    return write_archive(put(members, chance, (info(name), bytes(size))), zipfile.ZIP_DEFLATED)
+    return write_archive(insert(members, chance, (info(name), bytes(size))), zipfile.ZIP_DEFLATED)
 
 
-def clashes(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def add_clashing_names(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     one, other = chance.choice(
         [
             ("A.png", "a.png"),
@@ -102,7 +102,7 @@ def clashes(chance: random.Random, members: list[Member], outside: Path) -> byte
         ]
     )
     return write_archive(
-        put(put(members, chance, (info(one), picture(8))), chance, (info(other), picture(9)))
+        insert(insert(members, chance, (info(one), picture(8))), chance, (info(other), picture(9)))
     )
 
 
@@ -115,19 +115,19 @@ def encrypt_member(chance: random.Random, members: list[Member], outside: Path) 
     return bytes(data)
 
 
-def many(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def add_many_members(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     return write_archive(
         [*members, *((info(f"{number}.txt"), b"") for number in range(archives.MAX_ARCHIVE_MEMBERS))]
     )
 
 
-def cut(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+def truncate(chance: random.Random, members: list[Member], outside: Path) -> bytes:
     data = write_archive(members)
     return data[: chance.randrange(30, len(data) - 30)]
 
 
-def lies(chance: random.Random, members: list[Member], outside: Path) -> bytes:
-    """Make the directory say that a member is shorter, or lies elsewhere, than it is."""
+def misstate_directory(chance: random.Random, members: list[Member], outside: Path) -> bytes:
+    """Make the directory state a wrong size or position of a member."""
     data = bytearray(write_archive(members))
     start = data.find(b"PK\x01\x02")
     at = chance.choice([16, 20, 24, 42])
@@ -136,13 +136,13 @@ def lies(chance: random.Random, members: list[Member], outside: Path) -> bytes:
 
 
 HARMS = {
-    "names that lead out": Harm(out_of_it, "would leave its folder"),
-    "links and devices": Harm(links, "a link or a device"),
-    "growth": Harm(grows, "decompression bomb"),
-    "names that are one": Harm(clashes, "twice"),
-    "encrypted": Harm(encrypt_member, "encrypted"),
-    "cut": Harm(cut, ""),
-    "lies": Harm(lies, ""),
+    "names that lead out": HarmfulMember(add_name_that_leads_out, "would leave its folder"),
+    "links and devices": HarmfulMember(add_link, "a link or a device"),
+    "growth": HarmfulMember(add_bomb, "decompression bomb"),
+    "names that are one": HarmfulMember(add_clashing_names, "twice"),
+    "encrypted": HarmfulMember(encrypt_member, "encrypted"),
+    "cut": HarmfulMember(truncate, ""),
+    "lies": HarmfulMember(misstate_directory, ""),
 }
 
 
@@ -159,7 +159,7 @@ def pages(chance: random.Random) -> list[Member]:
     return found
 
 
-class Ground:
+class ArchiveImports:
     """An engine that may use only one folder, with a project in it."""
 
     def __init__(self, folder: Path) -> None:
@@ -187,7 +187,7 @@ def send_archive(client: TestClient, data: bytes, name: str = "pages.zip") -> tu
     return answer.status_code, answer.text
 
 
-def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[str]:
+def one_case(ground: ArchiveImports, client: TestClient, chance: random.Random) -> list[str]:
     """Send one archive; return what went wrong."""
     members = pages(chance)
     name = chance.choice([None, *HARMS])
@@ -200,7 +200,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
             client, write_archive(members, chance.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
         )
         came = ground.documents() - before
-        # A file that exists already under its name with its bytes is reported as existing.
+        # A file that exists already, with its name and its bytes, is reported as existing.
         wrong = [] if status == 200 or "already" in text else [f"sound pages are refused: {text[:300]}"]
         if came > wanted:
             wrong.append(f"{came} documents came in of {wanted}: {text[:300]}")
@@ -221,7 +221,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
 
 
 def faults(folder: Path, number: int, seed: int) -> list[str]:
-    ground, chance, seen = Ground(folder), random.Random(seed), watch()
+    ground, chance, seen = ArchiveImports(folder), random.Random(seed), watch()
     wrong: list[str] = []
     try:
         seen.outside = ground.world.outside
@@ -258,10 +258,10 @@ def test_ten_thousand_archives(tmp_path: Path) -> None:
 
 
 def test_too_many_members_and_an_archive_within_one(tmp_path: Path) -> None:
-    ground, chance = Ground(tmp_path), random.Random(3)
+    ground, chance = ArchiveImports(tmp_path), random.Random(3)
     try:
         for client in ground.client():
-            status, text = send_archive(client, many(chance, pages(chance), ground.world.outside))
+            status, text = send_archive(client, add_many_members(chance, pages(chance), ground.world.outside))
             assert (status, "at most 10,000" in text, ground.documents()) == (422, True, 0)
             inner = write_archive(pages(chance))
             status, text = send_archive(
@@ -282,7 +282,7 @@ def test_a_directory_of_more_members_than_are_unpacked_is_refused() -> None:
         archives.check_archive(directory + end, name="many.zip")
 
 
-# ---------------------------------------------------------------------------- what the proof would not let through
+# ---------------------------------------------------------------------------- faults that the proof must notice
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
-"""Flipped bits: a stored file is reported by the doctor, a database is refused with a sentence.
+"""Flipped bits: in a stored file the doctor reports it, in a database it is refused with a sentence.
 
-A database has no checksum of its own for every page: a letter changed within a text may go unnoticed, unless it is in
-the audit log, whose chain shows it. What is tested for a database is that every changed byte ends in an answer or a
-refusal with a sentence, and that damage to the head of a page is never reported as healthy.
+A database has no checksum for every page: a letter changed within a text may go unnoticed, unless it is in the audit
+log, whose chain shows it. What is tested for a database is that every changed byte ends in an answer or a refusal with
+a sentence, and that damage to the head of a page is never reported as healthy.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _use_package(engine: Engine, place: Path) -> str:
 
 
 def heads_of_pages(database: Path) -> list[int]:
-    """Return the first bytes of every page: its kind, how many cells it holds, where they begin."""
+    """Return the first bytes of every page: its kind, how many cells it has, where they begin."""
     pages = database.stat().st_size // PAGE_BYTES
     return [
         page * PAGE_BYTES + (100 if page == 0 else 0) + at for page in range(pages) for at in (0, 3, 4, 5)
@@ -122,7 +122,7 @@ def heads_of_pages(database: Path) -> list[int]:
 
 
 @pytest.mark.slow
-def test_every_changed_bit_of_a_kept_file_is_found(engine: Engine, library: Library) -> None:
+def test_every_changed_bit_of_a_stored_file_is_found(engine: Engine, library: Library) -> None:
     assert flipped_files(engine, library, 60, random.Random(1)) == 0
 
 

@@ -30,7 +30,7 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png(width: int, height: int, depth: int = 1, colour: int = 0) -> bytes:
-    """Make a PNG of one colour: 144 million pixels in 17 kilobytes."""
+    """Return a PNG of one colour: 144 million pixels in 17 kilobytes."""
     row = b"\0" + bytes((width * depth * (3 if colour == 2 else 1) + 7) // 8)
     squeeze = zlib.compressobj(9)
     data = b"".join(squeeze.compress(row * 200) for _ in range(height // 200)) + squeeze.flush()
@@ -39,7 +39,7 @@ def png(width: int, height: int, depth: int = 1, colour: int = 0) -> bytes:
 
 
 def tiff(width: int, height: int, pages: int = 1) -> bytes:
-    """Make a TIFF that claims so many pixels, deflated, on each of its pages; or pages that refer back to the first."""
+    """Return a TIFF that claims so many pixels, deflated, on each of its pages; or whose pages refer back to the first."""
     data = zlib.compress(bytes(20_000_000))
     out = bytearray(b"II*\0" + struct.pack("<I", 8))
     for number in range(pages):
@@ -62,7 +62,7 @@ def tiff(width: int, height: int, pages: int = 1) -> bytes:
 
 
 def pdf(*objects: bytes) -> bytes:
-    """Make a PDF of these objects, the first its catalogue."""
+    """Return a PDF of these objects, the first its catalogue."""
     out, places = bytearray(b"%PDF-1.7\n"), []
     for number, one in enumerate(objects, 1):
         places.append(len(out))
@@ -78,7 +78,7 @@ def stream(head: bytes, data: bytes) -> bytes:
 
 
 def pdf_of_picture(width: int, height: int) -> bytes:
-    """Make a page with a picture of one colour, deflated a thousandfold, as scanners' PDFs contain theirs."""
+    """Return a PDF page with a picture of one colour, deflated a thousandfold, as scanners' PDFs contain theirs."""
     squeeze = zlib.compressobj(9)
     data = b"".join(squeeze.compress(bytes(width * 100)) for _ in range(height // 100)) + squeeze.flush()
     image = b"/Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceGray/Filter/FlateDecode"
@@ -92,7 +92,9 @@ def pdf_of_picture(width: int, height: int) -> bytes:
 
 
 def pdf_of_sheet(points: int) -> bytes:
-    """Make a page that states a square sheet of so many points, with a coloured patch: no row of it is grey throughout."""
+    """Return a PDF page that states a square sheet of so many points, with a coloured patch, so that no row of it is
+    grey throughout.
+    """
     return pdf(
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -200,7 +202,7 @@ HARMLESS = {
     "a-sheet-of-5-metres.pdf": "a large sheet is pictured coarser",
     "a-sheet-of-50-metres.pdf": "a large sheet is pictured coarser",
 }
-"""Bombs that do no harm: they are accepted, within the same time and memory, and why."""
+"""Bombs that do no harm, and why: they are accepted, within the same time and memory."""
 
 OFTEN = (
     *("144-megapixels.png", "pages-of-100-megapixels.tif", "400-megapixels.pdf", "a-sheet-of-5-metres.pdf"),
@@ -243,7 +245,7 @@ def test_a_bomb_is_refused_in_a_second_and_300_mb(tmp_path: Path, name: str) -> 
 
 
 def test_what_is_no_bomb_is_let_through(tmp_path: Path) -> None:
-    """The same makers with honest sizes: refusing everything would prove nothing."""
+    """The same makers with honest sizes: a test in which everything is refused would prove nothing."""
     for name, data in (
         ("small.png", png(400, 400)),
         ("small.tif", tiff(4_000, 4_000)),
@@ -314,7 +316,7 @@ def test_a_body_without_end_is_not_read(make_engine: Callable[..., Engine]) -> N
     assert wrong == []
 
 
-# ---------------------------------------------------------------------------- what the proof would not let through
+# ---------------------------------------------------------------------------- faults that the proof must notice
 
 
 @pytest.mark.parametrize(

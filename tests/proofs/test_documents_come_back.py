@@ -24,7 +24,7 @@ Params = dict[str, Any]
 Chosen = tuple[str, Params] | None
 SIDES = (60, 40)
 APART = {"document.transfer", "document.transfer_out"}
-"""Actions on two projects: test_transfers_are_exact."""
+"""Actions on two projects, tested in test_transfers_are_exact."""
 
 
 def families() -> list[Plugin]:
@@ -36,7 +36,7 @@ def families() -> list[Plugin]:
 
 
 class Moves:
-    """What may be done with a box of pages, chosen at random; some of it is refused, as it should be."""
+    """Random moves on a box of pages; some of them are refused, as they should be."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -67,7 +67,7 @@ class Moves:
         ]  # fmt: skip
 
     def between(self, chance: random.Random) -> None:
-        """Do what cannot be undone: begin batches, and empty the Trash."""
+        """Do what cannot be undone: start batches, and empty the Trash."""
         folder = self._node(chance, "doc_type IS NULL OR doc_type = 'folder'")
         if folder and chance.random() < 0.5:
             halves = [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0, 0.5, 1]}]
@@ -117,7 +117,7 @@ class Moves:
 
     def files(self, chance: random.Random, _: World) -> Chosen:
         parent = self._node(chance, "doc_type IS NULL OR doc_type = 'folder'")
-        # Put there each time: emptying the Trash removes what no picture needs any more.
+        # Stored each time, because emptying the Trash removes pictures that are no longer used.
         checksum = self.library.objects.put_bytes(chance.choice(self.pictures))
         picture = {
             "mime_type": "image/png",
@@ -301,7 +301,7 @@ class Moves:
         return found and ("image.treat_item", {"document_id": found, "role": "enhanced"})
 
     def start(self, chance: random.Random, _: World) -> Chosen:
-        """Start a job, which nobody runs here: undo cancels it, redo queues it again."""
+        """Start a job, which never runs here: undo cancels it, redo queues it again."""
         found = self._image(chance)
         if found is None or chance.random() < 0.5:
             return "document.import", {"folder": str(self.outside)}

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from armarium.ids import is_id
 from armarium.principals import LOCAL_OWNER
-from proofs.api_ground import TOKEN, Ground
+from proofs.api_project import TOKEN, ApiProject
 from proofs.api_requests import ALIASES, body_fields_of, body_of
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ ANSWERED_OTHERWISE = {
     "PUT /api/canvas/folders/{folder_id}/layout": "what is taken off the canvas may be gone already",
     "GET /api/links/of/{end_id}": "an end may be a URI or a thing of another family: what has no links has none",
 }
-"""Operations that answer an unknown id otherwise, and why."""
+"""Operations that answer an unknown id in another way, and why."""
 ENGINE_WIDE = {
     "PUT /api/activity/jobs/paused": "pause and mode are engine-wide",
     "PUT /api/activity/jobs/mode": "pause and mode are engine-wide",
@@ -41,10 +41,10 @@ ENGINE_WIDE = {
 
 
 class Examiner:
-    """Sends each writing operation the parameters of its action's example."""
+    """Sends each writing operation with the parameters of its action's example."""
 
     def __init__(self) -> None:
-        self.ground = Ground()
+        self.ground = ApiProject()
         self.document = self.ground.app.openapi()
         self.fields = body_fields_of(self.document)
         self.client = TestClient(self.ground.app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000))
@@ -54,7 +54,7 @@ class Examiner:
         return self.client.request(method, path, headers=headers, follow_redirects=False, **given)
 
     def operations(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Return (method, path, description) of every operation but the endless one."""
+        """Yield (method, path, description) of every operation but the endless one."""
         for path, operations in self.document["paths"].items():
             for method, operation in operations.items():
                 if path != "/api/changes/stream":
@@ -162,7 +162,7 @@ def test_an_unknown_id_in_a_body_is_404_and_named(examiner: Examiner) -> None:
 
 
 def _with_unknown_ids(body: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the body with one of its ids unknown, each in turn."""
+    """Yield the body with one of its ids replaced by an unknown one, for each id."""
 
     def walk(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         if isinstance(value, str) and is_id(value):
@@ -218,7 +218,7 @@ def test_a_viewer_reads_and_writes_nothing(examiner: Examiner) -> None:
 
 
 def _most(schema: dict[str, Any]) -> int:
-    """Return the largest number that a parameter accepts, in whichever branch of its schema it is given."""
+    """Return the largest number that a parameter accepts, in whichever branch of its schema that is stated."""
     return int(next(one["maximum"] for one in (schema, *schema.get("anyOf", ())) if "maximum" in one))
 
 

@@ -26,7 +26,7 @@ def pages_of(driver: FormatDriver, data: bytes) -> list[PageModel]:
 
 
 def faults(name: str, numbers: range) -> tuple[list[str], int]:
-    """Return the mutations of a reader's files that some writer breaks on, each with the fault; and how many pages were
+    """Return the mutations of a reader's files on which some writer fails, each with the fault; and how many pages were
     read.
     """
     reader, found, read = DRIVERS[name], [], 0
@@ -44,7 +44,7 @@ def faults(name: str, numbers: range) -> tuple[list[str], int]:
     return found, read
 
 
-def holds(name: str, numbers: range) -> None:
+def check_exports(name: str, numbers: range) -> None:
     found, read = faults(name, numbers)
     assert found == []
     # If every mutation were refused, nothing would be proved.
@@ -54,10 +54,10 @@ def holds(name: str, numbers: range) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_read_from_a_broken_file_is_written_valid(name: str) -> None:
-    holds(name, range(SHORT))
+    check_exports(name, range(SHORT))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_read_from_very_many_broken_files_is_written_valid(name: str) -> None:
-    holds(name, range(FULL))
+    check_exports(name, range(FULL))

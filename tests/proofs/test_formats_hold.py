@@ -1,7 +1,7 @@
 """Every installed format driver survives broken files: no crash, none over 2 s or 512 MB.
 
-Each driver is fuzzed in a process of its own, so that a crash of a C parser is detected as well. `make test` reads some
-hundred mutations per driver, `make soak` a million (ARMARIUM_FUZZ_INPUTS sets how many).
+Each driver is fuzzed in a process of its own, so that a crash of a C parser is detected as well. `make test` reads a
+few hundred mutations per driver, `make soak` a million (ARMARIUM_FUZZ_INPUTS sets how many).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def faults(found: list[dict[str, Any]]) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_a_driver_holds_under_broken_files(name: str) -> None:
-    # A test never fails because of a busy machine: thirty times the allowed time.
+    # Thirty times the allowed time, so that no test fails because of a busy machine.
     assert faults(fuzz(name, 0, SHORT, 30 * SECONDS)) == []
 
 
@@ -72,8 +72,10 @@ def test_an_input_is_made_again_by_its_number() -> None:
     assert len(set(made)) > 45
 
 
-class Fragile(Format):
-    """What the harness must detect: a crash, an invalid page, a refusal without a sentence, endless work."""
+class FaultyDriver(Format):
+    """A driver with every fault the harness must detect: a crash, an invalid page, a refusal without a sentence,
+    endless work.
+    """
 
     name, label, extensions, reads = "fragile", "Fragile", (".x",), True
 
@@ -97,18 +99,18 @@ class Fragile(Format):
 def test_a_fragile_driver_is_found_out(fault: str, words: str) -> None:
     from proofs.format_mutations import find_fault
 
-    assert words in str(find_fault(Fragile(fault), b"x"))
+    assert words in str(find_fault(FaultyDriver(fault), b"x"))
 
 
 def test_endless_work_and_hunger_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from proofs import format_mutations
 
-    monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": Fragile("slow")})
+    monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": FaultyDriver("slow")})
     monkeypatch.setattr(format_mutations, "seeds", lambda driver: [])
     monkeypatch.setattr(format_mutations, "mutate", lambda files, name, number: b"x")
     first, _ = format_mutations.run("fragile", 0, 1, 0.05, 512)
     assert "more than 0.05 seconds" in first["wrong"]
-    monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": Fragile("unsound")})
+    monkeypatch.setattr(format_mutations, "all_drivers", lambda: {"fragile": FaultyDriver("unsound")})
     monkeypatch.setattr(format_mutations, "find_fault", lambda driver, data: None)
     (hungry, _) = format_mutations.run("fragile", 0, 1, 1, -1)
     assert "MB of memory" in hungry["wrong"]

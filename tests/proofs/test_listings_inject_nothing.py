@@ -1,4 +1,4 @@
-"""No value that a caller sends becomes part of a statement: every listing answers what plain Python says."""
+"""No value that a caller sends becomes part of a statement: every listing answers what plain Python predicts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from armarium.store.database import Database
 from armarium_documents.queries.dataset import keeper, selection
 from armarium_testing.fixtures import OWNER_TOKEN, http_client
 from proofs.dataset_oracle import DatasetCases
-from proofs.listing_ground import HARMFUL, Ground
 from proofs.listing_oracles import ELSEWHERE, LISTINGS, Cases
+from proofs.listing_project import HARMFUL, ListingProject
 
 FULL = 50_000
 
 BESIDES = ("/api/engine", "/api/activity/jobs/")
-"""Listings that look up something besides the answer: why the engine stays up, and what lies above a watched job."""
+"""Listings that look up something besides the answer: why the engine stays up, and what is above a watched job."""
 
 Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ListingProject]:
     folder = tmp_path_factory.mktemp("listings")
     engine = Engine(Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder]))
     engine.start(jobs=False)
@@ -40,11 +40,11 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
     library = engine.libraries.get(place)
     for client in http_client(engine, library):
-        yield Ground(engine, client, library, folder)
+        yield ListingProject(engine, client, library, folder)
     engine.close()
 
 
-def faults(ground: Ground, number: int, seed: int) -> list[str]:
+def faults(ground: ListingProject, number: int, seed: int) -> list[str]:
     """Send *number* generated requests, a third of them dataset queries; return the faults."""
     chance = random.Random(seed)
     cases, tables = Cases(ground, seed), DatasetCases(ground, seed)
@@ -57,12 +57,12 @@ def faults(ground: Ground, number: int, seed: int) -> list[str]:
 
 
 def summarise(found: list[str]) -> str:
-    """Return the first of them, and how many there are."""
+    """Return the first faults, and how many there are."""
     return "\n".join([*found[:40], f"{len(found)} in all"]) if found else ""
 
 
-def test_every_listing_has_an_oracle(ground: Ground) -> None:
-    """A route whose answer contains a list, and that takes a parameter besides paging, is among those tested here."""
+def test_every_listing_has_an_oracle(ground: ListingProject) -> None:
+    """A route whose answer contains a list, and that takes a parameter besides paging, must be among those tested here."""
     document = ground.client.get("/openapi.json").json()
     listed = {one.path.split("{")[0] + one.path.count("{") * "{}" for one in LISTINGS}
     missing = []
@@ -93,17 +93,17 @@ def _holds_a_list(document: Json, schema: Json) -> bool:
     return any(one.get("type") == "array" for one in schema.get("properties", {}).values())
 
 
-def test_listings_answer_what_plain_python_says(ground: Ground) -> None:
+def test_listings_answer_as_plain_python_does(ground: ListingProject) -> None:
     assert summarise(faults(ground, 700, 1)) == ""
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_fifty_thousand_requests(ground: Ground) -> None:
+def test_fifty_thousand_requests(ground: ListingProject) -> None:
     assert summarise(faults(ground, FULL, 2)) == ""
 
 
-def test_unknown_ids_in_paths_list_nothing(ground: Ground) -> None:
+def test_unknown_ids_in_paths_list_nothing(ground: ListingProject) -> None:
     for listing in LISTINGS:
         for value in HARMFUL if "{" in listing.path else ():
             answer = ground.client.get(listing.at(quote(value, safe="")))
@@ -112,8 +112,8 @@ def test_unknown_ids_in_paths_list_nothing(ground: Ground) -> None:
             assert answer.status_code < 500, f"{listing.path} {value!r}: {answer.text}"
 
 
-def test_a_request_reads_one_snapshot(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that an answer's items and its total are of the same moment, whoever writes meanwhile."""
+def test_a_request_reads_one_snapshot(ground: ListingProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The items of an answer and its total are then of the same moment, whoever writes meanwhile."""
     read, get = Database.read, ground.client.get
     reads: list[str] = []
     several: set[str] = set()
@@ -141,7 +141,7 @@ def test_a_request_reads_one_snapshot(ground: Ground, monkeypatch: pytest.Monkey
     assert not several, "\n".join(sorted(several))
 
 
-def _plain_paths(ground: Ground) -> list[str]:
+def _plain_paths(ground: ListingProject) -> list[str]:
     """Yield the address of every GET of the description that answers JSON, for a page that has lines."""
     ids = defaultdict(
         lambda: ground.page,
@@ -160,11 +160,11 @@ def _plain_paths(ground: Ground) -> list[str]:
     return found
 
 
-# ---------------------------------------------------------------------------- what the proof would not let through
+# ---------------------------------------------------------------------------- faults that the proof must notice
 
 
-class Splicing:
-    """polars, except that every text that should be a literal is pasted into an expression."""
+class SplicingPolars:
+    """Wraps polars so that every text that should be a literal is pasted into an expression."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(pl, name)
@@ -177,14 +177,16 @@ def a_filter_forgotten(select: Callable[..., Any], name: str) -> Callable[..., A
     return lambda conn, **given: select(conn, **{**given, name: None})
 
 
-def test_a_value_put_into_an_expression_is_caught(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "pl", Splicing())
+def test_a_value_put_into_an_expression_is_caught(
+    ground: ListingProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "pl", SplicingPolars())
     tables = DatasetCases(ground, 3)
     assert any(tables.ask() for _ in range(150))
 
 
 def test_a_pattern_in_place_of_a_comparison_is_caught(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+    ground: ListingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def like(needle: str) -> pl.Expr:
         return pl.col("folded").str.contains("(?s)" + re.escape(needle).replace("%", ".*").replace("_", "."))
@@ -196,7 +198,7 @@ def test_a_pattern_in_place_of_a_comparison_is_caught(
 
 @pytest.mark.parametrize("name", ["set_id", "seq"])
 def test_a_filter_that_is_forgotten_is_caught(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch, name: str
+    ground: ListingProject, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(audit, "select_rows", a_filter_forgotten(audit.select_rows, name))
     cases = Cases(ground, 5)
@@ -204,9 +206,9 @@ def test_a_filter_that_is_forgotten_is_caught(
 
 
 def test_columns_in_a_file_are_proved_as_those_in_memory_are(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+    ground: ListingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Large projects are answered from a file: the same requests, all of them that way."""
+    """Large projects are answered from a file, and here all requests are."""
     monkeypatch.setattr(keeper, "SAVED_ROWS", 1)
     ground.library.held.clear()
     tables = DatasetCases(ground, 6)

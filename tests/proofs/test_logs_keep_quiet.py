@@ -20,19 +20,19 @@ FALSE_TOKEN = "canaryfalsetoken0123456789abcdef"
 
 
 @pytest.fixture
-def heard(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
+def logged(caplog: pytest.LogCaptureFixture) -> Callable[[], str]:
     caplog.set_level(logging.DEBUG)
     return lambda: "\n".join(f"{record.getMessage()} {record.exc_text or ''}" for record in caplog.records)
 
 
 def everything_in(folder: Path, *but: str) -> bytes:
-    """Return the bytes of all files beneath *folder*, except those with these names."""
+    """Return the content of all files beneath *folder*, except those with these names."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in but)
     return b"".join(path.read_bytes() for path in files)
 
 
 def test_page_text_and_tokens_stay_out_of_logs_and_audit(
-    make_engine: Callable[..., Engine], tmp_path: Path, heard: Callable[[], str]
+    make_engine: Callable[..., Engine], tmp_path: Path, logged: Callable[[], str]
 ) -> None:
     from PIL import Image
 
@@ -80,14 +80,14 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     client.post("/api/pair", json={"code": "WRNG-CODE", "device_name": "d"})
     library.db.backup(tmp_path / "copy.sqlite")
     engine.state.backup(tmp_path / "state.sqlite")
-    log = heard()
+    log = logged()
     for secret in (OWNER_TOKEN, agent, FALSE_TOKEN, WORDS):
         assert secret not in log
     state = (tmp_path / "state.sqlite").read_bytes()
     for secret in (OWNER_TOKEN, agent, FALSE_TOKEN):
         assert secret.encode() not in state
         assert secret.encode() not in (tmp_path / "copy.sqlite").read_bytes()
-    # Nor as files: in the state folder only the two private ones contain a secret, in a project none does.
+    # Nor are there secrets in files: in the state folder only the two private ones have any, in a project none does.
     kept = everything_in(engine.settings.state_dir, "owner-token", "enrollment-secret") + everything_in(place)
     assert kept.count(b"SQLite format 3") >= 2
     for secret in (OWNER_TOKEN, agent, FALSE_TOKEN):
@@ -99,6 +99,6 @@ def test_page_text_and_tokens_stay_out_of_logs_and_audit(
     assert WORDS not in audit
 
 
-def test_a_logged_token_would_be_detected(heard: Callable[[], str]) -> None:
+def test_a_logged_token_would_be_detected(logged: Callable[[], str]) -> None:
     logging.getLogger("armarium.anything").debug("token %s", FALSE_TOKEN)
-    assert FALSE_TOKEN in heard()
+    assert FALSE_TOKEN in logged()

@@ -1,4 +1,4 @@
-"""Two hundred change streams that nobody reads delay neither the writer nor take much memory."""
+"""Two hundred change streams that nobody reads neither delay the writer nor take much memory."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from proofs.storm import ServedEngine, serve
+from proofs.load_run import ServedEngine, serve
 
 STREAMS, STEPS, SEGMENTS = 200, 25, 1000
 
 
 def _open_stream(engine: ServedEngine, receive: int = 4096) -> socket.socket:
-    """Open a stream of the engine's changes whose listener reads no more than its system buffers."""
+    """Open a stream of the engine's changes that is never read: only the system's buffers take anything."""
     place = urlsplit(engine.base_url)
     stream = socket.socket()
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)

@@ -1,4 +1,4 @@
-"""What the engine fetches by an address leads only to the public network, whatever names, redirects and bodies say.
+"""What the engine fetches from an address leads only to the public network, whatever names, redirects and bodies say.
 
 The test intercepts connections: every address that is about to be connected to is checked against a list of its own. A
 connection to a public address ends at a server of this test, which redirects inward, never ends, or lies.
@@ -81,15 +81,15 @@ SPELLED = (
 )  # fmt: skip
 
 
-class Elsewhere(ThreadingHTTPServer):
-    """The public network: redirects to what it is given, or answers endlessly."""
+class PublicServer(ThreadingHTTPServer):
+    """The public network: redirects to the address it is given, or answers endlessly."""
 
     daemon_threads = True
     inward: str = ""
 
 
 class _Answers(BaseHTTPRequestHandler):
-    server: Elsewhere
+    server: PublicServer
 
     def do_GET(self) -> None:
         try:
@@ -115,7 +115,7 @@ class _Answers(BaseHTTPRequestHandler):
             return
 
     def handle(self) -> None:
-        # A client that hangs up is no fault here.
+        # A client that hangs up is not a fault here.
         with suppress(OSError):
             super().handle()
 
@@ -123,17 +123,17 @@ class _Answers(BaseHTTPRequestHandler):
         return
 
 
-class Line:
+class Network:
     """Every connection that the engine would make, and the names it looked up."""
 
-    def __init__(self, server: Elsewhere, chance: random.Random) -> None:
+    def __init__(self, server: PublicServer, chance: random.Random) -> None:
         self.server, self.chance = server, chance
         self.inside: list[str] = []
         self.outside = 0
         self.asked = 0
 
     def resolve(self, name: str, port: int) -> list[str]:
-        """Answers that change from one lookup to the next."""
+        """Return the addresses of a name; some names have others at each lookup."""
         self.asked += 1
         match name.casefold().rstrip("."):
             case "public.example":
@@ -159,7 +159,7 @@ class Line:
 
 
 def is_inside(host: str) -> bool:
-    """Return whether an address is not public; a name that the system would look up itself is not either."""
+    """Return whether an address is not public; a name that the system would look up itself counts as inside."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -167,20 +167,20 @@ def is_inside(host: str) -> bool:
     return any(address in network for network in INNER if network.version == address.version)
 
 
-class Quick(ssl.SSLContext):
-    """Certificates are not tested here, and reading them for each request takes most of the time."""
+class NoCertificates(ssl.SSLContext):
+    """Certificates are not tested here, and loading them for each request takes most of the time."""
 
     def load_verify_locations(self, *_: Any, **__: Any) -> None:
         return
 
 
 @pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
-    server = Elsewhere(("127.0.0.1", 0), _Answers)
+def observed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Network]:
+    server = PublicServer(("127.0.0.1", 0), _Answers)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    made = Line(server, random.Random(19))
-    context = Quick(ssl.PROTOCOL_TLS_CLIENT)
+    made = Network(server, random.Random(19))
+    context = NoCertificates(ssl.PROTOCOL_TLS_CLIENT)
     monkeypatch.setattr(ssl, "create_default_context", lambda: context)
     monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", made.connect(httpcore.SyncBackend.connect_tcp))
     yield made
@@ -200,9 +200,9 @@ def address(chance: random.Random) -> str:
     return f"{scheme}://{host}{port}{path}"
 
 
-def wrong_in(line: Line, gate: Egress, chance: random.Random) -> list[str]:
-    """Request one address, with a redirect inward behind it; return what was reached that should not be."""
-    line.server.inward = address(chance) if chance.random() < 0.8 else "http://turning.example/go"
+def find_reached(observed: Network, gate: Egress, chance: random.Random) -> list[str]:
+    """Request one address that redirects inward; return what was reached and should not have been."""
+    observed.server.inward = address(chance) if chance.random() < 0.8 else "http://turning.example/go"
     url = chance.choice(
         [
             address(chance),
@@ -211,7 +211,7 @@ def wrong_in(line: Line, gate: Egress, chance: random.Random) -> list[str]:
             "http://public.example/endless",
         ]
     )
-    before, read = len(line.inside), 0
+    before, read = len(observed.inside), 0
     limits = Limits(max_bytes=200_000, seconds=1.5, silence=0.25)
     try:
         with gate.open("GET", url, limits=limits) as answer:
@@ -220,55 +220,57 @@ def wrong_in(line: Line, gate: Egress, chance: random.Random) -> list[str]:
     except ServiceError:
         pass
     except Exception as fault:
-        return [f"{url!r} then {line.server.inward!r}: {type(fault).__name__}: {fault}"]
-    wrong = [f"{url!r} then {line.server.inward!r} reached {one}" for one in line.inside[before:]]
+        return [f"{url!r} then {observed.server.inward!r}: {type(fault).__name__}: {fault}"]
+    wrong = [f"{url!r} then {observed.server.inward!r} reached {one}" for one in observed.inside[before:]]
     if read > limits.max_bytes + 65_536:
         wrong.append(f"{url!r}: {read} bytes were read")
     return wrong
 
 
-def faults(line: Line, number: int, seed: int) -> list[str]:
-    chance, gate = random.Random(seed), Egress(local_only=False, resolver=line.resolve)
-    line.chance = chance
+def faults(observed: Network, number: int, seed: int) -> list[str]:
+    chance, gate = random.Random(seed), Egress(local_only=False, resolver=observed.resolve)
+    observed.chance = chance
     found: list[str] = []
     for _ in range(number):
-        found += wrong_in(line, gate, chance)
+        found += find_reached(observed, gate, chance)
         if len(found) > 20:
             break
     return found
 
 
-def test_nothing_inside_is_reached(line: Line) -> None:
-    assert faults(line, 250, 1) == []
-    # It would prove nothing if nothing were allowed.
-    assert line.outside > 60
+def test_nothing_inside_is_reached(observed: Network) -> None:
+    assert faults(observed, 250, 1) == []
+    # If nothing were allowed, the test would prove nothing.
+    assert observed.outside > 60
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-def test_five_thousand_addresses(line: Line) -> None:
-    assert faults(line, FULL, 2) == []
-    print(f"{line.outside} connections to public addresses, {len(line.inside)} inside")
+def test_five_thousand_addresses(observed: Network) -> None:
+    assert faults(observed, FULL, 2) == []
+    print(f"{observed.outside} connections to public addresses, {len(observed.inside)} inside")
 
 
 def test_manifests_and_pictures_are_fetched_by_that_gate(
-    line: Line, engine: Engine, library: Library, client: TestClient, monkeypatch: pytest.MonkeyPatch
+    observed: Network, engine: Engine, library: Library, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The routes that fetch, with the addresses that a manifest names: the same gate, the same answer."""
+    """The routes that fetch, with the addresses that a manifest names: they use the same gate and answer alike."""
     import orjson
 
     from armarium_iiif import downloads, jobs
 
     chance = random.Random(7)
-    line.chance = chance
+    observed.chance = chance
     for module in (jobs, downloads):
-        monkeypatch.setattr(module, "gate", lambda engine: Egress(local_only=False, resolver=line.resolve))
+        monkeypatch.setattr(
+            module, "gate", lambda engine: Egress(local_only=False, resolver=observed.resolve)
+        )
         monkeypatch.setattr(module, "SECONDS", 2.0)
     monkeypatch.setattr(jobs, "PAUSE_SECONDS", 0)
     monkeypatch.setattr(jobs, "MAX_BYTES", 200_000)
     monkeypatch.setattr(downloads, "MAX_IMAGE_BYTES", 200_000)
     for _ in range(40):
-        line.server.inward = address(chance)
+        observed.server.inward = address(chance)
         answer = client.post("/api/iiif/manifests/fetch", json={"url": address(chance)})
         assert answer.status_code < 500, answer.text
         engine.jobs.run_until_idle(library, 60)
@@ -303,35 +305,37 @@ def test_manifests_and_pictures_are_fetched_by_that_gate(
             "/api/documents", params={"parent_id": sent.json()["document_id"], "limit": 1000}
         ).json()
         ids = [one["id"] for one in pages["items"]]
-        line.server.inward = "http://169.254.169.254/latest/meta-data"
+        observed.server.inward = "http://169.254.169.254/latest/meta-data"
         client.post("/api/iiif/images/fetch", json={"document_ids": ids})
         engine.jobs.run_until_idle(library, 60)
-    assert line.inside == []
+    assert observed.inside == []
 
 
-# ---------------------------------------------------------------------------- what the proof would not let through
+# ---------------------------------------------------------------------------- faults that the proof must notice
 
 
-def test_a_gate_that_lets_anything_through_is_caught(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gate_that_lets_anything_through_is_caught(
+    observed: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(egress, "may_reach", lambda address, reach: True)
-    assert faults(line, 100, 1)
+    assert faults(observed, 100, 1)
 
 
-def test_a_name_that_is_looked_up_again_is_caught(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where an address is checked first and connected to by its name afterwards."""
+def test_a_name_that_is_looked_up_again_is_caught(observed: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where an address is checked first, and then connected to by its name."""
     real = Egress.addresses
 
     def again(self: Egress, host: str, port: int, reach: Any) -> list[str]:
         real(self, host, port, reach)
-        return line.resolve(host, port)
+        return observed.resolve(host, port)
 
     monkeypatch.setattr(Egress, "addresses", again)
-    assert faults(line, 200, 1)
+    assert faults(observed, 200, 1)
 
 
-def test_a_body_without_end_is_caught(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_without_end_is_caught(observed: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     def read_unbounded(body: transport._Body) -> Iterator[bytes]:
         return itertools.islice(body._stream, 40)
 
     monkeypatch.setattr(transport._Body, "__iter__", read_unbounded)
-    assert faults(line, 150, 1)
+    assert faults(observed, 150, 1)

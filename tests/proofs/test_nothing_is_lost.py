@@ -1,4 +1,4 @@
-"""A crash loses and repeats nothing, and a full or broken disk is reported with a sentence."""
+"""A crash neither loses nor repeats anything, and a full or broken disk is reported with a sentence."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def check_report(report: dict[str, Any]) -> None:
         "workloads:CUTS",
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
-        "judging_workload:JUDGING",
-        "knowing_workload:KNOWING",
+        "judgements_workload:JUDGING",
+        "knowledge_workload:KNOWING",
     ],
 )
 def test_random_kills(tmp_path: Path, workload: str) -> None:
@@ -49,7 +49,7 @@ def test_random_kills(tmp_path: Path, workload: str) -> None:
         ("workloads:IMPORT", "127"),
         ("workloads:TRANSFER", "127"),
         ("workloads:CUTS", "197"),
-        ("knowing_workload:KNOWING", "197"),
+        ("knowledge_workload:KNOWING", "197"),
     ],
 )
 def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride: str) -> None:
@@ -59,7 +59,7 @@ def test_kills_at_writes_syncs_and_renames(tmp_path: Path, workload: str, stride
 @needs_compiler
 @pytest.mark.slow
 def test_a_move_is_settled_whatever_befell_the_other_project(tmp_path: Path) -> None:
-    check_report(strike("moves_struck:MOVES", tmp_path, "--every", "311", "--first", "100", env=HERE))
+    check_report(strike("interrupted_moves:MOVES", tmp_path, "--every", "311", "--first", "100", env=HERE))
 
 
 @needs_compiler
@@ -75,7 +75,7 @@ def test_a_disk_that_fails_is_refused_with_a_sentence(tmp_path: Path, workload: 
 
 
 def test_a_lost_step_would_be_detected(tmp_path: Path) -> None:
-    """The harness itself: a workload that claims a step it never made is detected."""
+    """This tests the harness: a workload that claims a step it never made is detected."""
     late = strike("workloads:LIAR", tmp_path, "--random", "4", env=HERE)
     assert any("is lost" in fault for fault in late["faults"])
 
@@ -89,7 +89,7 @@ def test_a_refusal_that_changed_something_would_be_seen(tmp_path: Path) -> None:
 @needs_compiler
 @pytest.mark.slow
 def test_an_unfinished_transfer_would_be_detected(tmp_path: Path) -> None:
-    """The check itself: with nothing to finish what a kill left, unfinished transfers are detected."""
+    """This tests the check: if nothing finishes what a kill left, unfinished transfers are detected."""
     late = strike("workloads:FORGETFUL", tmp_path, "--every", "97", env=HERE)
     assert any("were not finished" in fault for fault in late["faults"])
 
@@ -105,8 +105,8 @@ def test_an_unfinished_transfer_would_be_detected(tmp_path: Path) -> None:
         "workloads:CUTS",
         "run_workload:RUN",
         "recipe_workload:RECIPE_RUN",
-        "judging_workload:JUDGING",
-        "knowing_workload:KNOWING",
+        "judgements_workload:JUDGING",
+        "knowledge_workload:KNOWING",
     ],
 )
 def test_a_thousand_kills(tmp_path: Path, workload: str) -> None:
@@ -128,4 +128,4 @@ def test_a_kill_and_each_error_at_every_call(tmp_path: Path, workload: str) -> N
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_moves_are_settled_after_kills_at_a_hundred_calls(tmp_path: Path) -> None:
-    check_report(strike("moves_struck:MOVES", tmp_path, "--every", "7", env=HERE))
+    check_report(strike("interrupted_moves:MOVES", tmp_path, "--every", "7", env=HERE))

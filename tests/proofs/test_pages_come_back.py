@@ -1,6 +1,6 @@
 """Generated pages written and read again: what differs is in the loss report, and what it does not name is the same.
 
-`make test` tries some dozen pages per format, `make soak` ten thousand (ARMARIUM_ROUND_TRIPS sets how many).
+`make test` tries a few dozen pages per format, `make soak` ten thousand (ARMARIUM_ROUND_TRIPS sets how many).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ALL_CHECKS = settings(deadline=None, database=None, suppress_health_check=list(H
 
 
 def find_unreported(driver: FormatDriver, page: PageModel) -> dict[str, Any]:
-    """Return the parts that come back changed although no loss says so, each as it was and as it is."""
+    """Return the parts that come back changed although no loss reports it, each before and after."""
     written = driver.write(page, NOW)
     assert driver.validate(written.content) == []
     back = driver.read(written.content.encode(), ReadContext("back", (page.width, page.height)))[0]
@@ -44,7 +44,7 @@ def find_unreported(driver: FormatDriver, page: PageModel) -> dict[str, Any]:
 
 
 def only(parts: dict[str, Any], ids: set[str]) -> dict[str, Any]:
-    """Return the parts of a page that are about segments of these ids."""
+    """Return the parts of a page that are about segments with these ids."""
     found = {**parts, "segments": None, "ids": parts["ids"] & ids, "furniture": parts["furniture"] & ids}
     found["sequence"] = [one for one in parts["sequence"] if one in ids]
     for part, facts in parts.items():

@@ -1,5 +1,5 @@
-"""No parameter that names a path leads into an engine's state, a project's package or a home's dot folders, nor beyond
-a token's folders: tested for every action and every route that has one, third-party ones among them.
+"""No parameter that names a path leads into an engine's state, a project's package, a home's dot folders, or beyond a
+token's folders: tested for every action and every route that has one, third-party ones among them.
 
 The parameters are found by their type in the actions and the OpenAPI document, so that a new one is tested
 automatically.
@@ -22,8 +22,8 @@ from armarium.guard.named_paths import DECLARED, undeclared_paths
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium_testing.fixtures import OWNER_TOKEN, http_client
-from proofs.path_stranger import STRANGE, look
 from proofs.path_world import picture
+from proofs.third_party_paths import STRANGE, look
 
 Json = dict[str, Any]
 
@@ -35,11 +35,12 @@ def strange_params(path: str) -> Json:
     return {"shelves": [{"places": {"a": [path]}}]}
 
 
-# -------------------------------------------------------------------------------------------------------------- ground
+# -------------------------------------------------------------------------------------------------------------- the
+# engine
 
 
-class Ground:
-    """An engine with all plugins and the third-party one, a home of its own, two projects and material beside them."""
+class CheckedPaths:
+    """An engine with all plugins and the third-party one, a home of its own, two projects, and material beside them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder.resolve()
@@ -80,7 +81,7 @@ class Ground:
         return next(path for path in library.objects.root.glob("??/*") if path.is_file())
 
     def closed_places(self) -> dict[str, Path]:
-        """Return what no caller may reach, by every kind of path."""
+        """Return the places that no caller may reach, by every kind of path."""
         secret = self.state / "owner-token"
         ssh = self.home / ".ssh"
         ssh.mkdir(exist_ok=True)
@@ -139,8 +140,8 @@ class Ground:
 
 
 @pytest.fixture
-def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
-    made = Ground(tmp_path, monkeypatch)
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CheckedPaths]:
+    made = CheckedPaths(tmp_path, monkeypatch)
     yield made
     made.close()
 
@@ -148,13 +149,13 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ground]:
 # ------------------------------------------------------------------------- every parameter of a path's type, by itself
 
 Place = tuple[str | int, ...]
-"""The path to a value within a body: names, and 0 for the member of a list."""
+"""The way to a value within a body: names, and 0 for the member of a list."""
 
 
 def list_typed_places(
     schema: Json, formats: frozenset[str], definitions: Json, seen: tuple[str, ...] = ()
 ) -> Iterator[Place]:
-    """Yield the paths to the strings of these formats in a JSON Schema."""
+    """Yield the places of all strings of these formats in a JSON Schema."""
     if schema.get("format") in formats:
         yield ()
     if "$ref" in schema:
@@ -172,7 +173,7 @@ def list_typed_places(
 
 
 def fill_place(place: Place, path: str) -> Any:
-    """Build a body with *path* at *place* and nothing else: what else it needs is in `NEEDED`."""
+    """Build a body with *path* at *place* and nothing else; `NEEDED` has what else it needs."""
     value: Any = path
     for step in reversed(place):
         value = [value] if step == 0 else {step: value}
@@ -206,11 +207,11 @@ NEEDED: dict[str, Json] = {
 
 
 SAID_IN_WORDS = ("export.keep", "/api/export/kept")
-"""Calls that tell the owner that a folder lies inside a project with a 422 of their own."""
+"""Calls that refuse a folder inside a project with a 422 and a message of their own, to the owner too."""
 
 
 def find_needed(name: str) -> Json:
-    if "{" in name:  # what the address contains is not repeated
+    if "{" in name:  # a value in the address itself may be repeated in the answer
         return {}
     return next((more for kind, more in NEEDED.items() if kind in name), {})
 
@@ -218,7 +219,7 @@ def find_needed(name: str) -> Json:
 MATERIAL = frozenset({"material-path", "name-or-material-path", "folder-to-open"})
 
 
-def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, str], Any]]:
+def calls(ground: CheckedPaths, formats: frozenset[str]) -> dict[str, Callable[[str, str], Any]]:
     """Yield every action through POST /api/actions/invoke, and every route, by each of its parameters of these types."""
     found: dict[str, Callable[[str, str], Any]] = {}
 
@@ -263,8 +264,8 @@ def calls(ground: Ground, formats: frozenset[str]) -> dict[str, Callable[[str, s
     return found
 
 
-def test_the_search_for_path_parameters_finds_them(ground: Ground) -> None:
-    """The search itself: if it found nothing, all other tests would pass."""
+def test_the_search_for_path_parameters_finds_them(ground: CheckedPaths) -> None:
+    """This tests the search itself: if it found nothing, all other tests would pass."""
     found = {one.partition(" (")[0] for one in calls(ground, MATERIAL)}
     assert {
         *("document.import", "ingest.files", "library.set", "token.create", "token.update", "sandbox.grant"),
@@ -292,7 +293,7 @@ def test_the_search_for_path_parameters_finds_them(ground: Ground) -> None:
 
 
 @pytest.mark.slow
-def test_not_even_the_owner_reaches_a_closed_place(ground: Ground) -> None:
+def test_not_even_the_owner_reaches_a_closed_place(ground: CheckedPaths) -> None:
     closed = ground.closed_places()
     wrong = []
     for name, call in calls(ground, MATERIAL).items():
@@ -309,15 +310,15 @@ def test_not_even_the_owner_reaches_a_closed_place(ground: Ground) -> None:
 
 
 @pytest.mark.slow
-def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: Ground) -> None:
-    """An agent's and a bound device's: none at first, then one."""
+def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: CheckedPaths) -> None:
+    """For the token of an agent and of a bound device: without folders first, then with one."""
     without = ground.token(libraries=[str(ground.second.path)])
     unbound = ground.token()
     granted = ground.token(libraries=[str(ground.second.path)], folders=[str(ground.granted)])
     (ground.granted / "out").symlink_to(ground.beside)
     inside, beside = ground.granted / "owner-token.png", ground.beside / "owner-token.png"
     reached, wrong = set(), []
-    # Only the owner grants folders: these are refused for that reason.
+    # Only the owner grants folders: these calls are refused for that reason.
     owners = ("sandbox", "token", "library.set", "/api/tokens", "/api/library/settings")
     for name, call in calls(ground, MATERIAL).items():
         for token in (without, unbound, granted):
@@ -340,7 +341,7 @@ def test_a_token_reaches_beneath_its_folders_and_nowhere_else(ground: Ground) ->
     assert {"document.import", "ingest.files", "strange.look", "get /api/strange/plain path"} <= reached
 
 
-def test_no_project_is_named_in_a_closed_place(ground: Ground) -> None:
+def test_no_project_is_named_in_a_closed_place(ground: CheckedPaths) -> None:
     token = ground.token()
     wrong = []
     for name, call in calls(ground, frozenset({"package-path"})).items():
@@ -355,7 +356,7 @@ def test_no_project_is_named_in_a_closed_place(ground: Ground) -> None:
             if (answer.status_code, answer.json().get("code")) != (403, "path_not_allowed"):
                 wrong.append(f"{name}: {place}: {answer.text[:200]}")
             assert not (place / "New.library").exists()
-        # An agent must not learn what nobody opened here.
+        # An agent must not learn of projects that are not open.
         answer = call(token, str(ground.beside / "New.library"))
         if answer.status_code != 403 or (ground.beside / "New.library").exists():
             wrong.append(f"{name}: an agent: {answer.text[:200]}")
@@ -373,9 +374,11 @@ def test_no_project_is_named_in_a_closed_place(ground: Ground) -> None:
 
 
 def test_a_token_bound_to_one_project_reads_neither_the_owners_token_nor_another_project(
-    ground: Ground,
+    ground: CheckedPaths,
 ) -> None:
-    """As in a real attack: a picture beside the token's file, named like it, and the token's file as its text."""
+    """As in a real attack: a picture beside the token's file, with the same name, so that the token's file would be its
+    text.
+    """
     owner_token = (ground.state / "owner-token").read_text().strip()
     bound = {"Authorization": f"Bearer {ground.token(libraries=[str(ground.second.path)])}"}
     (ground.beside / "owner-token.txt").write_text("a page")
@@ -402,10 +405,10 @@ def test_a_token_bound_to_one_project_reads_neither_the_owners_token_nor_another
         assert files.fetchone() == (0,)
 
 
-# --------------------------------------------------------------------------------------------------- what comes later
+# --------------------------------------------------------------------------------------------------- later changes
 
 
-def test_a_job_that_waits_reaches_what_its_starter_may_when_it_runs(ground: Ground) -> None:
+def test_a_job_that_waits_reaches_what_its_starter_may_when_it_runs(ground: CheckedPaths) -> None:
     token = ground.token(folders=[str(ground.granted)])
     body = {"folder": str(ground.granted)}
     headers = {"Authorization": f"Bearer {token}"}
@@ -430,7 +433,7 @@ def test_a_job_that_waits_reaches_what_its_starter_may_when_it_runs(ground: Grou
 
 
 def test_a_job_put_in_the_queue_before_tokens_had_folders_is_the_owners_or_reaches_none(
-    ground: Ground,
+    ground: CheckedPaths,
 ) -> None:
     of = ground.engine.auth.folders_of_run
     assert of({"kind": "person", "role": "owner", "libraries": None}) is None
@@ -440,9 +443,9 @@ def test_a_job_put_in_the_queue_before_tokens_had_folders_is_the_owners_or_reach
 
 @pytest.mark.parametrize("turned", ["the owner's token", "a hard link", "a folder", "a package"])
 def test_a_file_that_is_swapped_after_the_check_is_not_read(
-    ground: Ground, turned: str, monkeypatch: pytest.MonkeyPatch
+    ground: CheckedPaths, turned: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The swap happens between the check and the opening: what was checked is what is opened, or nothing is."""
+    """The swap happens between the check and the opening: what was checked is opened, or nothing is."""
     box = ground.granted / "box"
     box.mkdir()
     victim = box / "1.png"
@@ -475,8 +478,8 @@ def test_a_file_that_is_swapped_after_the_check_is_not_read(
     assert list(ground.second.objects.digests()) == []
 
 
-def test_a_linked_picture_is_read_only_where_it_was_linked(ground: Ground) -> None:
-    """The project keeps a link to a picture left in place: what later takes its place is not served for it."""
+def test_a_linked_picture_is_read_only_where_it_was_linked(ground: CheckedPaths) -> None:
+    """The project keeps a link to a picture left in place: what replaces the picture later is not served."""
     victim = ground.granted / "left.png"
     victim.write_bytes(picture(33))
     made = ground.client.post("/api/ingest/files", json={"paths": [str(victim)], "link": True})
@@ -495,8 +498,8 @@ def test_a_linked_picture_is_read_only_where_it_was_linked(ground: Ground) -> No
     assert ground.client.get(content).status_code == 404
 
 
-def test_names_inside_files_reach_only_what_came_with_them(ground: Ground) -> None:
-    """PAGE, METS and TEI name pictures by paths; ZIP members name state folders: nothing elsewhere is looked at."""
+def test_names_inside_files_reach_only_what_came_with_them(ground: CheckedPaths) -> None:
+    """PAGE, METS and TEI name pictures by paths, and ZIP members name state folders: nothing elsewhere is looked at."""
     from proofs.path_world import LAYOUT, METS
 
     secret = ground.state / "owner-token"
@@ -516,7 +519,7 @@ def test_names_inside_files_reach_only_what_came_with_them(ground: Ground) -> No
 # --------------------------------------------------------------------------------------------------------- house rule
 
 
-def test_every_parameter_named_like_a_path_declares_its_kind(ground: Ground) -> None:
+def test_every_parameter_named_like_a_path_declares_its_kind(ground: CheckedPaths) -> None:
     wrong = {
         one["name"]: undeclared_paths(one["params"])
         for one in ground.engine.actions.describe()
@@ -546,10 +549,10 @@ def test_every_parameter_named_like_a_path_declares_its_kind(ground: Ground) -> 
 
 
 GIVEN_ON = {"delete /api/registry/{path} (parameters)": ["path"]}
-"""Passed on as they are to an action that declares them."""
+"""Routes that pass them unchanged to an action that declares them."""
 
 
-class Careless(Params):
+class UndeclaredPaths(Params):
     output_path: str
     files: list[str] | None = None
     name: str
@@ -557,5 +560,5 @@ class Careless(Params):
 
 
 def test_the_house_rule_sees_a_plain_text() -> None:
-    assert undeclared_paths(Careless.model_json_schema()) == ["files", "output_path"]
+    assert undeclared_paths(UndeclaredPaths.model_json_schema()) == ["files", "output_path"]
     assert DECLARED >= MATERIAL

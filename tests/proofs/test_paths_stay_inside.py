@@ -1,8 +1,8 @@
 """No path that a caller sends leads the engine out of the folders it may use, however it is spelled, linked or swapped.
 
 Tested for every parameter that takes a path: they are found in the OpenAPI document and the actions, so that a new one
-fails a test here until it is among `TAKERS`. What is swapped during the work are files and folders that are read; a
-package's own folder is swapped between two requests.
+fails a test here until it is among `TAKERS`. Files and folders that are read are swapped during the work; a package's
+own folder is swapped between two requests.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FULL = 10_000
 Json = dict[str, Any]
 
 
-class Ground:
+class ConfinedEngine:
     """An engine that may use `inside`, a home and a temporary folder beside it, two projects in it, and a client."""
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +43,8 @@ class Ground:
         self.home, self.temporary = folder / "home", folder / "temporary"
         self.home.mkdir()
         self.temporary.mkdir()
-        # A test's folders lie in the temporary folder, which an engine may use: here that is one of the test's own.
+        # An engine may use the temporary folder, which contains the folders of tests: so it is replaced by one of this
+        # test.
         with (
             patch.dict(os.environ, HOME=str(self.home)),
             patch.object(tempfile, "tempdir", str(self.temporary)),
@@ -64,7 +65,7 @@ class Ground:
         return self.engine.libraries.get(place)
 
     def work(self) -> None:
-        """Run what waits in the project, which a case may have released."""
+        """Run what is queued in the project, which a case may have released."""
         self.library = self.engine.libraries.get(self.library.path)
         self.engine.jobs.run_until_idle(self.library, 60)
 
@@ -72,7 +73,7 @@ class Ground:
         yield from http_client(self.engine, self.library)
 
 
-Take = Callable[[TestClient, Ground, str], Any]
+Take = Callable[[TestClient, ConfinedEngine, str], Any]
 
 
 def post_path(route: str, body: Callable[[str], Json]) -> Take:
@@ -83,29 +84,29 @@ def invoke_with(name: str, params: Callable[[str], Json]) -> Take:
     return post_path("/api/actions/invoke", lambda path: {"name": name, "params": params(path)})
 
 
-def transfer_from(client: TestClient, ground: Ground, path: str) -> Any:
+def transfer_from(client: TestClient, ground: ConfinedEngine, path: str) -> Any:
     body = {"source_library": path, "items": ["0" * 32], "dry_run": True}
     return client.post("/api/documents/transfer", json=body)
 
 
-def upload_to(client: TestClient, ground: Ground, path: str) -> Any:
+def upload_to(client: TestClient, ground: ConfinedEngine, path: str) -> Any:
     data = (ground.world.inside / "box" / "good.png").read_bytes() if _whole(ground) else b"x"
     return client.post("/api/documents/import-batch", files=[("files", (path, data, "image/png"))])
 
 
-def import_from(client: TestClient, ground: Ground, path: str) -> Any:
+def import_from(client: TestClient, ground: ConfinedEngine, path: str) -> Any:
     page = client.get("/api/documents", params={"doc_type": "file"}).json()["items"]
     target = page[0]["id"] if page else "0" * 32
     return client.post(f"/api/documents/{target}/import", files={"file": (path, b"<PcGts/>", "text/xml")})
 
 
-def _whole(ground: Ground) -> bool:
+def _whole(ground: ConfinedEngine) -> bool:
     place = ground.world.inside / "box" / "good.png"
     return place.is_file() and not place.is_symlink()
 
 
 def name_path(how: str) -> Take:
-    def take(client: TestClient, ground: Ground, path: str) -> Any:
+    def take(client: TestClient, ground: ConfinedEngine, path: str) -> Any:
         written = quote(path, safe="/")
         if how == "query":
             return client.get(
@@ -188,7 +189,7 @@ KNOWN = {
 """Fields that contain a path or a file's name, each tested above."""
 
 LASTING = frozenset({"POST /api/sync-folders path", "POST /api/export/kept folder"})
-"""Those whose folder is written to later, until they are undone."""
+"""Operations that write to their folder later as well, until they are undone."""
 
 OF_ROWS = {
     "compute_place": "a name of a place that computes, `local` or `dask:…`; no file is opened by it",
@@ -212,7 +213,7 @@ OF_ROWS = {
     "add_out_of_the_box": "a flag",
     "place": "where somebody wrote, in words; and the name of a place of compute",
 }
-"""Fields whose names sound like paths and that are none, and why."""
+"""Fields whose names sound like paths but which contain none, and why."""
 
 _SOUNDS = re.compile(
     r"(^|_)(path|paths|folder|folders|file|files|filename|destination|directory|dir|location|output|out|place|offsite"
@@ -264,13 +265,13 @@ OWN_DOORS = {
     "core/src/armarium/cli/tree.py": "its note lies in the engine's own folder",
     "plugins/source_model/src/armarium_source_model/cli/editing.py": "what the editor opens is a new temporary file",
 }
-"""Files of commands that write, and why no name of a caller's is written there."""
+"""Functions of commands that write files, and why they never write under a name that a caller gives."""
 
 
 def test_commands_write_files_only_through_the_checked_functions() -> None:
-    """Commands write only through `write_file` or `write_exports`, tested in core/tests/cli/test_written_files.py."""
+    """They use `write_file` or `write_exports`, which are tested in core/tests/cli/test_written_files.py."""
     root = Path(__file__).parents[2]
-    # What goes to the null device is written nowhere.
+    # Writing to the null device writes nowhere.
     writes = re.compile(r"write_bytes\(|write_text\(|open\((?!os\.devnull)[^)]*[\"'][wxa]")
     found = [
         f"{path.relative_to(root)}: {line.strip()}"
@@ -283,7 +284,7 @@ def test_commands_write_files_only_through_the_checked_functions() -> None:
     assert found == []
 
 
-def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[str]:
+def one_case(ground: ConfinedEngine, client: TestClient, chance: random.Random) -> list[str]:
     """Send one path to one parameter, sometimes swapping what it names meanwhile; return what went wrong."""
     world, seen = ground.world, watch()
     name = chance.choice(list(TAKERS))
@@ -304,7 +305,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
         answer = TAKERS[name](client, ground, path)
         ground.work()
     if name in LASTING and answer.status_code < 300:
-        # What is synced or kept current would be written again after every case that follows.
+        # Otherwise the sync or export would write again after every later case.
         client.post(f"/api/actions/audit/{answer.json()['audit_id']}/undo")
         ground.work()
     said = f"{name} {path!r} swapped {done} at {at}: {answer.status_code} {answer.text[:300]}"
@@ -319,7 +320,7 @@ def one_case(ground: Ground, client: TestClient, chance: random.Random) -> list[
     return wrong
 
 
-def _settle(ground: Ground) -> None:
+def _settle(ground: ConfinedEngine) -> None:
     """Clean up after a case: remove new projects, and reopen the projects that it released."""
     for one in ground.engine.libraries.open_now():
         if one.path.stem not in ("Proof", "Other"):
@@ -332,7 +333,7 @@ def _settle(ground: Ground) -> None:
 
 def faults(folder: Path, number: int, seed: int) -> list[str]:
     """Run *number* cases in a world of their own; return what went wrong."""
-    ground, chance = Ground(folder), random.Random(seed)
+    ground, chance = ConfinedEngine(folder), random.Random(seed)
     wrong: list[str] = []
     seen = watch()
     try:
@@ -350,7 +351,7 @@ def faults(folder: Path, number: int, seed: int) -> list[str]:
     return wrong
 
 
-def _find_leaks(ground: Ground) -> list[str]:
+def _find_leaks(ground: ConfinedEngine) -> list[str]:
     """Return whether anything from outside is in the project, or anything outside has changed."""
     wrong = [
         f"the canary {one[:8]} is in the project"
@@ -385,7 +386,7 @@ def test_ten_thousand_paths(tmp_path: Path) -> None:
 
 def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tmp_path: Path) -> None:
     """The engine's own list, from its settings, the home and the temporary folder."""
-    ground = Ground(tmp_path)
+    ground = ConfinedEngine(tmp_path)
     inside, outside = ground.world.inside, ground.world.outside
     (ground.home / "away").symlink_to(outside)
     (tmp_path / "insider").mkdir()
@@ -416,12 +417,12 @@ def test_projects_lie_in_the_folders_that_the_engine_may_use_and_in_no_others(tm
         ground.engine.close()
 
 
-# ---------------------------------------------------------------------------- what the proof would not let through
+# ---------------------------------------------------------------------------- faults that the proof must notice
 
 
 @pytest.mark.slow
 def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a file was opened before: by its path, whatever had replaced it."""
+    """As if files were opened by their path, whatever has replaced them."""
     import armarium_documents.pictures as pictures
     import armarium_formats.batches.staging as staging
 
@@ -434,7 +435,7 @@ def test_a_link_that_is_followed_is_caught(tmp_path: Path, monkeypatch: pytest.M
 def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the rules allowed any place below the folder of the tests."""
     monkeypatch.setattr(PathRules, "material", lambda self, text, principal: Path(os.path.realpath(text)))
-    # What is no full path is then relative to where the tests are run.
+    # A relative path would be relative to where the tests are run.
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     assert faults(tmp_path, 250, 1)
@@ -447,7 +448,7 @@ def test_a_folder_that_may_be_any_is_caught(tmp_path: Path, monkeypatch: pytest.
     "part", ["objects", "derived", "snapshots", "library.sqlite", "library.json", "objects/ab"]
 )
 def test_a_package_whose_parts_are_links_is_not_opened(tmp_path: Path, part: str) -> None:
-    ground = Ground(tmp_path)
+    ground = ConfinedEngine(tmp_path)
     try:
         place = ground.other.path
         ground.engine.libraries.release(place)
@@ -466,7 +467,7 @@ def test_a_package_whose_parts_are_links_is_not_opened(tmp_path: Path, part: str
 
 
 def test_a_package_that_became_a_link_is_not_opened_again(tmp_path: Path) -> None:
-    ground = Ground(tmp_path)
+    ground = ConfinedEngine(tmp_path)
     try:
         place = ground.other.path
         ground.engine.libraries.release(place)
@@ -480,8 +481,8 @@ def test_a_package_that_became_a_link_is_not_opened_again(tmp_path: Path) -> Non
 
 
 def test_links_that_stay_inside_are_allowed(tmp_path: Path) -> None:
-    """What is refused is refused for what it is: ordinary files beside the traps are still imported."""
-    ground = Ground(tmp_path)
+    """Links are not refused as such: ordinary files beside the traps are still imported."""
+    ground = ConfinedEngine(tmp_path)
     try:
         box = ground.world.inside / "box"
         for client in ground.client():

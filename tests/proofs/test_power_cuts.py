@@ -1,4 +1,4 @@
-"""A power cut loses no acknowledged write: a file system of its own is shut down under the engine."""
+"""A power cut loses no acknowledged write: a separate file system is shut down under the engine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cut(workload: str, folder: Path, cuts: int) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["workloads:SHELVES", "workloads:FOLDING", "knowing_workload:KNOWING"])
+@pytest.mark.parametrize("workload", ["workloads:SHELVES", "workloads:FOLDING", "knowledge_workload:KNOWING"])
 def test_a_power_cut_loses_no_acknowledged_write(tmp_path: Path, workload: str) -> None:
     report = cut(workload, tmp_path, 6)
     assert (report["kills"], report["faults"]) == (6, [])
@@ -51,7 +51,7 @@ def test_a_database_that_does_not_wait_for_the_disk_is_found_out(tmp_path: Path)
 
 @pytest.mark.soak
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("workload", ["workloads:SHELVES", "workloads:FOLDING", "knowing_workload:KNOWING"])
+@pytest.mark.parametrize("workload", ["workloads:SHELVES", "workloads:FOLDING", "knowledge_workload:KNOWING"])
 def test_two_hundred_power_cuts(tmp_path: Path, workload: str) -> None:
     report = cut(workload, tmp_path, 200)
     assert (report["kills"], report["faults"]) == (200, [])

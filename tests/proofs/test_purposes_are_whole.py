@@ -27,7 +27,7 @@ def provider() -> Iterator[TruthfulProvider]:
 
 
 def strike_purpose(purpose: str, kills: int, provider: TruthfulProvider, folder: Path) -> None:
-    """Kill it at *kills* random moments."""
+    """Kill the recipe at *kills* random moments."""
     where = {**HERE, ADDRESS: f"{provider.url}/v1"}
     report = strike(f"purpose_workload:{purpose}", folder, "--random", str(kills), env=where)
     assert report["faults"] == []

@@ -27,10 +27,10 @@ PERSONS = {
     "segment.pass_choose": (403, "person_only"),
     "segment.pass_ground_truth": (422, "ground_truth_needs_a_person"),
 }
-"""The code a machine is refused with."""
+"""Actions for persons only, with the status and code with which a machine is refused."""
 
 OWNERS = {"document.lock", "library.set", "compute.set", "sandbox.grant", "token.create", "token.revoke"}
-"""What only the owner may do."""
+"""Actions for the owner only."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_what_is_for_persons_alone_is_declared(engine: Engine) -> None:
 
 
 class Pages(Moves):
-    """The moves on documents, pictures and canvases, and some on the lines of pages."""
+    """Random moves on documents, pictures and canvases, and some on the lines of pages."""
 
     def all(self) -> list[Move]:
         return [*super().all(), self.line, self.line, self.word, self.word, self.away]
@@ -74,8 +74,8 @@ class Pages(Moves):
         return found and ("segment.pass_delete", {"pass_id": found[0]})
 
 
-class Ground:
-    """A tree several levels deep in which nodes are locked and unlocked at random, and somebody works."""
+class LockedTree:
+    """A tree several levels deep, in which nodes are locked and unlocked at random while somebody works."""
 
     def __init__(self, engine: Engine, library: Library, seed: int) -> None:
         self.engine, self.library = engine, library
@@ -109,8 +109,8 @@ class Ground:
         return {(table, key): row for table, rows in self.model.read().items() for key, row in rows.items()}
 
     def ask_right(self, what: str, name: str | None, work: Callable[[Principal], str]) -> None:
-        """Do something as an editor; where a lock is said to prevent it, do the same as the owner to show that it was
-        the lock.
+        """Do something as an editor; where that is refused because of a lock, do it as the owner to prove that nothing
+        else prevents it.
         """
         before = self.model.read()
         who = EDITOR if self.chance.random() < 0.7 else AGENT
@@ -145,7 +145,7 @@ def _prove(make_engine: Callable[..., Engine], tmp_path: Path, seed: int, steps:
     engine = make_engine(plugins=_families())
     place = tmp_path / f"{seed}.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-    return Ground(engine, engine.libraries.get(place), seed).work(steps)
+    return LockedTree(engine, engine.libraries.get(place), seed).work(steps)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -164,7 +164,7 @@ def test_locks_hold_for_long(make_engine: Callable[..., Engine], tmp_path: Path,
 
 
 def _only_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check only the lock of the node and of the one above it, none higher up."""
+    """Check only the locks of the node and of its parent, none higher up."""
     from armarium.history.locks import Locks, node_locked
 
     def refuse(self: Any, raw: Any, ids: Any) -> None:

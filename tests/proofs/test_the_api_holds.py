@@ -5,16 +5,17 @@ check of schemathesis is for here, and why three are off:
 
 - not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
   response_schema_conformance: on; they are the promise itself.
-- negative_data_rejection: on; what breaks the description is refused. Not for a form whose file was put in as bytes,
-  which schemathesis no longer takes for the string it generated.
+- negative_data_rejection: on; what does not conform to the description is refused. Not for a form whose file was
+  replaced by bytes, which schemathesis no longer recognises as the string it generated.
 - unsupported_method, allow_header_conformance, missing_required_header: on; the first two answer 405 with Allow.
-- ignored_auth: on; each request also goes without a token and with a wrong one, each from an address of its own, for
-  five wrong ones from one address in a minute are answered 429.
-- ensure_resource_availability: on; what was made can be read.
-- use_after_free: off; a deletion moves a document to the Trash and withdraws a segment, and both are read on until the Trash is emptied.
-- positive_data_acceptance: off; a description cannot say that a pass belongs to the page named beside it. That
+- ignored_auth: on; each request also goes without a token and with a wrong one, each from a different address,
+  because five wrong ones from one address in a minute are answered with 429.
+- ensure_resource_availability: on; what was created can be read.
+- use_after_free: off; a deletion moves a document to the Trash and withdraws a segment, and both can still be read
+  until the Trash is emptied.
+- positive_data_acceptance: off; a description cannot say that a pass must belong to the page named with it. That
   every operation does succeed is asserted below instead.
-- object_level_authorization: off; it wants two owners of one thing. Bound tokens have tests of their own.
+- object_level_authorization: off; it needs two owners of one thing. Bound tokens have tests of their own.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from schemathesis.engine import events, from_schema
 from starlette.responses import Response
 
 from armarium.web.http import REFUSALS
-from proofs.api_ground import TOKEN, Ground
-from proofs.api_requests import Asker, Tally
+from proofs.api_project import TOKEN, ApiProject
+from proofs.api_requests import CasePreparer, Tally
 
 EXAMPLES = int(os.environ.get("ARMARIUM_FUZZ_EXAMPLES", "8"))
 SEED = int(os.environ.get("ARMARIUM_FUZZ_SEED", "1"))
@@ -82,19 +83,19 @@ CHECKS_OFF = ("positive_data_acceptance", "use_after_free", "object_level_author
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 
-class Round:
-    """One run over the whole description; its findings and the answers of each operation."""
+class ApiRun:
+    """One run over the whole description; its findings, and the answers of each operation."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: ApiProject) -> None:
         self.ground = ground
         self.tally = Tally()
         self.faults: list[str] = []
         self.requests = 0
         self.given_up: Counter[str] = Counter()
-        self._asker = Asker(ground, self.tally)
+        self._asker = CasePreparer(ground, self.tally)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
-        """The engine's application: called from a different client address each time, for the current project."""
+        """The engine's application, called from a different client address each time, for the current project."""
         if scope["type"] != "http":
             return
         self.requests += 1
@@ -107,7 +108,7 @@ class Round:
     def go(
         self, examples: int, seed: int, *, mode: str = "all", phases: tuple[str, ...] = PHASES, only: str = ""
     ) -> None:
-        """Send *examples* requests per operation and phase; *only* restricts it to the paths that contain it."""
+        """Send *examples* requests per operation and phase; *only* restricts them to paths that contain it."""
         config = SchemathesisConfig.from_dict(
             {
                 "seed": seed,
@@ -155,23 +156,23 @@ class Round:
             info = getattr(event, "info", None)
             said = repr(event.exception) if info is None else f"{info.title}: {info.message}"
             if "examples are filtered out" in said:
-                # Hypothesis could generate too few cases against the description; the API was not called at all.
+                # Hypothesis could not generate enough cases against the description; the API was not called at all.
                 self.given_up[str(getattr(event, "label", ""))] += 1
             else:
                 self.faults.append(f"{getattr(event, 'label', '')}: {said}")
 
     def never_met(self) -> set[str]:
-        """Return operations that never succeeded, except those that cannot."""
+        """Return the operations that never succeeded, except those that cannot."""
         return self.tally.never_met(self.operations) - NEVER_MET.keys()
 
     def fields_never_met(self) -> dict[str, list[str]]:
-        """Return fields that never came in a successful request, by operation."""
+        """Return the fields that were in no successful request, by operation."""
         fields = self._asker.fields
         left = {one: fields.all(one) - self.tally.fields[one] for one in self.operations}
         return {one: sorted(map(".".join, missed)) for one, missed in sorted(left.items()) if missed}
 
     def fields_met(self) -> float:
-        """Return the fraction of all fields that came in a successful request."""
+        """Return the fraction of all fields that were in a successful request."""
         known = sum(len(self._asker.fields.all(one)) for one in self.operations)
         return 1 - sum(map(len, self.fields_never_met().values())) / max(known, 1)
 
@@ -202,7 +203,7 @@ class Round:
 
 
 def memory() -> int:
-    """Return the most memory this process has used so far, in MB."""
+    """Return the peak memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (
         1024 if sys.platform == "linux" else 1024**2
     )
@@ -210,7 +211,7 @@ def memory() -> int:
 
 @contextmanager
 def install_hooks(**hooks: Any) -> Iterator[None]:
-    """Install these hooks in schemathesis for the block."""
+    """Install these hooks in schemathesis for the duration of the block."""
     made = []
     for name, hook in hooks.items():
         hook.__name__ = name
@@ -223,16 +224,16 @@ def install_hooks(**hooks: Any) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[Ground]:
-    made = Ground()
+def ground() -> Iterator[ApiProject]:
+    made = ApiProject()
     yield made
     made.close()
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-def test_requests_as_described(ground: Ground) -> None:
-    asked = Round(ground)
+def test_requests_as_described(ground: ApiProject) -> None:
+    asked = ApiRun(ground)
     asked.go(EXAMPLES, SEED, mode="positive", phases=("examples", "fuzzing"))
     asked.check()
 
@@ -240,9 +241,9 @@ def test_requests_as_described(ground: Ground) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> None:
-    """In each part its share of them, and every operation."""
-    asked = Round(ground)
+def test_a_hundred_thousand_cases_in_every_phase(ground: ApiProject, part: int) -> None:
+    """Each part of the soak sends its share of them, to every operation."""
+    asked = ApiRun(ground)
     seed = SEED + part * 1_000_000
     if part == 0:
         asked.go(20, seed, phases=("examples", "coverage", "stateful"))
@@ -258,8 +259,8 @@ def test_a_hundred_thousand_cases_in_every_phase(ground: Ground, part: int) -> N
 
 
 @pytest.mark.slow
-def test_what_the_examples_open_is_closed_again(ground: Ground) -> None:
-    """Each holds some megabytes; a hundred thousand requests would open hundreds."""
+def test_what_the_examples_open_is_closed_again(ground: ApiProject) -> None:
+    """An open project takes some megabytes, and a hundred thousand requests would open hundreds."""
     open_at_first = {library.path for library in ground.engine.libraries.open_now()}
     ground.lay()
     still_open = {library.path for library in ground.engine.libraries.open_now()} & open_at_first
@@ -277,7 +278,7 @@ FAULTS = {
 
 
 @pytest.fixture
-def planted(ground: Ground) -> Iterator[None]:
+def planted(ground: ApiProject) -> Iterator[None]:
     """Routes with one fault each, at `/api/planted/…`."""
 
     def error() -> Response:
@@ -312,9 +313,9 @@ def planted(ground: Ground) -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("planted")
-def test_planted_faults_are_caught(ground: Ground) -> None:
+def test_planted_faults_are_caught(ground: ApiProject) -> None:
     for what, called in FAULTS.items():
-        asked = Round(ground)
+        asked = ApiRun(ground)
         asked.go(2, SEED, mode="positive", phases=("fuzzing",), only=f"/api/planted/{what}$")
         assert asked.tally.total(True)
         assert any(called in fault for fault in asked.faults), (what, asked.faults)

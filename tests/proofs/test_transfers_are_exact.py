@@ -1,4 +1,4 @@
-"""Random histories over two projects: transfers both ways among other steps, undos and redos from either side."""
+"""Random histories over two projects: transfers both ways among other steps, with undos and redos from either side."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from armarium.projects.libraries import Library
 from armarium_testing.digest import table_digests
 
 
-class Pair:
-    """Two projects, what was done in each, and a way to do something at random."""
+class ProjectPair:
+    """Two projects, the steps made in each, and random moves."""
 
     def __init__(self, engine: Engine, libraries: list[Library], seed: int) -> None:
         self.engine, self.libraries = engine, libraries
@@ -30,7 +30,7 @@ class Pair:
         return [table_digests(library.db, self.engine.library_schema) for library in self.libraries]
 
     def run(self, library: Library, name: str, params: dict[str, Any]) -> None:
-        """Run an action; a refused one changes nothing on either side."""
+        """Run an action; a refused one must change nothing on either side."""
         before = self.digests()
         try:
             outcome = self.engine.run(library, name, params, LOCAL_OWNER)
@@ -89,7 +89,7 @@ class Pair:
             self.undo()
 
     def undo(self) -> None:
-        """Undo a step and redo it: both sides are then as they were; half the time it stays undone."""
+        """Undo a step and redo it: both sides are then as they were. Half the time it stays undone."""
         library, audit_id = self.random.choice(self.steps[-8:])
         before = self.digests()
         try:
@@ -108,7 +108,7 @@ class Pair:
             self.steps.append((library, again["audit_ids"][0]))
 
     def agree(self) -> None:
-        """Check that both journals agree, and that no reference dangles."""
+        """Check that both journals agree and that every reference is intact."""
         states = []
         for library in self.libraries:
             with library.db.read() as conn:
@@ -130,7 +130,7 @@ def histories(engine: Engine, folder: Path, seed: int, steps: int) -> dict[str, 
         place = folder / f"{name}{seed}.library"
         engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
         libraries.append(engine.libraries.get(place))
-    pair = Pair(engine, libraries, seed)
+    pair = ProjectPair(engine, libraries, seed)
     for _ in range(steps):
         pair.one()
         pair.agree()

@@ -1,4 +1,4 @@
-"""Undo is exact and its refusals are right: random histories against an oracle, and planted faults are detected."""
+"""Undo is exact and its refusals are right: random histories compared with an oracle, and planted faults are detected."""
 
 from __future__ import annotations
 
@@ -133,6 +133,6 @@ def test_a_planted_fault_is_caught(histories, monkeypatch: pytest.MonkeyPatch, m
 
 
 def test_the_orphan_check_names_what_a_failed_commit_would_not(histories, monkeypatch) -> None:
-    """Without it the deferred foreign keys still refuse: two safeguards, each of which suffices."""
+    """Without this check the deferred foreign keys still refuse: each of the two safeguards suffices."""
     _no_orphan_check(monkeypatch)
     histories(2).run(10)

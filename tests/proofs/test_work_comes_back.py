@@ -1,4 +1,6 @@
-"""Random histories of readings, verdicts, rights, workflows, chains and runs that wait: undo is exact, its refusals are right."""
+"""Random histories of readings, verdicts, rights, workflows, chains and waiting runs: undo is exact, its refusals are
+predicted.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ LEFT_OUT = {
     "run.delete_checkpoint": "not undone",
     "workflow.execute_in_job": "as workflow.execute, beneath a job that goes on",
 }
-"""Actions of these families that no history makes, and why."""
+"""Actions of these families that are in no history, and why."""
 NODES = [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}]
 EDGE = {"id": "e", "source": "pages", "source_port": "pages", "target": "result", "target_port": "value"}
 
 
 class Moves:
-    """What may be done with two pages of two lines each while no job is begun; part of it is refused, as it should be."""
+    """Random moves on two pages of two lines each, while no job runs; some of them are refused, as they should be."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -49,7 +51,7 @@ class Moves:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def all(self) -> list[Move]:
-        """Every move, the commonest twice."""
+        """Return every move, the commonest twice."""
         often = [self.verdict, self.read, self.restrict, self.execute, self.stop]
         return [*often, *often, self.take, self.correct, self.choose, self.withdraw, self.save, self.change, self.remove,
                 self.chain, self.change_chain, self.remove_chain, self.execute_chain, self.again, self.clear]  # fmt: skip
@@ -64,7 +66,7 @@ class Moves:
         return found and (action, {key: found, **more})  # type: ignore[return-value]
 
     def read(self, chance: random.Random, _: World) -> Chosen:
-        """Another reader's readings of a page."""
+        """Read a page by another reader."""
         page = chance.choice(self.pages)
         pass_id = self._one(chance, f"SELECT id FROM segment_pass WHERE document_id = '{page}'")
         line = self._one(chance, f"SELECT id FROM segment WHERE pass_id = '{pass_id}' ORDER BY id")
@@ -184,7 +186,7 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 @pytest.mark.slow
 def test_every_move_is_made(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
-    """Each action of rights, checking and workflows that can be undone is done at least once."""
+    """Each undoable action of rights, checking and workflows is done at least once."""
     history = start(make_engine, tmp_path, 5)
     ours = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in OURS]
     never = {action.name for plugin in ours for action in plugin.actions} - LEFT_OUT.keys()

@@ -71,7 +71,7 @@ SHELVES = Workload(plugins=lambda: [shelf_plugin()], prepare=_nothing, work=_she
 
 def _lies(engine: Engine, library: Library, folder: Path, say: Say) -> None:
     say("step " + "0" * 32)
-    # Most kills then come after the claim.
+    # After this wait most kills come after the claim.
     time.sleep(0.3)
 
 
@@ -80,7 +80,7 @@ LIAR = Workload(plugins=lambda: [shelf_plugin()], prepare=_nothing, work=_lies, 
 
 
 def _careless_shelves() -> list[Plugin]:
-    """The shelves over a database that does not wait for the disk: the fault that power cuts must reveal."""
+    """Return the shelves on a database that does not wait for the disk: the fault that power cuts must reveal."""
     careful = Database._connect
 
     def careless(self: Database, *, reader: bool) -> sqlite3.Connection:
@@ -102,7 +102,7 @@ CARELESS = Workload(plugins=_careless_shelves, prepare=_nothing, work=_shelves, 
 
 
 def _folding_shelves() -> list[Plugin]:
-    """The shelves over a database that checkpoints its WAL all the time, so that commits overwrite it."""
+    """Return the shelves on a database that checkpoints its WAL all the time, so that commits overwrite it."""
     database.CHECKPOINT_PAGES = 40
     return [shelf_plugin()]
 
@@ -111,7 +111,9 @@ FOLDING = Workload(plugins=_folding_shelves, prepare=_nothing, work=_shelves, ch
 
 
 def _leaky_shelves() -> list[Plugin]:
-    """The shelves over a bus that refuses what it has committed: the fault that a failing disk must reveal."""
+    """Return the shelves on an action bus that refuses what it has committed: the fault that a failing disk must
+    reveal.
+    """
     whole = Bus.run
 
     def leaky(self: Bus, library: Library | None, name: str, *given: Any, **more: Any) -> Outcome:
@@ -203,7 +205,7 @@ def other_project(engine: Engine, folder: Path) -> Library:
 
 
 def lay_boxes(engine: Engine, library: Library, folder: Path) -> None:
-    """Create two boxes in another project, each with pictures and described pages; one is copied, the other moved."""
+    """Create two boxes in another project, each with pictures and described pages; copy one and move the other."""
     from PIL import Image
 
     other = other_project(engine, folder)
@@ -261,7 +263,7 @@ def _source_first(engine: Engine, folder: Path) -> Library:
 
 
 def whole_boxes(library: Library) -> tuple[dict[str, int], list[str]]:
-    """Return (name of each live box: how many there are, what is wrong with one of them)."""
+    """Return each live box by name: how many there are, and what is wrong with one of them."""
     wrong: list[str] = []
     with library.db.read() as conn:
         boxes = conn.exec_driver_sql(
@@ -326,11 +328,11 @@ TRANSFER = Workload(
     check=_carried_once,
     openings=(Opening("target opened first", _target_first), Opening("source opened first", _source_first)),
 )
-"""Opening the second project completes what was left, whichever it is."""
+"""Opening the second project completes what was left, whichever that is."""
 
 
 def _forgetful() -> list[Plugin]:
-    """Documents that complete nothing when a project is opened: the fault that kills must reveal."""
+    """Return documents that complete nothing when a project is opened: the fault that kills must reveal."""
     from armarium_documents.plugin import armarium_plugin
 
     return [replace(armarium_plugin(), on_open=())]

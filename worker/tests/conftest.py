@@ -1,4 +1,4 @@
-"""Starts worker processes of the tests' own targets and ends them."""
+"""Fixtures for the tests of workers: processes with the targets in `doubles.py`, ended after each test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_worker import WorkerProcess
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., WorkerProcess]]:
-    """`start("Echo")` gives a running worker of `doubles.py`; all are killed at the end of the test."""
+    """`start("Echo")` starts a worker of `doubles.py`; all are killed at the end of the test."""
     package = tmp_path / "worker_doubles"
     package.mkdir()
     (package / "__init__.py").write_text((Path(__file__).parent / "doubles.py").read_text("utf-8"), "utf-8")

@@ -29,7 +29,7 @@ class Echo:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """The method table; `context` is echoed by `context`."""
+        """Return the table of methods; `context` answers with the context."""
         return {
             "echo": cls.echo,
             "count": cls.count,
@@ -49,13 +49,13 @@ class Echo:
 
     @staticmethod
     def echo(call: Call) -> dict[str, Any]:
-        """Give back what was sent, bytes too."""
+        """Return what was sent, bytes too."""
         call.answer_binary = call.binary
         return {"params": call.params}
 
     @staticmethod
     def count(call: Call) -> dict[str, Any]:
-        """Count to `to`, reporting each step; stops between two when asked."""
+        """Count to `to`, reporting each step; stop between two when asked."""
         for number in range(int(call.params["to"])):
             call.check()
             time.sleep(float(call.params.get("pause", 0)))
@@ -74,7 +74,7 @@ class Echo:
 
     @staticmethod
     def crash(call: Call) -> dict[str, Any]:
-        """End like a fault in native code."""
+        """End as after a fault in native code."""
         sys.stderr.write("the last words\n")
         sys.stderr.flush()
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -82,13 +82,13 @@ class Echo:
 
     @staticmethod
     def kill(call: Call) -> dict[str, Any]:
-        """End like a process that the system kills for memory."""
+        """End as a process that the system kills for its memory."""
         os.kill(os.getpid(), signal.SIGKILL)
         return {}
 
     @staticmethod
     def memory(call: Call) -> dict[str, Any]:
-        """Run out of memory so that Python notices."""
+        """Run out of memory in a way that Python notices."""
         raise MemoryError
 
     @staticmethod
@@ -99,7 +99,7 @@ class Echo:
 
     @staticmethod
     def noise(call: Call) -> dict[str, Any]:
-        """Print, by Python and by file descriptor, and read standard input."""
+        """Print, through Python and by file descriptor, and read standard input."""
         print("progress bar: 50 %")
         os.write(1, b"native noise\n")
         return {"stdin": sys.stdin.read()}
@@ -118,7 +118,7 @@ class Echo:
 
     @staticmethod
     def huge(call: Call) -> dict[str, Any]:
-        """Answer more than a frame holds."""
+        """Answer more than a frame can hold."""
         return {"text": "x" * (33 * 1024 * 1024)}
 
     @staticmethod
@@ -138,7 +138,7 @@ class Echo:
 
     @staticmethod
     def environment(call: Call) -> dict[str, Any]:
-        """The names in the environment."""
+        """Return the names of the environment's variables."""
         return {"names": sorted(os.environ)}
 
 
@@ -147,12 +147,12 @@ class Unable:
 
     @classmethod
     def handlers(cls, context: WorkerContext) -> Mapping[str, Handler]:
-        """Fail like a missing library."""
+        """Fail as if a library were missing."""
         raise ImportError("libgomp.so.1 is missing")
 
 
 class Steps(Reader):
-    """A reader that finds one line every 20 pixels and reads each as its number; never opens the picture."""
+    """A reader that finds a line every 20 pixels and reads each as its number, without opening the picture."""
 
     name = "steps"
     label = "Steps"
@@ -164,19 +164,19 @@ class Steps(Reader):
         type(self).loads += 1
 
     def open_page(self, path: Any, max_pixels: int) -> Page:
-        """A page of 100 by 60 pixels, whatever the file."""
+        """Return a page of 100 by 60 pixels, whatever the file."""
         if path.read_bytes() == b"broken":
             raise Refused("The page picture cannot be decoded.")
         return Page(path, 100, 60, None)
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """Three lines, the last reaching out of the page, and one that lies outside altogether."""
+        """Find three lines, the last extending beyond the page, and one completely off the page."""
         for top in (0, 20, 40):
             yield FoundLine(polygon=((-5, top), (90, top), (90, top + 25), (-5, top + 25)), confidence=1.5)
         yield FoundLine(polygon=((200, 200), (210, 200), (210, 210)))
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Hebrew, a lone surrogate, and how often the weights were loaded."""
+        """Read Hebrew, a lone surrogate, and how often the weights were loaded."""
         for number, _line in enumerate(lines):
             yield LineReading(("שלום", "a\ud800b", f"loads {self.loads}")[number % 3], float("nan"))
 
@@ -185,5 +185,5 @@ class Forgetful(Steps):
     """A reader that reads fewer lines than it was given."""
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Only the first."""
+        """Read the first line only."""
         yield LineReading("one")

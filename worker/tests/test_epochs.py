@@ -1,4 +1,4 @@
-"""Files of a training that are whole or not there, whatever happens while they are written."""
+"""Files of a training are complete or not there, whatever happens while they are written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_killed_while_it_is_written_the_last_one_is_there(
     write_whole(path, b"the first epoch")
 
     class Killed(BaseException):
-        """As a kill: nothing is tidied up."""
+        """Stands for a kill: nothing is cleaned up."""
 
     def kill(_: int) -> None:
         raise Killed

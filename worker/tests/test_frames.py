@@ -1,4 +1,4 @@
-"""Frames carry any content, and no bytes make the reader hang, allocate without bound or return half a frame."""
+"""Frames carry any content, and no input makes the reader hang, allocate without limit or return half a frame."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_flipped_header_byte_is_noticed_or_changes_nothing(
 )
 def test_an_announced_giant_is_refused_before_it_is_read(json_length: int, binary_length: int) -> None:
     class Endless(io.RawIOBase):
-        """A stream that fails the test when more than the header is asked of it."""
+        """A stream that fails the test when more than the header is read from it."""
 
         def __init__(self) -> None:
             self.header = io.BytesIO(struct.pack(">4sBBII", MAGIC, 1, 0, json_length, binary_length))

@@ -85,7 +85,7 @@ def test_an_exception_fails_the_call_and_keeps_the_worker(start: Start) -> None:
     worker = start()
     with pytest.raises(WorkerFailed, match="KeyError: 'weights'"):
         worker.call("fail")
-    # The two pipes are read apart: the refusal may be there before the traceback.
+    # The two pipes are read separately, so the refusal may arrive before the traceback.
     deadline = time.monotonic() + 20
     while not any("Traceback" in line for line in worker.stderr_lines):
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""The reader contract as it is served: shapes clipped to the page, text untouched, one model and one page kept."""
+"""The reader contract as it is served: shapes clipped to the page, text unchanged, one model and one page kept loaded."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Start = Callable[..., WorkerProcess]
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
-    """A file; the tests' reader does not look into it."""
+    """A file; the readers of these tests do not open it."""
     path = tmp_path / "page.bin"
     path.write_bytes(b"page")
     return path
 
 
-def test_shapes_are_held_inside_the_page_and_what_lies_outside_is_left_out(start: Start, page: Path) -> None:
+def test_shapes_are_clipped_to_the_page_and_those_outside_are_left_out(start: Start, page: Path) -> None:
     found = start("Steps").call("find_lines", {"image": str(page)})
     assert (found["width"], found["height"]) == (100, 60)
     assert [line["rect"] for line in found["lines"]] == [[0, 0, 90, 25], [0, 20, 90, 25], [0, 40, 90, 20]]
@@ -36,7 +36,7 @@ def test_readings_keep_their_order_and_their_code_points(start: Start, page: Pat
     assert [reading["confidence"] for reading in read["readings"]] == [0.0, 0.0, 0.0]
 
 
-def test_a_page_read_in_one_go_gives_lines_with_their_readings(start: Start, page: Path) -> None:
+def test_a_page_read_in_one_call_gives_lines_with_their_readings(start: Start, page: Path) -> None:
     read = start("Steps").call("read_page", {"image": str(page)})
     assert [line["reading"]["text"] for line in read["lines"]] == ["שלום", "a?b", "loads 1"]
 

@@ -1,1 +1,1 @@
-"""Loading plugins."""
+"""Tests of the admission of plugins."""

@@ -1,4 +1,4 @@
-"""Dozens of broken plugins, one table: each is refused by name, with a sentence, and affects nothing else."""
+"""Dozens of broken plugins in one table: each is refused by name, with a sentence, and affects nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from armarium.web.app import create_app
 from armarium_testing.broken_plugins import DEADLY, MILD, BrokenPlugin, write_all
 from armarium_testing.fixtures import OWNER_TOKEN
 
-from .admission_desk import command, on_the_path, serving, settings
+from .admission_fixtures import command, plugins_on_path, serving, settings
 
 OURS = {
     *("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "layout"),
@@ -38,8 +38,8 @@ pytestmark = pytest.mark.slow
 
 
 @dataclass
-class Crowd:
-    """An engine that was offered all the harmless ones at once, and a project that existed before them."""
+class ManyPlugins:
+    """An engine started with all the harmless ones at once, and a project that was created before they were installed."""
 
     engine: Engine
     client: TestClient
@@ -48,8 +48,8 @@ class Crowd:
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
-    home = tmp_path_factory.mktemp("crowd")
+def many_plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManyPlugins]:
+    home = tmp_path_factory.mktemp("plugins")
     older = home / "Older.library"
     with ExitStack() as stack:
         before = Engine(settings(home))
@@ -57,7 +57,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
         before.run(None, "library.create", {"path": str(older)}, LOCAL_OWNER)
         before.close()
         write_all(MILD, home / "site")
-        stack.enter_context(on_the_path(home / "site"))
+        stack.enter_context(plugins_on_path(home / "site"))
         engine = Engine(settings(home))
         client = TestClient(
             create_app(engine=engine, jobs=False),
@@ -66,51 +66,58 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
             client=("127.0.0.1", 50000),
         )
         stack.enter_context(client)
-        yield Crowd(engine, client, older, client.get("/api/plugins").json())
+        yield ManyPlugins(engine, client, older, client.get("/api/plugins").json())
 
 
 @pytest.mark.parametrize("broken", MILD, ids=lambda broken: broken.name)
-def test_a_broken_plugin_is_refused_by_name_with_its_reason(crowd: Crowd, broken: BrokenPlugin) -> None:
+def test_a_broken_plugin_is_refused_by_name_with_its_reason(
+    many_plugins: ManyPlugins, broken: BrokenPlugin
+) -> None:
     name = broken.called or (broken.plugin if not broken.entries else broken.name)
     said = [
         one["why"]
-        for one in (*crowd.found["refused"], *crowd.found["refused_drivers"])
+        for one in (*many_plugins.found["refused"], *many_plugins.found["refused_drivers"])
         if one["name"] == name and one["distribution"] == f"broken-{broken.name}"
     ]
     if broken.words is None:
         assert said == []
     else:
-        assert any(broken.words in why for why in said), said or crowd.found["refused"]
+        assert any(broken.words in why for why in said), said or many_plugins.found["refused"]
 
 
-def test_all_our_plugins_and_a_valid_third_party_one_are_loaded_beside_broken_ones(crowd: Crowd) -> None:
-    names = {one["name"] for one in crowd.found["items"]}
+def test_all_our_plugins_and_a_valid_third_party_one_are_loaded_beside_broken_ones(
+    many_plugins: ManyPlugins,
+) -> None:
+    names = {one["name"] for one in many_plugins.found["items"]}
     assert names >= OURS | {"loud"}
     assert names <= OURS | {"loud", *OF_THE_ENGINE}
 
 
-def test_projects_are_created_opened_and_examined_beside_broken_plugins(crowd: Crowd, tmp_path: Path) -> None:
-    new = crowd.older.with_name("New.library")
-    assert crowd.client.post("/api/library", json={"path": str(new)}).status_code == 200
-    for place in (crowd.older, new):
+def test_projects_are_created_opened_and_examined_beside_broken_plugins(
+    many_plugins: ManyPlugins, tmp_path: Path
+) -> None:
+    new = many_plugins.older.with_name("New.library")
+    assert many_plugins.client.post("/api/library", json={"path": str(new)}).status_code == 200
+    for place in (many_plugins.older, new):
         here = {"X-Service-Library-Path": str(place)}
-        listed = crowd.client.get("/api/documents", headers=here).json()
+        listed = many_plugins.client.get("/api/documents", headers=here).json()
         assert [one["name"] for one in listed["items"]] == ["Sources"]
-        assert crowd.client.get("/api/library/stats", headers=here).status_code == 200
-        made = crowd.client.post("/api/documents", headers=here, json={"name": "Box"}).json()
+        assert many_plugins.client.get("/api/library/stats", headers=here).status_code == 200
+        made = many_plugins.client.post("/api/documents", headers=here, json={"name": "Box"}).json()
         assert (
-            crowd.client.post(f"/api/actions/audit/{made['audit_id']}/undo", headers=here).status_code == 200
+            many_plugins.client.post(f"/api/actions/audit/{made['audit_id']}/undo", headers=here).status_code
+            == 200
         )
-        assert examine(crowd.engine, place)["healthy"]
-    assert crowd.client.get("/api/actions/registry").status_code == 200
-    assert crowd.client.get("/openapi.json").status_code == 200
-    assert crowd.engine.plugins.faults == []
+        assert examine(many_plugins.engine, place)["healthy"]
+    assert many_plugins.client.get("/api/actions/registry").status_code == 200
+    assert many_plugins.client.get("/openapi.json").status_code == 200
+    assert many_plugins.engine.plugins.faults == []
 
 
-def test_our_own_format_keeps_its_name_beside_broken_plugins(crowd: Crowd) -> None:
-    driver = crowd.engine.drivers.load("armarium.formats", "pagexml")
+def test_our_own_format_keeps_its_name_beside_broken_plugins(many_plugins: ManyPlugins) -> None:
+    driver = many_plugins.engine.drivers.load("armarium.formats", "pagexml")
     assert driver.__module__.startswith("armarium_formats.")
-    assert crowd.engine.drivers.distribution_of("armarium.formats", "pagexml") == "armarium-formats"
+    assert many_plugins.engine.drivers.distribution_of("armarium.formats", "pagexml") == "armarium-formats"
 
 
 def test_there_are_at_least_forty_kinds_of_broken_plugins() -> None:
@@ -144,7 +151,7 @@ def _installed_wheel(broken: BrokenPlugin, folder: Path, target: Path) -> None:
 
 @pytest.mark.timeout(1800)
 def test_every_command_works_with_crashing_plugins_installed_as_wheels(tmp_path: Path) -> None:
-    """In the program itself: no command imports what would stop it, nor shows what such a plugin prints."""
+    """In the program itself: no command imports a plugin that would stop it, and none shows what such a plugin prints."""
     site, mild = tmp_path / "site", {one.name: one for one in MILD}
     wheels = [mild["keyless"], mild["takes-pagexml"], DEADLY[0]]
     for one in wheels:

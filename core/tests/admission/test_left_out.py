@@ -1,4 +1,4 @@
-"""A plugin that fails in one project is left out of that project, by name; the project opens and everything else works."""
+"""A plugin that fails in one project is left out of that project, by name; the project opens and the rest works."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def add_room(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
 ANNEX_PLUGIN = Plugin(name="annex", summary="Rooms of shelves", metadata=ANNEX, actions=(add_room,))
 
 
-def breaks(operations: Any) -> None:
+def fail(operations: Any) -> None:
     operations.execute("CREATE TABLE annex_half_made (id TEXT)")
     raise ValueError("this project is not as I thought")
 
 
 @pytest.fixture
 def project(make_engine: Any, tmp_path: Path) -> Path:
-    """A project with a shelf and a room, created before anything failed."""
+    """A project with a shelf and a room, created before the plugin fails."""
     engine: Engine = make_engine(plugins=[shelf_plugin(), ANNEX_PLUGIN])
     place = tmp_path / "Letters.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
@@ -76,7 +76,7 @@ def tables_of(library: Any) -> set[str]:
         return {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def the_rest_goes_on(engine: Engine, place: Path) -> None:
+def check_the_rest_works(engine: Engine, place: Path) -> None:
     library = engine.libraries.get(place)
     made = engine.run(library, "shelf.create", {"name": "A"}, LOCAL_OWNER)
     undone = engine.undo(library, [made.audit_id], LOCAL_OWNER)
@@ -91,9 +91,9 @@ def the_rest_goes_on(engine: Engine, place: Path) -> None:
 
 
 def test_a_migration_that_fails_costs_its_plugin_and_not_the_project(make_engine: Any, project: Path) -> None:
-    broken = replace(ANNEX_PLUGIN, version=2, migrations=(Migration(2, "breaks", breaks),))
+    broken = replace(ANNEX_PLUGIN, version=2, migrations=(Migration(2, "breaks", fail),))
     engine: Engine = make_engine(plugins=[shelf_plugin(), broken])
-    the_rest_goes_on(engine, project)
+    check_the_rest_works(engine, project)
     library = engine.libraries.get(project)
     assert "annex_room" in tables_of(library)
     assert "annex_half_made" not in tables_of(library)
@@ -114,7 +114,7 @@ def test_a_third_party_plugin_with_newer_tables_or_without_a_column_is_left_out(
     newer.libraries.get(project)
     newer.close()
     older: Engine = make_engine(plugins=registry_of(shelf_plugin(), ANNEX_PLUGIN, strangers=("annex",)))
-    the_rest_goes_on(older, project)
+    check_the_rest_works(older, project)
     assert "newer version" in older.libraries.get(project).db.left_out["annex"]
     older.close()
     grown = MetaData()
@@ -127,11 +127,11 @@ def test_a_third_party_plugin_with_newer_tables_or_without_a_column_is_left_out(
     )
     unmigrated = replace(ANNEX_PLUGIN, version=3, metadata=grown)
     engine: Engine = make_engine(plugins=registry_of(shelf_plugin(), unmigrated, strangers=("annex",)))
-    the_rest_goes_on(engine, project)
+    check_the_rest_works(engine, project)
     assert "a migration of it must bring them there" in engine.libraries.get(project).db.left_out["annex"]
 
 
-def test_tables_that_cannot_be_made_leave_their_plugin_out_and_those_that_stand_on_it(
+def test_tables_that_cannot_be_created_leave_out_their_plugin_and_those_that_need_it(
     make_engine: Any, tmp_path: Path
 ) -> None:
     metadata = MetaData()

@@ -1,4 +1,4 @@
-"""Verdicts are stored by fingerprint; errors name the plugin they come from; a plugin's author sees all faults."""
+"""Verdicts are stored by fingerprint; errors name the plugin they come from; an author sees all faults of a plugin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from armarium.settings import Settings
 from armarium.store.database import raw_of
 from armarium_testing.broken_plugins import MILD, write_all
 
-from .admission_desk import on_the_path
+from .admission_fixtures import plugins_on_path
 
 SOUND = """
 from fastapi import APIRouter
@@ -53,7 +53,7 @@ def armarium_plugin():
 
 
 def admit_untried(site: Path) -> PluginRegistry:
-    """A registry with the core and the plugin above, loaded from a file without a trial."""
+    """Return a registry with the core and the plugin above, loaded from a file without a trial."""
     from armarium.engine import core_plugins
 
     site.mkdir()
@@ -62,7 +62,7 @@ def admit_untried(site: Path) -> PluginRegistry:
     for make in core_plugins():
         registry.add(make())
     entry = EntryPoint("sound", "broken_sound", "armarium.plugins")
-    with on_the_path(site):
+    with plugins_on_path(site):
         assert registry.take(entry, Offer("broken-sound", (entry,))) is not None
     registry.settle()
     return registry
@@ -102,7 +102,7 @@ def test_a_job_that_fails_names_the_plugin(make_engine: Any, tmp_path: Path) -> 
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Runs no trial; records whose it would have been, and lets all pass but those called bad-…"""
+    """Runs no trial: records which plugins would have had one, and accepts all except those called bad-…"""
     tried: list[list[str]] = []
 
     def pretend(wanted: Any, beside: Any, known: Any, seconds: float) -> dict[str, dict[str, str]]:
@@ -128,7 +128,7 @@ def list_offers(site: Path, *names: str, version: str = "1") -> list[Offer]:
 
 def test_what_passed_is_not_tried_again_until_a_file_changes(no_process: Any, tmp_path: Path) -> None:
     file = tmp_path / "verdicts.json"
-    with on_the_path(tmp_path / "site"):
+    with plugins_on_path(tmp_path / "site"):
         first = Trials(file)
         assert first.find_failures(list_offers(tmp_path / "site", "one", "bad")) == {
             ("bad", "armarium.plugins:it"): "It is bad."
@@ -150,7 +150,7 @@ def test_a_refused_plugin_is_tried_again_when_something_was_installed(
     no_process: Any, tmp_path: Path
 ) -> None:
     file = tmp_path / "verdicts.json"
-    with on_the_path(tmp_path / "site"):
+    with plugins_on_path(tmp_path / "site"):
         first = Trials(file)
         first.find_failures(list_offers(tmp_path / "site", "one", "bad"))
         first.save()
@@ -162,7 +162,7 @@ def test_a_refused_plugin_is_tried_again_when_something_was_installed(
 @pytest.mark.parametrize(
     "kept", ["", "{", "[]", '{"format": 1}', '{"format": 1, "verdicts": {"one": 3}}', "\x00"]
 )
-def test_a_file_of_verdicts_that_cannot_be_read_has_all_tried_anew(
+def test_an_unreadable_file_of_verdicts_makes_all_trials_run_again(
     no_process: Any, tmp_path: Path, kept: str
 ) -> None:
     file = tmp_path / "verdicts.json"
@@ -290,7 +290,7 @@ def test_the_command_writes_a_family_and_never_over_what_is_there(tmp_path: Path
     assert run(build(), ["plugins", "--new", "my_notes", str(tmp_path / "here")]).exit_code == 1
 
 
-def test_the_check_tells_every_fault_and_the_command_ends_with_one(tmp_path: Path) -> None:
+def test_the_check_reports_every_fault_and_the_command_exits_with_1(tmp_path: Path) -> None:
     wrong = {one.name: one for one in MILD}
     write_all([wrong["wrong-lane"]], tmp_path / "site")
     ran = CliRunner().invoke(build(), ["--json", "plugins", "--check", str(tmp_path / "site")])

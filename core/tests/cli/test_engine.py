@@ -1,4 +1,4 @@
-"""Commands about the engine, its projects, background work, runtimes and tokens; what all commands have in common."""
+"""Commands for the engine, its projects, background work, runtimes and tokens; and what all commands have in common."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_snapshot_and_release(desk: Machine) -> None:
     assert desk.succeed("release").out.startswith("not open: ")
 
 
-def test_nobody_is_kept_waiting_for_a_snapshot_that_is_not_due(desk: Machine) -> None:
+def test_no_command_waits_for_a_snapshot_that_is_not_due(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     desk.succeed("settings", "--snapshot-every", "1d")
     desk.succeed("snapshot")
@@ -250,7 +250,7 @@ def test_commands_of_plugins_work_as_the_cores_do(desk: Machine) -> None:
     assert said.startswith("Armarium failed unexpectedly (KeyError: 'a fault').")
 
 
-def test_commands_of_plugins_stand_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
+def test_commands_of_plugins_work_beside_the_cores_and_under_the_plugins_name(desk: Machine) -> None:
     assert desk.succeed("usher-in", "Ana").out == "After you, Ana.\n"
     assert desk.succeed("usher-in", "Ana", "--json").json == {"in": "Ana"}
     assert desk.succeed("usher", "usher-in", "Ana").out == "After you, Ana.\n"

@@ -21,7 +21,7 @@ from armarium_testing.command_line import Machine, Pictures
 
 
 def every_command() -> Iterator[tuple[str, Any]]:
-    """Yield each command with the words that call it, without those of the tests' own plugins."""
+    """Yield each command with the words that call it, except those of the tests' own plugins."""
 
     def walk(words: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield words, command
@@ -34,7 +34,7 @@ def every_command() -> Iterator[tuple[str, Any]]:
             yield from walk(f"armarium {one.name}", tree.command(one.name))
 
 
-def test_every_command_stands_under_a_topic_of_the_help(machine: Machine) -> None:
+def test_every_command_has_a_topic_in_the_help(machine: Machine) -> None:
     shown = [one for one in Tree().entries() if not one.hidden and not one.source.startswith("strangers")]
     assert len(shown) > 40
     assert {one.topic for one in shown} == set(Topic)
@@ -52,7 +52,7 @@ def test_every_command_shows_an_example_that_can_be_typed(machine: Machine) -> N
         assert said == "", words
         assert example.startswith(words), f"{words}: {example}"
         typed = shlex.split(example)[len(words.split()) :]
-        # Parsed as it stands; nothing is run.
+        # The command line is only parsed; nothing is run.
         with command.make_context(words, typed):
             pass
 
@@ -119,7 +119,7 @@ LEFT_ALONE = {
     *("fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "pydantic", "pydantic_settings", "httpx"),
     *("orjson", "pluggy", "stevedore", "lxml", "PIL", "numpy", "uuid_utils", "filelock", "psutil", "asyncio"),
 }
-"""Modules that a command needs no part of when it only asks a running engine."""
+"""Modules that no command needs when it only asks a running engine."""
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_command_beside_a_running_engine_imports_no_server_code(read_pages: Ma
 
 
 def complete(machine: Machine, typed: str) -> list[str]:
-    """Return what the shell is offered for a line that ends with *typed*."""
+    """Return what completion offers for a line that ends with *typed*."""
     words = typed.split(" ")
     ran = subprocess.run(
         [sys.executable, "-c", "from armarium.cli import main; main()"],
@@ -221,7 +221,7 @@ def test_the_program_is_a_typer_group() -> None:
     assert isinstance(typer.main.get_command(build()), typer.core.TyperGroup)
 
 
-def test_making_a_project_that_is_there_says_what_is_true(desk: Machine, pictures: Pictures) -> None:
+def test_creating_a_project_that_exists_says_how_to_open_it(desk: Machine, pictures: Pictures) -> None:
     desk.succeed("create", "Letters")
     said = desk.expect_refusal("create", "Letters")
     assert (

@@ -38,7 +38,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, object]]]:
-    """Run `armarium serve WORDS --json` until the end of the block; yields the process and its card."""
+    """Run `armarium serve WORDS --json` until the end of the block; yield the process and its card."""
     running = subprocess.Popen(
         [*ARMARIUM, "serve", *words, "--json"],
         stdout=subprocess.PIPE,
@@ -46,7 +46,7 @@ def engine(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, objec
         text=True,
         start_new_session=True,
         preexec_fn=in_a_terminal,
-        # As Python writes to a pipe by itself.
+        # Python then writes to a pipe as it does by default.
         env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
     try:
@@ -81,7 +81,7 @@ def test_a_command_through_a_running_engine_loads_nothing_heavy(
         for asked in (("ls",), ("history", "--json"), ("plugins",), ("jobs",)):
             assert list_imported(*asked) == set()
         assert command("doctor").returncode == 0
-        # The doctor opened it in the engine again, so waiting work continues.
+        # The doctor reopened it in the engine, so waiting work continues.
         assert [one["is_open"] for one in json.loads(command("projects", "--json").stdout)["libraries"]] == [
             True
         ]
@@ -107,7 +107,7 @@ def test_an_engine_that_stops_answering_is_a_sentence(machine: Machine) -> None:
     import http.server
     import threading
 
-    class Silent(http.server.BaseHTTPRequestHandler):
+    class SilentServer(http.server.BaseHTTPRequestHandler):
         """Closes the connection without an answer."""
 
         def do_GET(self) -> None:
@@ -117,7 +117,7 @@ def test_an_engine_that_stops_answering_is_a_sentence(machine: Machine) -> None:
             pass
 
     assert command("create", "Letters").returncode == 0
-    server = http.server.HTTPServer(("127.0.0.1", 0), Silent)
+    server = http.server.HTTPServer(("127.0.0.1", 0), SilentServer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     port = server.server_address[1]
     card = {

@@ -1,4 +1,4 @@
-"""`armarium undo` undoes the whole of what a person began, not only its last part."""
+"""`armarium undo` undoes everything a person started, not only its last part."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from armarium.cli.steps import _outermost
 
 
-class _History:
-    """Steps that name the work they began, as (id of that, own set)."""
+class _AuditLog:
+    """A double of a client whose audit log has steps that started other work, as (id of that work, own set)."""
 
     def __init__(self, *steps: tuple[str, str | None]) -> None:
         self.steps = steps
@@ -20,7 +20,7 @@ class _History:
 
 
 def test_the_set_of_a_part_leads_to_the_set_of_the_whole() -> None:
-    history: Any = _History(("read", "recipe"), ("find", "recipe"), ("deep", "read"), ("alone", None))
+    history: Any = _AuditLog(("read", "recipe"), ("find", "recipe"), ("deep", "read"), ("alone", None))
     assert _outermost(history, "deep") == "recipe"
     assert _outermost(history, "find") == "recipe"
     assert _outermost(history, "recipe") == "recipe"

@@ -31,7 +31,7 @@ TELLING = [
     "-c",
     "from armarium.cli import main, output; output.SAY_EVERY = 0.5; main()",
 ]
-"""As `armarium`, but progress is printed at once, not after ten seconds."""
+"""Runs `armarium`, but progress is printed at once instead of after ten seconds."""
 PATIENT = '''
 """A reader that stays at a page for as long as a file is there."""
 import time
@@ -53,7 +53,7 @@ class Patient(Reader):
 
 @dataclass
 class User:
-    """Somebody at a terminal, with a state folder of their own."""
+    """A user at a terminal, with a state folder of their own."""
 
     home: Path
     state: Path
@@ -87,12 +87,12 @@ class User:
 
     @property
     def held_file(self) -> Path:
-        """The file whose existence holds the reader at its page."""
+        """The reader waits at its page as long as this file exists."""
         return self.home / "held"
 
     @property
     def card(self) -> dict[str, Any] | None:
-        """The card of the engine, if there is one."""
+        """The card of the engine, or None if there is none."""
         try:
             found: dict[str, Any] = json.loads((self.state / "engine.json").read_text())
         except FileNotFoundError:
@@ -106,7 +106,7 @@ class User:
         return int(self.card["pid"])
 
     def engines(self) -> list[int]:
-        """Return every process that serves this state folder, or is about to."""
+        """Return the processes that serve this state folder, or are about to."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -119,7 +119,7 @@ class User:
         return found
 
     def pages(self, count: int) -> None:
-        """A project of *count* pages."""
+        """Create a project of *count* pages."""
         from PIL import Image
 
         (self.home / "pages").mkdir()
@@ -129,14 +129,14 @@ class User:
         self.succeed("import", "pages")
 
     def begin_long_work(self, pages: int = 6) -> tuple[subprocess.Popen[str], str]:
-        """Find lines on *pages*, of which none is finished while `held` exists; return the command, which watches, and
-        the job, which has begun.
+        """Start to find lines on *pages*, none of which is finished while `held_file` exists; return the command, which
+        follows the job, and the id of the running job.
         """
         self.held_file.touch()
         self.pages(pages)
         running = self.begin("lines", "--reader", "patient", program=TELLING)
         assert running.stderr is not None
-        # It prints the state of the work, so it watches.
+        # The command prints the state of the work, so it follows it.
         assert running.stderr.readline().startswith("Find lines: ")
         begun: list[str] = []
 
@@ -151,16 +151,16 @@ class User:
         return running, job
 
     def let_go(self) -> None:
-        """Release the reader."""
+        """Let the reader continue."""
         self.held_file.unlink(missing_ok=True)
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Return the current work, as `armarium jobs` shows it."""
+        """Return the current jobs, as `armarium jobs` lists them."""
         items: list[dict[str, Any]] = json.loads(self.succeed("jobs", "--json"))["items"]
         return items
 
     def in_hand(self) -> list[str]:
-        """Return what the engine works on."""
+        """Return what the engine is working on."""
         work: list[str] = json.loads(self.succeed("engine", "--json")).get("work", [])
         return work
 
@@ -285,7 +285,7 @@ def test_long_work_continues_when_the_terminal_is_closed_and_other_commands_work
     os.killpg(running.pid, signal.SIGHUP)
     running.communicate(timeout=120)
     assert "0.png" in user.succeed("ls")
-    # Nobody sends a request for longer than its idle time.
+    # No request is sent for longer than the engine's idle time.
     throughout(5, lambda: user.pid == engine)
     assert user.engines() == [engine]
     user.let_go()
@@ -294,7 +294,7 @@ def test_long_work_continues_when_the_terminal_is_closed_and_other_commands_work
     assert "error" not in user.succeed("jobs", "log", job)
 
 
-def test_ctrl_c_ends_the_watching_and_says_how_to_end_the_work(user: User) -> None:
+def test_ctrl_c_ends_the_command_and_says_how_to_end_the_job(user: User) -> None:
     running, job = user.begin_long_work()
     os.killpg(running.pid, signal.SIGINT)
     said = running.communicate(timeout=120)[1].splitlines()[-1]
@@ -325,7 +325,7 @@ def test_stopped_during_work_it_finishes_the_page_and_the_next_command_continues
         state, interruptions = raw.execute(
             "SELECT state, interruptions FROM job WHERE id = ?", (job,)
         ).fetchone()
-    # Whole pages, not all of them; and being stopped is no failure of the job.
+    # Some pages are complete and none is partial; stopping is not a failure of the job.
     assert 0 < len(pages) == len(set(pages)) < 6
     assert (state, interruptions) == ("waiting", 0)
     user.succeed("jobs", "--watch")
@@ -346,7 +346,7 @@ def test_an_engine_of_older_software_finishes_its_item_and_the_new_one_continues
     assert listing.returncode == 0, ran
     assert "0.png" in ran[0]
     assert user.pid != older["pid"]
-    # The command that began it follows it over to the new engine.
+    # The command that started the job continues to follow it in the new engine.
     said = running.communicate(timeout=120)
     assert running.returncode == 0, said
     assert "6 pages, 6 lines" in said[0]
@@ -387,7 +387,7 @@ def test_a_command_with_other_settings_replaces_an_idle_engine_and_is_refused_be
     assert user.card["settings"]["local_only"] is True
     assert user.pid != before
     again = user.pid
-    # Another spelling of the same is the same.
+    # Another spelling of the same setting is no difference.
     user.succeed("ls", SERVICE_LOCAL_ONLY="true")
     assert user.pid == again
     user.succeed("ls")
@@ -426,7 +426,7 @@ def test_serve_replaces_an_idle_background_engine(user: User) -> None:
 
 
 def test_a_command_that_waited_longer_than_the_engine_rests_reaches_another(user: User) -> None:
-    """As with a command that opens an editor: what was written is not lost because the engine stopped meanwhile."""
+    """An editor may be open for a long time: what was written there is not lost because the engine stopped meanwhile."""
     user.succeed("create", "Letters")
     waiting = (
         "import subprocess, sys\n"

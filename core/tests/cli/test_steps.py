@@ -1,4 +1,4 @@
-"""History, undo, redo and any action by its name, at the command line, in a project of pages that were read."""
+"""History, undo, redo and any action by name, at the command line, in a project of pages that were read."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_history_lists_filters_and_verifies(read_pages: Machine) -> None:
     read_pages.expect_misuse("history", "--limit", "0")
 
 
-def test_history_tells_of_one_document_by_its_name_its_path_or_its_id(read_pages: Machine) -> None:
+def test_history_of_one_document_by_name_path_or_id(read_pages: Machine) -> None:
     nodes = {one["name"]: one for one in read_pages.succeed("ls", "--json").json["items"]}
     page = nodes["1.png"]
     by_id = read_pages.succeed("history", "--target", page["id"], "--json").json
@@ -81,7 +81,7 @@ def test_history_tells_of_one_document_by_its_name_its_path_or_its_id(read_pages
     assert "'nowhere.png'" in read_pages.expect_refusal("history", "--target", "nowhere.png")
 
 
-def test_on_eighty_columns_ids_are_whole_and_moments_stand_on_one_line(
+def test_on_eighty_columns_ids_are_whole_and_times_are_on_one_line(
     read_pages: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("armarium.cli.tables._room", lambda: 80)

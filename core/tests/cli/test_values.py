@@ -34,7 +34,7 @@ KINDS: list[tuple[Any, dict[str, Any]]] = [
     (Path, {"exists": True}),
 ]
 TYPED = st.one_of(
-    st.text(st.characters(exclude_characters="\0"), max_size=12),  # a shell passes no NUL
+    st.text(st.characters(exclude_characters="\0"), max_size=12),  # a shell cannot pass NUL
     st.sampled_from(
         [
             "red",

@@ -1,4 +1,4 @@
-"""Files that commands write: whole or not at all, never through a link, never into a project."""
+"""Files that commands write are complete or not there at all, never written through a link, never inside a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium.cli.refusals import Refused
 from armarium.cli.work import place_for, write_file
 
 
-def test_a_file_is_written_and_kept_unless_told_to_write_over_it(tmp_path: Path) -> None:
+def test_an_existing_file_is_kept_without_overwrite(tmp_path: Path) -> None:
     place = tmp_path / "new" / "1.png"
     write_file(place, b"one", overwrite=False)
     with pytest.raises(Refused, match="--overwrite"):
@@ -64,7 +64,7 @@ def test_folders_and_devices_are_no_files(tmp_path: Path) -> None:
             write_file(path, b"x", overwrite=True)
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Refused, match="cannot be written"):
         write_file(tmp_path / "file" / "x.png", b"x", overwrite=True)

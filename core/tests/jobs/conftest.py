@@ -1,4 +1,4 @@
-"""An engine with the core and the family of chores, and a project in it."""
+"""Fixtures for the tests of jobs: an engine with the core and the family of chores, and a project in it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class FakeMachine:
 
 
 @dataclass
-class House:
-    """What the tests of jobs work with."""
+class ChoresProject:
+    """An engine with a project of chores, and short ways to queue jobs and look at them."""
 
     engine: Engine
     library: Library
@@ -60,7 +60,7 @@ class House:
         return job_id
 
     def act(self, _name: str, _library: Library | str | None = "", **params: Any) -> dict[str, Any]:
-        """Run an action as the owner; its result with the audit id."""
+        """Run an action as the owner; return its result with the audit id."""
         library = self.library if _library == "" else _library
         outcome = self.engine.run(library, _name, params, LOCAL_OWNER)  # type: ignore[arg-type]
         return {**(outcome.result or {}), "audit_id": outcome.audit_id}
@@ -97,12 +97,12 @@ def gate() -> Iterator[Gate]:
 
 
 @pytest.fixture
-def house(make_engine: Callable[..., Engine], tmp_path: Path, gate: Gate) -> House:
-    """A started engine whose jobs do not run by themselves yet, on an idle machine."""
+def chores(make_engine: Callable[..., Engine], tmp_path: Path, gate: Gate) -> ChoresProject:
+    """A started engine whose jobs do not run by themselves, on an idle machine."""
     told: list[tuple[str, str]] = []
     engine = make_engine(plugins=[chores_plugin(gate, told)])
     machine = FakeMachine()
     engine.jobs.conditions = Conditions(machine, clock=itertools.count(0.0, 10.0).__next__)
     place = tmp_path / "Chores.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-    return House(engine, engine.libraries.get(place), gate, machine, told)
+    return ChoresProject(engine, engine.libraries.get(place), gate, machine, told)

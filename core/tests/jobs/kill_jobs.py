@@ -1,10 +1,10 @@
 """Kills an engine again and again while it runs jobs, each time at another point; run by test_kills.py.
 
-Usage: kill_jobs.py FOLDER SEED SYSTEMATIC RANDOM [MUTANT]. A process is forked for each kill (the imports are paid
-once). SYSTEMATIC kills come right before or right after the N-th commit, RANDOM ones after a random time. Then the jobs
+Usage: kill_jobs.py FOLDER SEED SYSTEMATIC RANDOM [MUTANT]. A process is forked for each kill, so that imports are paid
+once. SYSTEMATIC kills come right before or right after the N-th commit, RANDOM ones after a random time. Then the jobs
 are run to their end and every effect is counted. Prints one JSON object. MUTANT plants a fault that must be detected:
-`apart` saves the checkpoint in a transaction of its own, `lost` recovers nothing that was found running. With the clock
-shim preloaded, the clock jumps by up to ten years in both directions while the jobs run.
+`apart` saves the checkpoint in a transaction of its own, `lost` recovers none of the jobs that were running. With the
+clock shim preloaded, the clock jumps by up to ten years in both directions while the jobs run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from armarium.store.database import Database, raw_of
 from armarium_testing.chores import chores_plugin
 
 PATIENCE = 3.0 if sys.argv[5:6] == ["lost"] else 30.0
-"""Seconds for the jobs to finish; none with a fault that leaves some running forever."""
+"""Seconds for the jobs to finish; few with a fault that leaves some running for ever."""
 
 
 def open_project(folder: Path) -> tuple[Engine, Any]:
@@ -138,7 +138,7 @@ JUMPS = (0, TEN_YEARS, -TEN_YEARS, 3600, -90, 400 * 86_400)
 
 @contextmanager
 def clock_jumping(chance: random.Random) -> Iterator[None]:
-    """Move the clock repeatedly, from a separate process: one without threads can be forked."""
+    """Move the clock repeatedly, from a separate process: only a process without threads can be forked."""
     if "CLOCK_SHIM_FILE" not in os.environ:
         yield
         return

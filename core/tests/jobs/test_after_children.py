@@ -1,4 +1,4 @@
-"""A body that continues after its children: its thread is free meanwhile, and it decides itself about a failed child."""
+"""A job that continues after its children: its thread is free meanwhile, and it decides itself about a failed child."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium.principals import LOCAL_OWNER
 
 
 def parent(job: JobContext) -> dict[str, Any]:
-    """Two rounds of children, one after the other."""
+    """Spawn two rounds of children, one after the other."""
     number = job.checkpoint.get("round", 0)
     if number < 2:
         children = [
@@ -28,7 +28,7 @@ def parent(job: JobContext) -> dict[str, Any]:
 
 
 def child(job: JobContext) -> None:
-    """Fails where it is told to."""
+    """Fail where the arguments say so."""
     if job.args["bad"]:
         raise Conflict("It was to fail.")
 
@@ -36,7 +36,7 @@ def child(job: JobContext) -> None:
 def test_it_continues_when_its_children_have_finished_and_decides_about_failures_itself(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    # Both in a lane of one job at a time: a body that waited for its children would wait forever.
+    # Both in a lane of one job at a time: a parent that waited for its children would wait for ever.
     kinds = (
         JobKind("rounds-parent", "recipes", "Go on after children.", parent),
         JobKind("rounds-child", "recipes", "Be a child.", child),

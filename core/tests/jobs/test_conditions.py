@@ -1,5 +1,5 @@
-"""When the machine's condition holds heavy work back, each condition on a simulated machine; a missing sensor holds
-nothing back.
+"""When the machine's condition delays heavy work: each condition on a simulated machine; a missing sensor delays
+nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from armarium.jobs.conditions import WORDS, Conditions, Standing, ThisMachine, hindrance
 
 
-class Still:
+class NoSensors:
     """A machine without sensors."""
 
     def memory_free(self) -> float | None:
@@ -28,23 +28,23 @@ class Still:
         return None
 
 
-def standing(**told: Any) -> Standing:
-    machine = Still()
+def conditions_with(**told: Any) -> Standing:
+    machine = NoSensors()
     for name, value in told.items():
         setattr(machine, name, lambda value=value: value)
     return Conditions(machine).now()
 
 
-def test_what_a_machine_does_not_tell_is_no_hindrance() -> None:
-    assert standing() == Standing()
-    assert hindrance(standing(), heavy_running=9, mode="automatic", watched=False) is None
+def test_a_missing_sensor_delays_nothing() -> None:
+    assert conditions_with() == Standing()
+    assert hindrance(conditions_with(), heavy_running=9, mode="automatic", watched=False) is None
 
 
 @pytest.mark.parametrize(
     ("free", "tight", "low"), [(0.5, False, False), (0.19, True, False), (0.04, True, True)]
 )
 def test_memory(free: float, tight: bool, low: bool) -> None:
-    now = standing(memory_free=free)
+    now = conditions_with(memory_free=free)
     assert (now.memory, now.memory_low) == (tight, low)
     assert hindrance(now, heavy_running=0, mode="started", watched=True) == ("memory" if low else None)
     assert hindrance(now, heavy_running=1, mode="started", watched=True) == ("memory" if tight else None)
@@ -52,7 +52,7 @@ def test_memory(free: float, tight: bool, low: bool) -> None:
 
 @pytest.mark.parametrize(("below", "hot"), [(20.0, False), (0.0, True), (-3.0, True)])
 def test_heat_holds_whatever_the_mode(below: float, hot: bool) -> None:
-    now = standing(degrees_below_limit=below)
+    now = conditions_with(degrees_below_limit=below)
     assert now.heat is hot
     assert hindrance(now, heavy_running=0, mode="started", watched=True) == ("heat" if hot else None)
 
@@ -61,7 +61,7 @@ def test_heat_holds_whatever_the_mode(below: float, hot: bool) -> None:
     ("told", "code"), [({"on_battery": True}, "battery"), ({"seconds_since_input": 29.0}, "in-use")]
 )
 def test_battery_and_a_person_hold_unless_started_or_watched(told: dict[str, Any], code: str) -> None:
-    now = standing(**told)
+    now = conditions_with(**told)
     assert hindrance(now, heavy_running=0, mode="automatic", watched=False) == code
     assert hindrance(now, heavy_running=0, mode="started", watched=False) is None
     assert hindrance(now, heavy_running=0, mode="automatic", watched=True) is None
@@ -69,11 +69,11 @@ def test_battery_and_a_person_hold_unless_started_or_watched(told: dict[str, Any
 
 
 def test_input_half_a_minute_ago_is_no_use() -> None:
-    assert not standing(seconds_since_input=30.0).in_use
+    assert not conditions_with(seconds_since_input=30.0).in_use
 
 
 def test_a_measurement_serves_two_seconds() -> None:
-    machine, at = Still(), [0.0]
+    machine, at = NoSensors(), [0.0]
     conditions = Conditions(machine, clock=lambda: at[0])
     assert not conditions.now().battery
     machine.on_battery = lambda: True  # type: ignore[method-assign]

@@ -12,13 +12,13 @@ from armarium_testing.chores import chores_plugin
 from armarium_testing.conformance import exercise_plugin
 
 
-def test_the_actions_on_background_work_conform(house: Any, tmp_path: Path) -> None:
+def test_the_actions_on_background_work_conform(chores: Any, tmp_path: Path) -> None:
     folder = tmp_path / "kit"
     folder.mkdir()
-    assert [str(fault) for fault in exercise_plugin(house.engine, "jobs", folder)] == []
+    assert [str(fault) for fault in exercise_plugin(chores.engine, "jobs", folder)] == []
 
 
-def test_work_that_an_example_started_stands_still_while_the_kit_looks(
+def test_work_that_an_example_started_is_stopped_while_the_kit_checks(
     make_engine: Callable[..., Any], tmp_path: Path
 ) -> None:
     engines: list[Any] = []
@@ -40,5 +40,5 @@ def test_work_that_an_example_started_stands_still_while_the_kit_looks(
     folder = tmp_path / "kit"
     folder.mkdir()
     assert [str(fault) for fault in exercise_plugin(engines[0], "sleeper", folder)] == []
-    # Once for what it does, once for its rights.
+    # Once for what the action does, once for its rights.
     assert started == [True, False] * 2

@@ -1,4 +1,4 @@
-"""The queue against a model: random histories of queueing, running, pausing, cancelling, retrying, crashing."""
+"""The queue compared with a model: random histories of queueing, running, pausing, cancelling, retrying and crashing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOMENT = "2026-01-01T00:00:00.000Z"
 
 @cache
 def open_once() -> tuple[Engine, Library]:
-    """One engine for all histories: creating a project takes longer than a history."""
+    """Return one engine for all histories: creating a project takes longer than a history."""
     place = Path(tempfile.mkdtemp(prefix="queue-"))
     engine = Engine(Settings(state_dir=place / "state", library_roots=[place]), plugins=[chores_plugin()])
     engine.start(jobs=False)
@@ -51,7 +51,7 @@ def closed_afterwards() -> Iterator[None]:
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Rows change only by the queue's own functions and the actions; a plain model says what they must be."""
+    """Rows are changed only by the queue's own functions and the actions; a plain model predicts them."""
 
     jobs = Bundle("jobs")
     steps = Bundle("steps")
@@ -68,11 +68,11 @@ class QueueMachine(RuleBasedStateMachine):
         self.number = 0
 
     def teardown(self) -> None:
-        # Holds of jobs that are gone hold nothing; the next history begins with an empty queue.
+        # A hold of a job without a row has no effect; the next history begins with an empty queue.
         with self.library.db.write() as conn:
             conn.exec_driver_sql("DELETE FROM job")
 
-    # What the model knows.
+    # The model's own view of the jobs.
 
     def leaf(self, job_id: str) -> bool:
         return job_id not in self.parent.values()
@@ -96,7 +96,7 @@ class QueueMachine(RuleBasedStateMachine):
             if state == "waiting" and not any(above in self.held for above in self.line(one))
         ]
 
-    # What happens.
+    # The rules: what may happen.
 
     @initialize(target=jobs)
     def first(self) -> str:
@@ -119,7 +119,7 @@ class QueueMachine(RuleBasedStateMachine):
         if not found:
             assert self.may_start() == []
             return None
-        # The oldest that may start, and nothing else.
+        # Only the oldest job that may start.
         assert found[0].id == min(self.may_start(), key=lambda one: list(self.parent).index(one))
         if not found[0].body_done:
             conn.exec_driver_sql(
@@ -148,13 +148,13 @@ class QueueMachine(RuleBasedStateMachine):
     def start_one(self) -> None:
         with self.library.db.write() as conn:
             claim = self.pick_job(conn)
-        # One whose body had ended has nothing to run, and is not marked.
+        # A job whose body had ended has nothing to run, and is not marked as running.
         if claim is not None and not claim.body_done:
             self.state[claim.id] = "running"
 
     @rule(how=st.sampled_from(["done", "failed", "waiting"]))
     def end_one(self, how: str) -> None:
-        """End a body that was begun; one that was cancelled meanwhile and stops is cancelled."""
+        """End a running body; a cancelled one that stops ends as cancelled."""
         with self.library.db.write() as conn:
             row = conn.exec_driver_sql(
                 "SELECT seq, id, attempts, parent_id, stop FROM job WHERE state = 'running' AND body_done = 0 "
@@ -168,7 +168,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule()
     def crash(self) -> None:
-        """Interrupt every running body; one whose body had ended only waits for its children."""
+        """Interrupt every running body; a job whose body had ended only waits for its children."""
         with self.library.db.read() as conn:
             bodies = [
                 row[0]
@@ -243,13 +243,13 @@ class QueueMachine(RuleBasedStateMachine):
             return dict(conn.exec_driver_sql("SELECT * FROM job WHERE id = ?", (job_id,)).mappings().one())
 
     def look_at_parents(self) -> None:
-        """Derive the state of a job with children from them, as the invariants say; the model adopts it."""
+        """Derive the state of a job with children from theirs, as the invariants say; the model adopts it."""
         with self.library.db.read() as conn:
             for job_id, state in conn.exec_driver_sql("SELECT id, state FROM job"):
                 if not self.leaf(job_id):
                     self.state[job_id] = state
 
-    # What always holds.
+    # The invariants: what always holds.
 
     @invariant()
     def rows_agree_with_the_model_and_with_each_other(self) -> None:

@@ -1,4 +1,4 @@
-"""Quick jobs are picked up and their ends written several at a time; none delays another."""
+"""Several quick jobs are picked up, and their ends written, at a time; none delays another."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob, enqueue_many
 
 
-def put_many(house: Any, kind: str, count: int) -> list[str]:
-    with house.library.db.write() as conn:
+def put_many(chores: Any, kind: str, count: int) -> list[str]:
+    with chores.library.db.write() as conn:
         jobs = [NewJob(kind, {}, f"{kind} {number}") for number in range(count)]
-        return enqueue_many(conn, jobs, kinds=house.engine.kinds)
+        return enqueue_many(conn, jobs, kinds=chores.engine.kinds)
 
 
-def picked_up(house: Any, *, alone: bool = True) -> list[str]:
-    """The titles of what the lane `cpu` picks up next; the rows are released at once."""
-    runner = house.engine.jobs
-    store = runner.store_of(house.library)
-    store.look(house.engine.kinds)
-    with house.library.db.write() as conn:
+def pick_titles(chores: Any, *, alone: bool = True) -> list[str]:
+    """Return the titles of what the lane `cpu` picks up next; release the rows at once."""
+    runner = chores.engine.jobs
+    store = runner.store_of(chores.library)
+    store.look(chores.engine.kinds)
+    with chores.library.db.write() as conn:
         found = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes(), alone=alone)
         conn.exec_driver_sql("UPDATE job SET state = 'waiting', attempts = 0 WHERE state = 'running'")
     store.put_down(found)
@@ -33,54 +33,52 @@ def picked_up(house: Any, *, alone: bool = True) -> list[str]:
 
 
 @pytest.fixture
-def quick(house: Any) -> Any:
-    """A lane that has found jobs of the kind `chore-nothing` quick."""
-    house.engine.jobs.lanes["cpu"].quick["chore-nothing"] = 3
-    return house
+def quick(chores: Any) -> Any:
+    """A lane that has seen that jobs of the kind `chore-nothing` are quick."""
+    chores.engine.jobs.lanes["cpu"].quick["chore-nothing"] = 3
+    return chores
 
 
 def test_jobs_whose_kind_was_quick_are_picked_up_together(quick: Any) -> None:
     put_many(quick, "chore-nothing", 10)
-    assert picked_up(quick) == [f"chore-nothing {number}" for number in range(4)]
+    assert pick_titles(quick) == [f"chore-nothing {number}" for number in range(4)]
 
 
 def test_one_by_one_where_another_project_or_another_kind_wants_the_lane(quick: Any) -> None:
     put_many(quick, "chore-nothing", 10)
-    assert picked_up(quick, alone=False) == ["chore-nothing 0"]
+    assert pick_titles(quick, alone=False) == ["chore-nothing 0"]
     quick.put("chore-items", {"items": 1})
-    assert picked_up(quick) == ["chore-nothing 0"]
+    assert pick_titles(quick) == ["chore-nothing 0"]
 
 
 def test_an_interrupted_job_is_picked_up_alone(quick: Any) -> None:
-    """If it is what kills the engine, that must not count against others."""
+    """If that job is what kills the engine, the others must not be blamed."""
     ids = put_many(quick, "chore-nothing", 4)
     with quick.library.db.write() as conn:
         conn.exec_driver_sql(
             "UPDATE job SET state = 'running', started_at = created_at WHERE id = ?", (ids[1],)
         )
         decisions.recover(conn)
-    assert picked_up(quick) == ["chore-nothing 0", "chore-nothing 2", "chore-nothing 3"]
+    assert pick_titles(quick) == ["chore-nothing 0", "chore-nothing 2", "chore-nothing 3"]
     quick.act("job.cancel", job_id=ids[0])
-    assert picked_up(quick) == ["chore-nothing 1"]
+    assert pick_titles(quick) == ["chore-nothing 1"]
 
 
-def test_a_kind_that_another_machine_works_for_or_that_is_heavy_is_never_grouped(house: Any) -> None:
+def test_a_kind_that_another_machine_works_for_or_that_is_heavy_is_never_grouped(chores: Any) -> None:
     for number, more in enumerate(({"heavy": True}, {"needs_network": True}, {"steps_aside": True})):
         assert not JobKind(f"k{number}", "cpu", "Kind", lambda job: None, **more).may_be_grouped
-    house.engine.kinds.add(JobKind("far", "network", "Far", lambda job: None, also_lanes=("cpu",)))
-    house.engine.jobs.lanes["network"].quick["far"] = 3
-    put_many(house, "far", 3)
-    runner = house.engine.jobs
-    store = runner.store_of(house.library)
-    store.look(house.engine.kinds)
-    with house.library.db.write() as conn:
+    chores.engine.kinds.add(JobKind("far", "network", "Far", lambda job: None, also_lanes=("cpu",)))
+    chores.engine.jobs.lanes["network"].quick["far"] = 3
+    put_many(chores, "far", 3)
+    runner = chores.engine.jobs
+    store = runner.store_of(chores.library)
+    store.look(chores.engine.kinds)
+    with chores.library.db.write() as conn:
         assert len(choice.pick(runner, store, runner.lanes["network"], conn, Changes(), alone=True)) == 1
 
 
 def test_a_slow_job_among_quick_ones_delays_none(quick: Any) -> None:
-    """What was picked up with it is put back, or taken by the lane's other thread; the ends of its quick neighbours are
-    written.
-    """
+    """The others are put back or taken by the lane's second thread, and the ends of its quick neighbours are written."""
     held, reached = threading.Event(), threading.Event()
 
     def run(job: JobContext) -> None:

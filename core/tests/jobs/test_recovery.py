@@ -1,4 +1,4 @@
-"""Jobs left running are recovered: interruptions, restarts, clocks that jump, disks that refuse, releases."""
+"""Jobs that were running are recovered: after interruptions, restarts, clock jumps, disk errors, closing a project."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from armarium.store.database import Database, raw_of
 from armarium_testing.chores import chores_plugin
 
 
-def node(house: Any, job_id: str) -> dict[str, Any]:
-    with house.library.db.read() as conn:
-        view = QueueView(house.engine.jobs, house.library, conn)
+def node(chores: Any, job_id: str) -> dict[str, Any]:
+    with chores.library.db.read() as conn:
+        view = QueueView(chores.engine.jobs, chores.library, conn)
         return view.node(view.row(job_id))
 
 
-def found_running(house: Any, job_id: str) -> None:
-    """The engine stopped while the job ran, and the project is opened again."""
-    with house.library.db.write() as conn:
+def mark_interrupted(chores: Any, job_id: str) -> None:
+    """Put the project into the state in which the engine stopped while the job ran, and recover it as opening does."""
+    with chores.library.db.write() as conn:
         conn.exec_driver_sql(
             "UPDATE job SET state = 'running', lease_holder = 'another', lease_until = '2999-01-01T00:00:00.000Z', "
             "started_at = created_at WHERE id = ?",
@@ -43,159 +43,159 @@ def found_running(house: Any, job_id: str) -> None:
         decisions.recover(conn)
 
 
-def relaunch(house: Any, make_engine: Callable[..., Any]) -> None:
-    place = house.library.path
-    house.engine.close()
-    house.engine = make_engine(plugins=[chores_plugin(house.gate)], state="state-0")
-    house.library = house.engine.libraries.get(place)
+def relaunch(chores: Any, make_engine: Callable[..., Any]) -> None:
+    place = chores.library.path
+    chores.engine.close()
+    chores.engine = make_engine(plugins=[chores_plugin(chores.gate)], state="state-0")
+    chores.library = chores.engine.libraries.get(place)
 
 
-def test_two_interruptions_resume_and_the_third_fails_with_a_sentence(house: Any) -> None:
-    job_id = house.put("chore-items", {"items": 1})
+def test_two_interruptions_resume_and_the_third_fails_with_a_sentence(chores: Any) -> None:
+    job_id = chores.put("chore-items", {"items": 1})
     for time_found in (1, 2):
-        found_running(house, job_id)
-        assert house.state(job_id) == "waiting"
-        assert house.row(job_id)["interruptions"] == time_found
-    found_running(house, job_id)
-    told = node(house, job_id)
+        mark_interrupted(chores, job_id)
+        assert chores.state(job_id) == "waiting"
+        assert chores.row(job_id)["interruptions"] == time_found
+    mark_interrupted(chores, job_id)
+    told = node(chores, job_id)
     assert (told["state"], told["reason_code"]) == ("failed", "interrupted")
     assert told["reason"].startswith("The engine stopped three times while this ran")
-    house.act("job.retry", job_id=job_id)
-    assert house.row(job_id)["interruptions"] == 0
-    house.work()
-    assert house.notes(job_id) == [0]
+    chores.act("job.retry", job_id=job_id)
+    assert chores.row(job_id)["interruptions"] == 0
+    chores.work()
+    assert chores.notes(job_id) == [0]
 
 
-def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked_up(house: Any) -> None:
-    """Marked as running, it would look like one that waits for its children, if the engine stopped then."""
-    job_id = house.put("chore-items", {"items": 1})
-    runner = house.engine.jobs
-    store = runner.store_of(house.library)
-    store.look(house.engine.kinds)
+def test_a_body_that_had_ended_is_not_run_again_and_its_row_ends_as_it_is_picked_up(chores: Any) -> None:
+    """If it were marked as running, it would look like one that waits for its children, should the engine stop then."""
+    job_id = chores.put("chore-items", {"items": 1})
+    runner = chores.engine.jobs
+    store = runner.store_of(chores.library)
+    store.look(chores.engine.kinds)
     changes = Changes()
-    with house.library.db.write() as conn:
+    with chores.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET body_done = 1 WHERE id = ?", (job_id,))
         assert choice.pick(runner, store, runner.lanes["cpu"], conn, changes) == []
-    assert (house.state(job_id), changes.states, store.picked) == ("done", [job_id], {})
-    assert house.notes(job_id) == []
+    assert (chores.state(job_id), changes.states, store.picked) == ("done", [job_id], {})
+    assert chores.notes(job_id) == []
 
 
 def test_a_job_stopped_before_it_begins_returns_to_the_queue_unchanged(
-    house: Any,
+    chores: Any,
 ) -> None:
-    job_id = house.put("chore-items", {"items": 1})
-    runner = house.engine.jobs
-    store = runner.store_of(house.library)
-    store.look(house.engine.kinds)
-    with house.library.db.write() as conn:
+    job_id = chores.put("chore-items", {"items": 1})
+    runner = chores.engine.jobs
+    store = runner.store_of(chores.library)
+    store.look(chores.engine.kinds)
+    with chores.library.db.write() as conn:
         (picked,) = choice.pick(runner, store, runner.lanes["cpu"], conn, Changes())
-    assert (house.state(job_id), house.row(job_id)["attempts"]) == ("running", 1)
-    house.act("job.pause", job_id=job_id, paused=True)
+    assert (chores.state(job_id), chores.row(job_id)["attempts"]) == ("running", 1)
+    chores.act("job.pause", job_id=job_id, paused=True)
     runner.crew.write_ends(store, [(execute(runner, store, picked), picked)])
-    row = house.row(job_id)
+    row = chores.row(job_id)
     assert (row["state"], row["attempts"], row["lease_holder"], store.picked) == ("waiting", 0, None, {})
-    house.act("job.pause", job_id=job_id, paused=False)
-    house.work()
-    assert (house.state(job_id), house.notes(job_id)) == ("done", [0])
+    chores.act("job.pause", job_id=job_id, paused=False)
+    chores.work()
+    assert (chores.state(job_id), chores.notes(job_id)) == ("done", [0])
 
 
-def test_a_project_and_a_copy_of_its_folder_have_a_queue_each(house: Any) -> None:
-    first = house.library
-    house.engine.libraries.release(first.path)
+def test_a_project_and_a_copy_of_its_folder_have_a_queue_each(chores: Any) -> None:
+    first = chores.library
+    chores.engine.libraries.release(first.path)
     copied = first.path.with_name("Copied.library")
     shutil.copytree(first.path, copied)
-    first, second = house.engine.libraries.get(first.path), house.engine.libraries.get(copied)
+    first, second = chores.engine.libraries.get(first.path), chores.engine.libraries.get(copied)
     assert first.uuid == second.uuid
-    stores = [house.engine.jobs.store_of(one) for one in (first, second)]
+    stores = [chores.engine.jobs.store_of(one) for one in (first, second)]
     assert [store.path for store in stores] == [str(first.path), str(second.path)]
-    house.engine.jobs.detach(second)
-    assert house.engine.jobs.store_of(first) is stores[0]
-    house.library = first
-    job_id = house.put("chore-items", {"items": 2})
-    house.work()
-    assert house.state(job_id) == "done"
+    chores.engine.jobs.detach(second)
+    assert chores.engine.jobs.store_of(first) is stores[0]
+    chores.library = first
+    job_id = chores.put("chore-items", {"items": 2})
+    chores.work()
+    assert chores.state(job_id) == "done"
 
 
 def test_found_running_at_relaunch_it_waits_and_is_done_once(
-    house: Any, make_engine: Callable[..., Any]
+    chores: Any, make_engine: Callable[..., Any]
 ) -> None:
-    job_id = house.put("chore-items", {"items": 2})
-    with house.library.db.write() as conn:
+    job_id = chores.put("chore-items", {"items": 2})
+    with chores.library.db.write() as conn:
         conn.exec_driver_sql(
             "UPDATE job SET state = 'running', lease_holder = 'gone', started_at = created_at"
         )
-    relaunch(house, make_engine)
-    assert house.state(job_id) == "waiting"
-    house.work()
-    assert house.notes(job_id) == [0, 1]
+    relaunch(chores, make_engine)
+    assert chores.state(job_id) == "waiting"
+    chores.work()
+    assert chores.notes(job_id) == [0, 1]
 
 
-def test_cancelled_while_running_and_then_interrupted_it_is_cancelled(house: Any) -> None:
-    job_id = house.put("chore-items", {"items": 1})
-    with house.library.db.write() as conn:
+def test_cancelled_while_running_and_then_interrupted_it_is_cancelled(chores: Any) -> None:
+    job_id = chores.put("chore-items", {"items": 1})
+    with chores.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET stop = 'cancel' WHERE id = ?", (job_id,))
-    found_running(house, job_id)
-    assert house.state(job_id) == "cancelled"
+    mark_interrupted(chores, job_id)
+    assert chores.state(job_id) == "cancelled"
 
 
-def test_the_engines_end_is_no_interruption(house: Any, make_engine: Callable[..., Any]) -> None:
-    job_id = house.put("chore-gated", {"items": 3})
-    house.engine.jobs.start()
-    assert house.gate.reached.wait(10)
-    house.gate.open.set()
-    place = house.library.path
-    relaunch(house, make_engine)
-    assert house.library.path == place
-    assert house.row(job_id)["interruptions"] == 0
-    house.work()
-    assert house.notes(job_id) == [0, 1, 2]
+def test_the_engines_end_is_no_interruption(chores: Any, make_engine: Callable[..., Any]) -> None:
+    job_id = chores.put("chore-gated", {"items": 3})
+    chores.engine.jobs.start()
+    assert chores.gate.reached.wait(10)
+    chores.gate.open.set()
+    place = chores.library.path
+    relaunch(chores, make_engine)
+    assert chores.library.path == place
+    assert chores.row(job_id)["interruptions"] == 0
+    chores.work()
+    assert chores.notes(job_id) == [0, 1, 2]
 
 
-def test_release_stops_the_work_and_a_later_request_carries_on(house: Any) -> None:
-    running = house.put("chore-gated", {"items": 2})
-    waiting = [house.put("chore-gated", {"items": 1}) for _ in range(3)]
-    house.engine.jobs.start()
-    assert house.gate.reached.wait(10)
+def test_release_stops_the_work_and_a_later_request_carries_on(chores: Any) -> None:
+    running = chores.put("chore-gated", {"items": 2})
+    waiting = [chores.put("chore-gated", {"items": 1}) for _ in range(3)]
+    chores.engine.jobs.start()
+    assert chores.gate.reached.wait(10)
     time.sleep(0.1)
-    house.gate.open.set()
-    told = house.act("library.release", None, path=str(house.library.path))
+    chores.gate.open.set()
+    told = chores.act("library.release", None, path=str(chores.library.path))
     assert told["status"] == "released"
     assert told["jobs_stopped"] >= 1
-    house.library = house.engine.libraries.get(house.library.path)
-    house.work()
-    assert house.notes(running) == [0, 1]
-    assert [house.state(one) for one in waiting] == ["done"] * 3
+    chores.library = chores.engine.libraries.get(chores.library.path)
+    chores.work()
+    assert chores.notes(running) == [0, 1]
+    assert [chores.state(one) for one in waiting] == ["done"] * 3
 
 
-def test_a_body_that_does_not_stop_in_time_can_write_no_more(house: Any) -> None:
-    job_id = house.put("chore-gated", {"items": 2})
-    house.engine.jobs.start()
-    assert house.gate.reached.wait(10)
-    stopped, waiting = house.engine.jobs.detach(house.library, timeout=0.2)
+def test_a_body_that_does_not_stop_in_time_can_write_no_more(chores: Any) -> None:
+    job_id = chores.put("chore-gated", {"items": 2})
+    chores.engine.jobs.start()
+    assert chores.gate.reached.wait(10)
+    stopped, waiting = chores.engine.jobs.detach(chores.library, timeout=0.2)
     assert (stopped, waiting) == (1, 0)
-    house.gate.open.set()
+    chores.gate.open.set()
     time.sleep(0.3)
-    assert house.notes(job_id) == []
-    house.engine.jobs.attach(house.library)
-    assert house.row(job_id)["interruptions"] == 1
-    house.work()
-    assert house.notes(job_id) == [0, 1]
+    assert chores.notes(job_id) == []
+    chores.engine.jobs.attach(chores.library)
+    assert chores.row(job_id)["interruptions"] == 1
+    chores.work()
+    assert chores.notes(job_id) == [0, 1]
 
 
-def test_detach_of_what_was_never_attached_counts_nothing(house: Any) -> None:
-    house.engine.jobs.detach(house.library)
-    assert house.engine.jobs.detach(house.library) == (0, 0)
+def test_detach_of_what_was_never_attached_counts_nothing(chores: Any) -> None:
+    chores.engine.jobs.detach(chores.library)
+    assert chores.engine.jobs.detach(chores.library) == (0, 0)
 
 
 YEARS = ("1999-01-01T00:00:00.000Z", "2040-01-01T00:00:00.000Z")
 
 
 @pytest.mark.parametrize("moment", YEARS)
-def test_a_clock_that_jumps_loses_and_repeats_nothing(house: Any, monkeypatch: Any, moment: str) -> None:
-    running = house.put("chore-gated", {"items": 2})
-    put_off = house.put("chore-later")
-    house.engine.jobs.start()
-    assert house.gate.reached.wait(10)
+def test_a_clock_that_jumps_loses_and_repeats_nothing(chores: Any, monkeypatch: Any, moment: str) -> None:
+    running = chores.put("chore-gated", {"items": 2})
+    put_off = chores.put("chore-later")
+    chores.engine.jobs.start()
+    assert chores.gate.reached.wait(10)
     for module in (
         "ids",
         "jobs.queue",
@@ -206,129 +206,129 @@ def test_a_clock_that_jumps_loses_and_repeats_nothing(house: Any, monkeypatch: A
         "jobs.queue_view",
     ):
         monkeypatch.setattr(f"armarium.{module}.now", lambda: moment)
-    later = [house.put("chore-items", {"items": 1}) for _ in range(3)]
-    house.engine.jobs.keeper.beat()
-    assert house.row(running)["interruptions"] == 0
-    house.gate.open.set()
-    house.work()
-    assert house.notes(running) == [0, 1]
-    assert [house.notes(one) for one in later] == [[0]] * 3
-    assert house.state(put_off) == "failed"
-    assert [house.row(one)["finished_at"] for one in later] == [moment] * 3
+    later = [chores.put("chore-items", {"items": 1}) for _ in range(3)]
+    chores.engine.jobs.keeper.beat()
+    assert chores.row(running)["interruptions"] == 0
+    chores.gate.open.set()
+    chores.work()
+    assert chores.notes(running) == [0, 1]
+    assert [chores.notes(one) for one in later] == [[0]] * 3
+    assert chores.state(put_off) == "failed"
+    assert [chores.row(one)["finished_at"] for one in later] == [moment] * 3
 
 
-def test_age_is_the_order_of_the_queue_not_of_the_clock(house: Any, monkeypatch: Any) -> None:
+def test_age_is_the_order_of_the_queue_not_of_the_clock(chores: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("armarium.jobs.queue.now", lambda: YEARS[1])
-    first = house.put("chore-items", {"items": 1})
+    first = chores.put("chore-items", {"items": 1})
     monkeypatch.setattr("armarium.jobs.queue.now", lambda: YEARS[0])
-    second = house.put("chore-items", {"items": 1})
-    with house.library.db.read() as conn:
+    second = chores.put("chore-items", {"items": 1})
+    with chores.library.db.read() as conn:
         raw = raw_of(conn)
-        kind = house.engine.kinds.require("chore-items")
+        kind = chores.engine.kinds.require("chore-items")
         assert [c.id for c in select(raw, lane_question(kind, "cpu"), limit=2)] == [first, second]
 
 
-def test_the_lease_of_a_row_nobody_works_on_expires(house: Any) -> None:
-    house.engine.jobs.start()
-    job_id = house.put("chore-unknown-yet", kinds=None)
-    with house.library.db.write() as conn:
+def test_the_lease_of_a_row_nobody_works_on_expires(chores: Any) -> None:
+    chores.engine.jobs.start()
+    job_id = chores.put("chore-unknown-yet", kinds=None)
+    with chores.library.db.write() as conn:
         conn.exec_driver_sql(
             "UPDATE job SET state = 'running', lease_holder = ?, lease_until = '2001-01-01T00:00:00.000Z', "
             "started_at = created_at WHERE id = ?",
-            (house.engine.jobs.holder, job_id),
+            (chores.engine.jobs.holder, job_id),
         )
-    house.engine.jobs.keeper.beat()
-    assert house.state(job_id) == "waiting"
+    chores.engine.jobs.keeper.beat()
+    assert chores.state(job_id) == "waiting"
 
 
-def test_put_off_it_waits_says_why_and_fails_when_it_was_too_often(house: Any) -> None:
-    job_id = house.put("chore-later")
-    house.engine.jobs.start()
+def test_a_postponed_job_waits_with_a_reason_and_fails_after_too_many_times(chores: Any) -> None:
+    job_id = chores.put("chore-later")
+    chores.engine.jobs.start()
     deadline = time.monotonic() + 5
-    while house.row(job_id)["not_before"] is None and time.monotonic() < deadline:
+    while chores.row(job_id)["not_before"] is None and time.monotonic() < deadline:
         time.sleep(0.005)
-    told = node(house, job_id)
+    told = node(chores, job_id)
     assert told["reason_code"] in ("retry-later", "lane")
     assert "The far side is busy." in (told["reason"] or "The far side is busy.")
-    with house.library.db.read() as conn:
+    with chores.library.db.read() as conn:
         raw = raw_of(conn)
         assert next_due(raw) is None or next_due(raw) <= 0.2
-    house.work()
-    told = node(house, job_id)
+    chores.work()
+    told = node(chores, job_id)
     assert told["state"] == "failed"
     assert told["reason"] == "The far side is busy. Tried 3 times; retry it when that has changed."
     assert RetryLater("x", seconds=10**9).seconds == 3600
 
 
-def test_an_unknown_error_fails_in_general_words_and_says_nothing_of_the_source(
-    house: Any, caplog: pytest.LogCaptureFixture
+def test_an_unknown_error_fails_in_general_words_without_words_of_the_source(
+    chores: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    job_id = house.put("chore-broken", {"items": 1})
+    job_id = chores.put("chore-broken", {"items": 1})
     with caplog.at_level(logging.DEBUG):
-        house.work()
-    told = node(house, job_id)
+        chores.work()
+    told = node(chores, job_id)
     assert told["state"] == "failed"
     assert told["reason"].startswith(
         "The work chore-broken failed with an unexpected error inside the engine (ValueError in "
     )
     assert "break_down" in caplog.text
     assert "Konrad" not in caplog.text
-    with house.library.db.read() as conn:
+    with chores.library.db.read() as conn:
         assert "Konrad" not in str(conn.exec_driver_sql("SELECT * FROM job_log").fetchall())
 
 
-def test_a_disk_that_takes_no_file_is_refused_with_a_sentence(house: Any) -> None:
+def test_a_disk_that_takes_no_file_is_refused_with_a_sentence(chores: Any) -> None:
     def fill(job: Any) -> None:
         raise OSError(errno.ENOSPC, "no")
 
-    house.engine.kinds.add(JobKind("chore-filling", "cpu", "Filling", fill))
-    job_id = house.put("chore-filling")
-    house.work()
-    told = node(house, job_id)
+    chores.engine.kinds.add(JobKind("chore-filling", "cpu", "Filling", fill))
+    job_id = chores.put("chore-filling")
+    chores.work()
+    told = node(chores, job_id)
     assert (told["state"], told["reason_code"]) == ("failed", "disk_full")
     assert told["reason"].startswith("The disk is full; the file was not kept.")
 
 
-def test_too_little_memory_is_refused_with_a_sentence(house: Any) -> None:
+def test_too_little_memory_is_refused_with_a_sentence(chores: Any) -> None:
     def devour(job: Any) -> None:
         raise MemoryError
 
-    house.engine.kinds.add(JobKind("huge", "cpu", "Huge", devour))
-    job_id = house.put("huge")
-    house.work()
-    assert node(house, job_id)["reason"].startswith("There was not enough memory for this")
+    chores.engine.kinds.add(JobKind("huge", "cpu", "Huge", devour))
+    job_id = chores.put("huge")
+    chores.work()
+    assert node(chores, job_id)["reason"].startswith("There was not enough memory for this")
 
 
-def test_stored_arguments_that_no_longer_fit_fail_with_a_sentence(house: Any) -> None:
-    job_id = house.put("chore-items", {"items": "many"}, kinds=None)
-    house.work()
-    assert "do not fit the work chore-items (at items)" in node(house, job_id)["reason"]
+def test_stored_arguments_that_no_longer_fit_fail_with_a_sentence(chores: Any) -> None:
+    job_id = chores.put("chore-items", {"items": "many"}, kinds=None)
+    chores.work()
+    assert "do not fit the work chore-items (at items)" in node(chores, job_id)["reason"]
 
 
-def test_an_end_that_a_full_disk_refused_is_written_later(house: Any, monkeypatch: Any) -> None:
+def test_an_end_that_a_full_disk_refused_is_written_later(chores: Any, monkeypatch: Any) -> None:
     plain = Database.write
     full = {"yes": False}
 
     def write(self: Database) -> Any:
-        if full["yes"] and self is house.library.db:
+        if full["yes"] and self is chores.library.db:
             raise Unavailable("The disk that holds it is full; nothing was changed.", code="disk_full")
         return plain(self)
 
     monkeypatch.setattr(Database, "write", write)
-    job_id = house.put("chore-gated", {"items": 1})
-    house.engine.jobs.start()
-    assert house.gate.reached.wait(10)
+    job_id = chores.put("chore-gated", {"items": 1})
+    chores.engine.jobs.start()
+    assert chores.gate.reached.wait(10)
     full["yes"] = True
-    house.gate.open.set()
+    chores.gate.open.set()
     time.sleep(0.5)
-    assert house.state(job_id) == "running"
+    assert chores.state(job_id) == "running"
     full["yes"] = False
-    house.work()
-    # The item could not be written: the job failed with a sentence, and a retry does it.
-    assert house.row(job_id)["reason_code"] == "disk_full"
-    house.act("job.retry", job_id=job_id)
-    house.work()
-    assert house.notes(job_id) == [0]
+    chores.work()
+    # The item could not be written, so the job fails with a sentence; a retry completes it.
+    assert chores.row(job_id)["reason_code"] == "disk_full"
+    chores.act("job.retry", job_id=job_id)
+    chores.work()
+    assert chores.notes(job_id) == [0]
 
 
 def test_a_stop_is_no_error_a_body_would_swallow() -> None:
@@ -337,7 +337,7 @@ def test_a_stop_is_no_error_a_body_would_swallow() -> None:
 
 
 def test_work_that_a_plugin_queues_at_opening_starts(make_engine: Callable[..., Any], tmp_path: Path) -> None:
-    """Also when the keeper looked for work before it was there, and nothing happens afterwards."""
+    """Even if the queue looked for work before the job existed and nothing happens afterwards."""
 
     def queue_late(engine: Any, library: Any) -> None:
         time.sleep(0.4)

@@ -1,4 +1,4 @@
-"""How long a serving engine stays up: what keeps it, what does not, and how it stops."""
+"""How long a serving engine stays up: what keeps it running, what does not, and how it stops."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
 from armarium.web.serving import count_requests
 
-from .conftest import House
+from .conftest import ChoresProject
 
 PLENTY = 3600.0
 
 
 @pytest.fixture
-def serving(house: House) -> House:
-    """The engine of the house in the background, without a request for an hour."""
-    house.engine.stay.serving = True
-    house.engine.stay.rest_seconds = 600.0
-    house.engine.stay._last = time.monotonic() - PLENTY
-    house.engine.jobs.start()
-    return house
+def serving(chores: ChoresProject) -> ChoresProject:
+    """The engine of chores in the background, without a request for an hour."""
+    chores.engine.stay.serving = True
+    chores.engine.stay.rest_seconds = 600.0
+    chores.engine.stay._last = time.monotonic() - PLENTY
+    chores.engine.jobs.start()
+    return chores
 
 
 def within(seconds: float, is_so: Any) -> None:
@@ -38,7 +38,7 @@ def within(seconds: float, is_so: Any) -> None:
         time.sleep(0.01)
 
 
-def test_an_idle_engine_stops_and_one_with_a_recent_request_stays(serving: House) -> None:
+def test_an_idle_engine_stops_and_one_with_a_recent_request_stays(serving: ChoresProject) -> None:
     stay = serving.engine.stay
     assert stay.is_over()
     stay._last = time.monotonic()
@@ -46,7 +46,7 @@ def test_an_idle_engine_stops_and_one_with_a_recent_request_stays(serving: House
     assert stay.describe()["goes_in_seconds"] == 600.0
 
 
-def test_an_engine_that_a_person_serves_stays_until_asked_to_stop(serving: House) -> None:
+def test_an_engine_that_a_person_serves_stays_until_asked_to_stop(serving: ChoresProject) -> None:
     serving.engine.stay.rest_seconds = None
     assert not serving.engine.stay.is_over()
     assert serving.engine.stay.describe()["stays_because"] == "It serves until it is stopped."
@@ -54,7 +54,7 @@ def test_an_engine_that_a_person_serves_stays_until_asked_to_stop(serving: House
     assert serving.engine.stay.is_over()
 
 
-def test_work_in_progress_keeps_it_and_it_is_over_when_that_is_done(serving: House) -> None:
+def test_work_in_progress_keeps_it_and_it_is_over_when_that_is_done(serving: ChoresProject) -> None:
     job = serving.put("chore-gated", {"items": 2}, title="Read two pages")
     assert serving.gate.reached.wait(20)
     stay = serving.engine.stay
@@ -65,7 +65,7 @@ def test_work_in_progress_keeps_it_and_it_is_over_when_that_is_done(serving: Hou
     within(20, stay.is_over)
 
 
-def test_what_waits_for_the_machine_keeps_it_and_what_is_paused_does_not(serving: House) -> None:
+def test_what_waits_for_the_machine_keeps_it_and_what_is_paused_does_not(serving: ChoresProject) -> None:
     stay = serving.engine.stay
     serving.machine.battery = True
     job = serving.put("chore-heavy", {"items": 1})
@@ -79,7 +79,7 @@ def test_what_waits_for_the_machine_keeps_it_and_what_is_paused_does_not(serving
     assert stay.is_over()
 
 
-def test_what_was_put_off_beyond_the_rest_does_not_keep_it(serving: House) -> None:
+def test_what_was_put_off_beyond_the_rest_does_not_keep_it(serving: ChoresProject) -> None:
     stay = serving.engine.stay
     for seconds, over in ((300, False), (3000, True)):
         soon = timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
@@ -93,14 +93,14 @@ def test_what_was_put_off_beyond_the_rest_does_not_keep_it(serving: House) -> No
         assert stay.is_over() is over, seconds
 
 
-def test_what_cannot_come_without_the_network_does_not_keep_one_held_off_it(serving: House) -> None:
+def test_what_cannot_come_without_the_network_does_not_keep_one_held_off_it(serving: ChoresProject) -> None:
     object.__setattr__(serving.engine.settings, "local_only", True)
     serving.put("chore-online", {"items": 1})
     assert serving.engine.stay.is_over()
 
 
 def test_asked_to_stop_it_finishes_the_item_in_progress_begins_no_other_and_names_what_is_left(
-    serving: House,
+    serving: ChoresProject,
 ) -> None:
     job = serving.put("chore-gated", {"items": 3})
     assert serving.gate.reached.wait(20)
@@ -112,7 +112,7 @@ def test_asked_to_stop_it_finishes_the_item_in_progress_begins_no_other_and_name
     assert not stay.asked_to_go
     assert stay.ask_to_go() == [str(serving.library.path)]
     assert not stay.is_over()
-    # A person who pauses or resumes a job meanwhile does not start it again.
+    # Pausing or resuming a job meanwhile does not start it again.
     serving.act("job.pause", job_id=job, paused=True)
     serving.act("job.pause", job_id=job, paused=False)
     assert not stay.is_over()
@@ -123,7 +123,9 @@ def test_asked_to_stop_it_finishes_the_item_in_progress_begins_no_other_and_name
     assert serving.row(job)["interruptions"] == 0
 
 
-def test_a_project_opened_while_the_engine_stops_starts_no_work(serving: House, tmp_path: Any) -> None:
+def test_a_project_opened_while_the_engine_stops_starts_no_work(
+    serving: ChoresProject, tmp_path: Any
+) -> None:
     serving.engine.stay.ask_to_go()
     serving.engine.run(None, "library.create", {"path": str(tmp_path / "Late.library")}, LOCAL_OWNER)
     late: Library = serving.engine.libraries.get(tmp_path / "Late.library")
@@ -135,13 +137,13 @@ def test_a_project_opened_while_the_engine_stops_starts_no_work(serving: House, 
     assert serving.engine.stay.is_over()
 
 
-def test_an_engine_inside_another_program_is_not_its_own_to_stop(house: House) -> None:
+def test_an_engine_inside_another_program_is_not_its_own_to_stop(chores: ChoresProject) -> None:
     with pytest.raises(Conflict) as refused:
-        house.engine.stay.ask_to_go()
+        chores.engine.stay.ask_to_go()
     assert refused.value.code == "not_serving"
 
 
-def test_a_current_request_keeps_the_engine_up_and_a_late_one_is_refused(serving: House) -> None:
+def test_a_current_request_keeps_the_engine_up_and_a_late_one_is_refused(serving: ChoresProject) -> None:
     stay = serving.engine.stay
     stay.rest_seconds = 0.05
     answered: list[str] = []

@@ -1,1 +1,1 @@
-"""The core over HTTP: what every route promises, and each subject by itself."""
+"""The core over HTTP: what every route promises, and each subject on its own."""

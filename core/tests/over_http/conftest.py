@@ -1,4 +1,4 @@
-"""The core's HTTP interface without families: an app, a way to send it any request, and a project."""
+"""Fixtures for the core's HTTP interface without families: an app, a way to send it any request, and a project."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from armarium_testing.fixtures import OWNER_TOKEN
 
 @dataclass(frozen=True)
 class Reply:
-    """The answer: status, headers by lower-case name (the last of each), all headers, body."""
+    """An answer: status, headers by lower-case name (the last of each), all headers, body."""
 
     status: int
     headers: dict[str, str]
@@ -38,7 +38,7 @@ class Reply:
         return self.json.get("code") if self.body else None
 
 
-class Asker:
+class AppClient:
     """Sends requests to an ASGI app directly: any header, any client address, in any combination, without a server."""
 
     def __init__(self, app: FastAPI) -> None:
@@ -64,7 +64,7 @@ class Asker:
         client: tuple[str, int] | None = ("127.0.0.1", 50000),
         query: str = "",
     ) -> Coroutine[Any, Any, Reply]:
-        """Return the pending answer, for tests that send several requests at once."""
+        """Return the request without waiting for its answer, for tests that send several at once."""
         sent = [] if host is None else [(b"host", host.encode("latin-1"))]
         if token is not None:
             sent.append((b"authorization", f"Bearer {token}".encode()))
@@ -121,14 +121,14 @@ class Asker:
 
 @pytest.fixture
 def core_engine(make_engine: Callable[..., Engine]) -> Engine:
-    """The core alone."""
+    """An engine with the core only."""
     return make_engine(plugins=[])
 
 
 @pytest.fixture
-def ask(core_engine: Engine) -> Asker:
+def ask(core_engine: Engine) -> AppClient:
     """Sends requests to the core's app; by default as the owner, from this machine."""
-    return Asker(create_app(engine=core_engine))
+    return AppClient(create_app(engine=core_engine))
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def project(core_engine: Engine, tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def device(ask: Asker) -> Callable[..., str]:
+def device(ask: AppClient) -> Callable[..., str]:
     """`device("viewer")` pairs a device with that role; returns its token."""
 
     def pair(role: str = "editor", libraries: Any = "all") -> str:

@@ -1,4 +1,4 @@
-"""Routes that actions declare: what they accept and answer over HTTP, what the description says, and which are refused."""
+"""Routes declared on actions: what they accept and answer over HTTP, how they are described, and which are refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium.web.app import create_app
 from armarium_testing import shelf
 from armarium_testing.shelf import shelf_plugin
 
-from .conftest import Asker
+from .conftest import AppClient
 
 
 def _with_routes(**routes: Route) -> Plugin:
@@ -28,31 +28,33 @@ def _with_routes(**routes: Route) -> Plugin:
 
 
 @pytest.fixture
-def asker(make_engine: Any) -> Asker:
+def asker(make_engine: Any) -> AppClient:
     routes = {
         "create": Route("POST", "/api/shelves", status=201),
         "change": Route("PATCH", "/api/shelf-books/{book}", fields={"book": "id"}),
         "add": Route("POST", "/api/shelves/{shelf_id}/books"),
         "clear": Route("DELETE", "/api/shelves/{shelf_id}", fields={"shelf_id": "id"}, name="remove"),
     }
-    return Asker(create_app(engine=make_engine(plugins=[_with_routes(**routes)])))
+    return AppClient(create_app(engine=make_engine(plugins=[_with_routes(**routes)])))
 
 
 @pytest.fixture
-def at(asker: Asker, tmp_path: Any) -> str:
+def at(asker: AppClient, tmp_path: Any) -> str:
     path = str(tmp_path / "P.library")
     assert asker("POST", "/api/library", json={"path": path, "name": "P"}).status == 200
     return path
 
 
-def test_the_parameters_come_from_path_and_body_and_the_answer_names_the_step(asker: Asker, at: str) -> None:
+def test_the_parameters_come_from_path_and_body_and_the_answer_names_the_step(
+    asker: AppClient, at: str
+) -> None:
     made = asker("POST", "/api/shelves", json={"name": "A"}, library=at)
     assert made.status == 201
     assert made.json["audit_id"] == made.headers["x-service-audit-id"]
     identity = made.json["id"]
     book = asker("POST", f"/api/shelves/{identity}/books", json={"title": "One"}, library=at).json["id"]
 
-    # Only what was sent is changed: the notes stay.
+    # Only the fields that were sent are changed: the notes stay.
     assert asker("PATCH", f"/api/shelf-books/{book}", json={"notes": "kept"}, library=at).status == 200
     changed = asker("PATCH", f"/api/shelf-books/{book}", json={"title": "Two"}, library=at)
     assert set(changed.json) == {"audit_id"}
@@ -73,20 +75,22 @@ def test_the_parameters_come_from_path_and_body_and_the_answer_names_the_step(as
         (None, "body"),
     ],
 )
-def test_what_the_body_may_not_hold_is_refused_by_name(asker: Asker, at: str, body: Any, where: str) -> None:
+def test_what_the_body_may_not_hold_is_refused_by_name(
+    asker: AppClient, at: str, body: Any, where: str
+) -> None:
     reply = asker("POST", "/api/shelves/s/books", json=body, library=at)
     assert reply.status == 422
     assert where in reply.json["detail"]
 
 
-def test_refusals_of_the_action_are_the_routes(asker: Asker, at: str) -> None:
+def test_refusals_of_the_action_are_the_routes(asker: AppClient, at: str) -> None:
     assert asker("POST", "/api/shelves/none/books", json={"title": "One"}, library=at).status == 404
     assert asker("POST", "/api/shelves", json={"name": "A"}).code == "library_required"
     assert asker("POST", "/api/shelves", json={"name": "A"}, library=at, token=None).status == 401
     assert asker("DELETE", "/api/shelves", library=at).status == 405
 
 
-def test_the_description_names_body_answer_and_operation(asker: Asker) -> None:
+def test_the_description_names_body_answer_and_operation(asker: AppClient) -> None:
     document = asker.app.openapi()
     add = document["paths"]["/api/shelves/{shelf_id}/books"]["post"]
     schemas = document["components"]["schemas"]
@@ -125,7 +129,7 @@ def shelves_named(conn: Connection, name: str, most: Annotated[int, Query(ge=1)]
 
 def test_a_query_is_a_get(make_engine: Any, tmp_path: Any) -> None:
     plugin = replace(_with_routes(create=Route("POST", "/api/shelves")), queries=(shelves_named,))
-    ask = Asker(create_app(engine=make_engine(plugins=[plugin])))
+    ask = AppClient(create_app(engine=make_engine(plugins=[plugin])))
     at = str(tmp_path / "P.library")
     ask("POST", "/api/library", json={"path": at, "name": "P"})
     for name in ("A1", "A2", "B"):
@@ -182,7 +186,7 @@ def shelves_beginning(
 
 def test_a_query_may_take_a_body_and_is_given_project_and_engine(make_engine: Any, tmp_path: Any) -> None:
     plugin = replace(_with_routes(create=Route("POST", "/api/shelves")), queries=(shelves_beginning,))
-    ask = Asker(create_app(engine=make_engine(plugins=[plugin])))
+    ask = AppClient(create_app(engine=make_engine(plugins=[plugin])))
     at = str(tmp_path / "P.library")
     ask("POST", "/api/library", json={"path": at, "name": "P"})
     for name in ("A1", "B1", "C1"):

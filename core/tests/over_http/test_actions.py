@@ -16,14 +16,14 @@ from armarium.projects.libraries import Library
 from armarium.web.app import create_app
 from armarium.web.http import json_response, takes_upload
 
-from .conftest import Asker
+from .conftest import AppClient
 
 AUDIT = "/api/actions/audit"
 
 
 @pytest.fixture
-def rename(ask: Asker, project: Library) -> Callable[[str], str]:
-    """Renames the project; the step's audit id."""
+def rename(ask: AppClient, project: Library) -> Callable[[str], str]:
+    """Renames the project; returns the step's audit id."""
 
     def call(name: str, **headers: Any) -> str:
         reply = ask("PATCH", "/api/library/settings", library=project.path, json={"name": name}, **headers)
@@ -32,7 +32,7 @@ def rename(ask: Asker, project: Library) -> Callable[[str], str]:
     return call
 
 
-def test_every_action_is_described(ask: Asker) -> None:
+def test_every_action_is_described(ask: AppClient) -> None:
     found = {entry["name"]: entry for entry in ask("GET", "/api/actions/registry").json["items"]}
     for name in (
         "library.create",
@@ -60,7 +60,7 @@ def test_every_action_is_described(ask: Asker) -> None:
 
 
 def test_the_descriptions_are_made_once(engine: Engine) -> None:
-    """Each is two JSON Schemas, and agents request the list often."""
+    """Each description is two JSON Schemas, and agents request the list often."""
     found = engine.actions.describe()
     assert engine.actions.describe() is found
     known = engine.actions.get("library.create")
@@ -68,7 +68,7 @@ def test_the_descriptions_are_made_once(engine: Engine) -> None:
     assert "library.create_again" in {entry["name"] for entry in engine.actions.describe()}
 
 
-def test_any_action_is_invoked_by_name(ask: Asker, project: Library) -> None:
+def test_any_action_is_invoked_by_name(ask: AppClient, project: Library) -> None:
     engine_wide = ask(
         "POST", "/api/actions/invoke", json={"name": "compute.set", "params": {"priority": "fast"}}
     )
@@ -104,13 +104,13 @@ def test_any_action_is_invoked_by_name(ask: Asker, project: Library) -> None:
     ],
 )
 def test_what_cannot_be_invoked_is_refused(
-    ask: Asker, project: Library, body: dict[str, Any], status: int, code: str
+    ask: AppClient, project: Library, body: dict[str, Any], status: int, code: str
 ) -> None:
     reply = ask("POST", "/api/actions/invoke", library=project.path, json=body)
     assert (reply.status, reply.code) == (status, code)
 
 
-def test_the_log_is_paged_and_filtered(ask: Asker, project: Library, rename: Callable[..., str]) -> None:
+def test_the_log_is_paged_and_filtered(ask: AppClient, project: Library, rename: Callable[..., str]) -> None:
     first = rename("one", headers={"X-Service-Client": "desk", "X-Service-Origin-Window": "w1"})
     others = [rename(name) for name in ("two", "three", "four")]
     page = ask("GET", AUDIT, library=project.path, query="action=library.set&limit=3").json
@@ -143,13 +143,15 @@ def test_the_log_is_paged_and_filtered(ask: Asker, project: Library, rename: Cal
 @pytest.mark.parametrize(
     "query", ["limit=0", "limit=1001", "offset=-1", "since=yesterday", "undone=maybe", "scope=x"]
 )
-def test_a_filter_out_of_range_is_422(ask: Asker, project: Library, query: str) -> None:
+def test_a_filter_out_of_range_is_422(ask: AppClient, project: Library, query: str) -> None:
     reply = ask("GET", AUDIT, library=project.path, query=query)
     assert (reply.status, reply.code) == (422, "invalid_request")
     assert reply.json["errors"][0]["loc"][0] == "query"
 
 
-def test_the_engines_own_log_is_the_owners(ask: Asker, project: Library, device: Callable[..., str]) -> None:
+def test_the_engines_own_log_is_the_owners(
+    ask: AppClient, project: Library, device: Callable[..., str]
+) -> None:
     rows = ask("GET", AUDIT, query="scope=engine&action=library.create").json["items"]
     assert [row["action_name"] for row in rows] == ["library.create"]
     assert ask("GET", AUDIT, token=device("editor"), query="scope=engine").json["code"] == "owner_only"
@@ -159,7 +161,7 @@ def test_the_engines_own_log_is_the_owners(ask: Asker, project: Library, device:
     assert (one["changes"][0]["table"], one["changes"][0]["op"]) == ("library_known", "insert")
 
 
-def test_one_step_tells_what_it_changed(ask: Asker, project: Library, rename: Callable[..., str]) -> None:
+def test_one_step_lists_its_changes(ask: AppClient, project: Library, rename: Callable[..., str]) -> None:
     first, second = rename("one"), rename("two")
     cleared = ask("PATCH", "/api/library/settings", library=project.path, json={"name": None}).json[
         "audit_id"
@@ -188,7 +190,7 @@ def test_one_step_tells_what_it_changed(ask: Asker, project: Library, rename: Ca
     )
 
 
-def test_a_large_step_is_shown_in_pages(ask: Asker, project: Library) -> None:
+def test_a_large_step_is_shown_in_pages(ask: AppClient, project: Library) -> None:
     everything = {
         "name": "B",
         "reading_rule": "relaxed",
@@ -206,7 +208,7 @@ def test_a_large_step_is_shown_in_pages(ask: Asker, project: Library) -> None:
     assert sorted(keys) == sorted(everything)
 
 
-def test_an_unknown_step_is_404(ask: Asker, project: Library) -> None:
+def test_an_unknown_step_is_404(ask: AppClient, project: Library) -> None:
     assert ask("GET", f"{AUDIT}/none", library=project.path).json["code"] == "unknown_step"
     reply = ask("POST", f"{AUDIT}/none/undo", library=project.path)
     assert (reply.status, reply.code, reply.json["reason"], reply.json["audit_id"]) == (
@@ -218,7 +220,7 @@ def test_an_unknown_step_is_404(ask: Asker, project: Library) -> None:
     assert ask("POST", f"{AUDIT}/none/undo").json["code"] == "library_required"
 
 
-def test_undo_redo_and_their_refusals(ask: Asker, project: Library, rename: Callable[..., str]) -> None:
+def test_undo_redo_and_their_refusals(ask: AppClient, project: Library, rename: Callable[..., str]) -> None:
     first, second = rename("one"), rename("two")
 
     def name() -> str:
@@ -241,18 +243,18 @@ def test_undo_redo_and_their_refusals(ask: Asker, project: Library, rename: Call
 
 
 @pytest.mark.parametrize("ids", [[], ["x"] * 10_001, "x", [1], [None]])
-def test_a_set_names_one_to_ten_thousand_steps(ask: Asker, project: Library, ids: Any) -> None:
+def test_a_set_names_one_to_ten_thousand_steps(ask: AppClient, project: Library, ids: Any) -> None:
     assert ask("POST", f"{AUDIT}/undo", library=project.path, json={"audit_ids": ids}).status == 422
 
 
-def test_an_engine_wide_step_is_undone_with_or_without_a_project(ask: Asker, project: Library) -> None:
+def test_an_engine_wide_step_is_undone_with_or_without_a_project(ask: AppClient, project: Library) -> None:
     for library in (None, project.path):
         step = ask("PUT", "/api/settings/compute", json={"priority": "fast"}).json["audit_id"]
         assert ask("POST", f"{AUDIT}/{step}/undo", library=library).status == 200
 
 
 def test_a_viewer_undoes_nothing(
-    ask: Asker, project: Library, rename: Callable[..., str], device: Any
+    ask: AppClient, project: Library, rename: Callable[..., str], device: Any
 ) -> None:
     step = rename("one")
     reply = ask("POST", f"{AUDIT}/{step}/undo", token=device("viewer"), library=project.path)
@@ -260,8 +262,8 @@ def test_a_viewer_undoes_nothing(
 
 
 @pytest.mark.parametrize("undone", [0, 1])
-def test_the_log_tells_of_a_mark_changed_behind_the_engines_back(
-    ask: Asker, project: Library, rename: Callable[..., str], undone: int
+def test_the_log_reveals_a_mark_changed_outside_the_engine(
+    ask: AppClient, project: Library, rename: Callable[..., str], undone: int
 ) -> None:
     stands, taken_back = rename("one"), rename("two")
     undo = ask("POST", f"{AUDIT}/{taken_back}/undo", library=project.path).json["audit_id"]
@@ -278,8 +280,8 @@ def test_the_log_tells_of_a_mark_changed_behind_the_engines_back(
     assert ("no step undid it" if undone else "a later step undid it") in broken["detail"]
 
 
-def test_the_chain_tells_of_a_row_changed_behind_the_engines_back(
-    ask: Asker, project: Library, rename: Callable[..., str]
+def test_the_chain_reveals_a_row_changed_outside_the_engine(
+    ask: AppClient, project: Library, rename: Callable[..., str]
 ) -> None:
     step = rename("one")
     whole = ask("GET", f"{AUDIT}/verify", library=project.path).json
@@ -299,7 +301,7 @@ def test_the_chain_tells_of_a_row_changed_behind_the_engines_back(
 
 
 def test_bodies_have_a_limit(make_engine: Callable[..., Engine]) -> None:
-    ask = Asker(create_app(engine=make_engine(plugins=[], max_body_bytes=2000, max_upload_bytes=4000)))
+    ask = AppClient(create_app(engine=make_engine(plugins=[], max_body_bytes=2000, max_upload_bytes=4000)))
     large = b'{"name": "' + b"x" * 3000 + b'"}'
     whole = ask("POST", "/api/actions/invoke", body=large, content_type="application/json")
     assert (whole.status, whole.code, whole.json["limit"]) == (413, "too_large", 2000)
@@ -337,7 +339,7 @@ def test_an_upload_route_takes_what_json_may_not(make_engine: Callable[..., Engi
         max_body_bytes=2000,
         max_upload_bytes=4000,
     )
-    ask = Asker(create_app(engine=engine))
+    ask = AppClient(create_app(engine=engine))
     kind = "application/octet-stream"
     assert ask("POST", "/api/raw", body=b"x" * 3000, content_type=kind).json == {"bytes": 3000}
     assert ask("POST", "/api/raw", body=[b"x" * 1500] * 2, content_type=kind).json == {"bytes": 3000}

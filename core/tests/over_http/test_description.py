@@ -1,4 +1,4 @@
-"""The published description and the switch: every route is described, and is found as FastAPI would find it."""
+"""The published description and the routing: every route is described, and the same route is found as by FastAPI."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from armarium.web.gate import CREDENTIAL_PATH, OPEN_PATHS
 from armarium.web.http import json_response
 from armarium.web.routing import Switch, routes_of
 
-from .conftest import Asker
+from .conftest import AppClient
 
 
 @pytest.fixture
-def whole(make_engine: Callable[..., Engine]) -> Asker:
-    return Asker(create_app(engine=make_engine()))
+def whole(make_engine: Callable[..., Engine]) -> AppClient:
+    return AppClient(create_app(engine=make_engine()))
 
 
 def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -37,7 +37,7 @@ def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]
     ]
 
 
-def test_every_route_says_what_it_is_what_it_answers_and_what_it_refuses(whole: Asker) -> None:
+def test_every_route_has_a_summary_its_answer_and_its_refusals(whole: AppClient) -> None:
     document = whole("GET", "/openapi.json", token=None).json
     seen: set[str] = set()
     for path, method, operation in operations(document):
@@ -59,7 +59,7 @@ def test_every_route_says_what_it_is_what_it_answers_and_what_it_refuses(whole: 
         assert json is None or json.get("schema"), f"{where} does not say what it answers"
 
 
-def test_the_description_names_tokens_and_projects(whole: Asker) -> None:
+def test_the_description_names_tokens_and_projects(whole: AppClient) -> None:
     document = whole("GET", "/openapi.json", token=None).json
     assert set(document["components"]["securitySchemes"]) == {"bearer", "session"}
     for path, method, operation in operations(document):
@@ -75,7 +75,7 @@ def test_the_description_names_tokens_and_projects(whole: Asker) -> None:
     assert headers["/api/registry"] == headers["/api/actions/registry"] == headers["/api/tokens"] == []
 
 
-def test_the_switch_finds_the_most_literal_route_that_fits(whole: Asker) -> None:
+def test_the_switch_finds_the_most_literal_route_that_fits(whole: AppClient) -> None:
     switch = whole.app.router.middleware_stack
     assert isinstance(switch, Switch)
     routes = list(routes_of(whole.app.routes))
@@ -92,7 +92,7 @@ def test_the_switch_finds_the_most_literal_route_that_fits(whole: Asker) -> None
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             scope = {"type": "http", "method": method, "path": path, "headers": []}
             fitting = [r for r in routes if r.matches(dict(scope))[0] == Match.FULL]
-            # The most literal of them; of two equal ones the one that was registered first.
+            # The most literal match; of two equal ones the first registered.
             plain = min(
                 fitting, key=lambda r: [(":path" in w, "{" in w) for w in r.path.split("/")], default=None
             )
@@ -118,7 +118,7 @@ def test_routers_of_every_kind_still_answer(make_engine: Callable[..., Engine]) 
         return json_response({"deep": rest, "word": word})
 
     router.include_router(inner, prefix="/inner")
-    ask = Asker(
+    ask = AppClient(
         create_app(engine=make_engine(plugins=[Plugin(name="kind", summary="kinds", routers=(router,))]))
     )
     assert ask("GET", "/api/kind/a.json").json == {"suffixed": "a"}
@@ -163,7 +163,7 @@ def test_head_answers_wherever_get_does_with_its_headers_and_no_body(
         return json_response({})
 
     router.include_router(inner, prefix="/inner")
-    ask = Asker(
+    ask = AppClient(
         create_app(engine=make_engine(plugins=[Plugin(name="kind", summary="kinds", routers=(router,))]))
     )
     for path in ("/api/registry", "/api/health", "/openapi.json", "/docs", "/api/kind/inner/deep"):
@@ -176,7 +176,7 @@ def test_head_answers_wherever_get_does_with_its_headers_and_no_body(
     assert (file_head.status, file_head.headers["content-length"], file_head.body) == (206, "10", b"")
     assert ask("HEAD", "/api/kind/file").headers["content-length"] == "300000"
     assert (ask("HEAD", "/api/kind/stream").status, len(drawn)) == (200, 1)
-    # Refused as GET is; and a route without GET has no HEAD.
+    # HEAD is refused as GET is; a route without GET has no HEAD.
     assert ask("HEAD", "/api/registry", token=None).status == 401
     assert ask("HEAD", "/api/library/stats").status == 400
     assert ask("HEAD", "/api/nowhere").status == 404
@@ -185,7 +185,7 @@ def test_head_answers_wherever_get_does_with_its_headers_and_no_body(
     assert ask("DELETE", "/api/kind/file").headers["allow"] == "GET, HEAD"
 
 
-def test_the_reference_pages_are_our_own_and_load_nothing_from_elsewhere(ask: Asker) -> None:
+def test_the_reference_pages_are_our_own_and_load_nothing_from_elsewhere(ask: AppClient) -> None:
     for path in ("/docs", "/redoc"):
         reply = ask("GET", path, token=None)
         text = reply.body.decode()

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from armarium.projects.libraries import Library
 
-from .conftest import Asker
+from .conftest import AppClient
 
 
-def test_the_root_leads_a_browser_to_the_reference_without_a_token(ask: Asker) -> None:
+def test_the_root_leads_a_browser_to_the_reference_without_a_token(ask: AppClient) -> None:
     reply = ask("GET", "/", token=None)
     assert reply.status == 200
     assert reply.headers["content-type"].startswith("text/html")
@@ -19,21 +19,21 @@ def test_the_root_leads_a_browser_to_the_reference_without_a_token(ask: Asker) -
     assert ask("GET", "/", token=None, host="evil.com").code == "host_refused"
 
 
-def test_the_owner_sees_the_state_of_the_engine(ask: Asker, project: Library) -> None:
+def test_the_owner_sees_the_state_of_the_engine(ask: AppClient, project: Library) -> None:
     said = ask("GET", "/api/engine").json
     assert (said["pid"], said["mode"], said["stopping"]) == (os.getpid(), "embedded", False)
     assert said["projects"] == [str(project.path)]
     assert {one["path"] for one in said["queues"]} <= {None, str(project.path)}
 
 
-def test_an_engine_that_does_not_serve_by_itself_is_not_stopped(ask: Asker) -> None:
+def test_an_engine_that_does_not_serve_by_itself_is_not_stopped(ask: AppClient) -> None:
     reply = ask("POST", "/api/engine/stop", json={})
     assert (reply.status, reply.code) == (409, "not_serving")
     assert ask("GET", "/api/health").status == 200
 
 
 def test_only_an_owner_of_the_whole_engine_sees_and_stops_it(
-    ask: Asker, project: Library, device: Callable[..., str]
+    ask: AppClient, project: Library, device: Callable[..., str]
 ) -> None:
     ask.engine.stay.serving = True
     for token in (device("editor"), device("viewer"), device("owner", [str(project.path)])):

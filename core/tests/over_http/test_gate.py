@@ -1,4 +1,4 @@
-"""The gate in tables: host, origin, content type and token on every route of the whole app."""
+"""The gate in tables: host, origin, content type and token, for every route of the whole app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium.web.gate import OPEN_PATHS, is_loopback_host
 from armarium.web.routing import routes_of
 from armarium_testing.fixtures import OWNER_TOKEN
 
-from .conftest import Asker
+from .conftest import AppClient
 
 GOOD_HOSTS = (
     *("127.0.0.1", "127.0.0.1:8765", "localhost", "LOCALHOST:1", "LocalHost:65535", "127.8.9.10:80"),
@@ -69,7 +69,7 @@ FOREIGN_ORIGINS = (
         "127.0.0.1:8765",
     ),
 )
-"""Sent to the host 127.0.0.1:8765: another port or another name of the machine is another origin."""
+"""Requests go to the host 127.0.0.1:8765, so another port or another name of the machine is another origin."""
 
 
 def every_route(app: FastAPI) -> Iterator[tuple[str, str]]:
@@ -83,35 +83,35 @@ def every_route(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def whole(make_engine: Callable[..., Engine]) -> Asker:
+def whole(make_engine: Callable[..., Engine]) -> AppClient:
     """The app with every installed plugin."""
-    return Asker(create_app(engine=make_engine()))
+    return AppClient(create_app(engine=make_engine()))
 
 
 @pytest.mark.parametrize("host", GOOD_HOSTS)
-def test_a_loopback_name_is_let_in(ask: Asker, host: str) -> None:
+def test_a_loopback_name_is_let_in(ask: AppClient, host: str) -> None:
     assert ask("GET", "/api/health", host=host).status == 200
 
 
 @pytest.mark.parametrize("host", BAD_HOSTS)
-def test_any_other_host_is_refused(ask: Asker, host: str) -> None:
+def test_any_other_host_is_refused(ask: AppClient, host: str) -> None:
     reply = ask("GET", "/api/health", host=host)
     assert (reply.status, reply.code) == (403, "host_refused")
     assert not is_loopback_host(host)
 
 
-def test_no_host_and_two_hosts_are_refused(ask: Asker) -> None:
+def test_no_host_and_two_hosts_are_refused(ask: AppClient) -> None:
     assert ask("GET", "/api/health", host=None).code == "host_refused"
     assert ask("GET", "/api/health", headers={"Host": "127.0.0.1:8765"}).code == "host_refused"
 
 
-def test_no_route_is_exempt_from_the_host_check(whole: Asker) -> None:
+def test_no_route_is_exempt_from_the_host_check(whole: AppClient) -> None:
     for method, path in every_route(whole.app):
         for host in ("evil.com", "localhost.evil.com", "[fe80::1]:8765"):
             assert whole(method, path, host=host).code == "host_refused", (method, path, host)
 
 
-def test_no_route_serves_a_foreign_page(whole: Asker) -> None:
+def test_no_route_serves_a_foreign_page(whole: AppClient) -> None:
     for method, path in every_route(whole.app):
         for origin in FOREIGN_ORIGINS:
             reply = whole(method, path, headers={"Origin": origin})
@@ -119,7 +119,7 @@ def test_no_route_serves_a_foreign_page(whole: Asker) -> None:
             assert not [name for name in reply.headers if name.startswith("access-control-")]
 
 
-def test_no_write_takes_what_a_foreign_form_can_send(whole: Asker) -> None:
+def test_no_write_takes_what_a_foreign_form_can_send(whole: AppClient) -> None:
     for method, path in every_route(whole.app):
         if method == "GET":
             continue
@@ -128,7 +128,7 @@ def test_no_write_takes_what_a_foreign_form_can_send(whole: Asker) -> None:
             assert (reply.status, reply.code) == (422, "invalid_request"), (method, path, kind)
 
 
-def test_only_the_listed_routes_answer_without_a_token(whole: Asker) -> None:
+def test_only_the_listed_routes_answer_without_a_token(whole: AppClient) -> None:
     for method, path in every_route(whole.app):
         reply = whole(method, path, token=None, json={} if method != "GET" else None)
         if path in OPEN_PATHS:
@@ -138,7 +138,7 @@ def test_only_the_listed_routes_answer_without_a_token(whole: Asker) -> None:
         assert reply.headers["www-authenticate"] == "Bearer"
 
 
-def test_no_route_takes_a_token_that_is_nearly_right(whole: Asker) -> None:
+def test_no_route_takes_a_token_that_is_nearly_right(whole: AppClient) -> None:
     nearly = (OWNER_TOKEN[:-1], OWNER_TOKEN + "x", OWNER_TOKEN.swapcase(), f"{OWNER_TOKEN} {OWNER_TOKEN}")
     for method, path in every_route(whole.app):
         if path in OPEN_PATHS:
@@ -149,7 +149,7 @@ def test_no_route_takes_a_token_that_is_nearly_right(whole: Asker) -> None:
             assert (reply.status, reply.code) == (401, "invalid_token"), (method, path)
 
 
-def test_a_refused_request_changes_nothing(whole: Asker) -> None:
+def test_a_refused_request_changes_nothing(whole: AppClient) -> None:
     def steps() -> int:
         with whole.engine.state.read() as conn:
             raw = raw_of(conn)
@@ -165,19 +165,19 @@ def test_a_refused_request_changes_nothing(whole: Asker) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Token", "bearertoken", ""])
-def test_another_scheme_presents_no_token(ask: Asker, scheme: str) -> None:
+def test_another_scheme_presents_no_token(ask: AppClient, scheme: str) -> None:
     reply = ask(
         "GET", "/api/clients", token=None, headers={"Authorization": f"{scheme} {OWNER_TOKEN}".strip()}
     )
     assert reply.code == "missing_token"
 
 
-def test_the_scheme_is_read_in_any_case(ask: Asker) -> None:
+def test_the_scheme_is_read_in_any_case(ask: AppClient) -> None:
     reply = ask("GET", "/api/clients", token=None, headers={"Authorization": f"bEARER  {OWNER_TOKEN}"})
     assert reply.status == 200
 
 
-def test_every_answer_forbids_sniffing_and_none_opens_cors(ask: Asker) -> None:
+def test_every_answer_forbids_sniffing_and_none_opens_cors(ask: AppClient) -> None:
     for reply in (
         ask("GET", "/api/health"),
         ask("GET", "/api/clients"),
@@ -190,7 +190,7 @@ def test_every_answer_forbids_sniffing_and_none_opens_cors(ask: Asker) -> None:
         assert not [name for name in reply.headers if name.startswith("access-control-")]
 
 
-def test_a_preflight_is_refused_where_no_origin_was_named(ask: Asker) -> None:
+def test_a_preflight_is_refused_where_no_origin_was_named(ask: AppClient) -> None:
     reply = ask(
         "OPTIONS",
         "/api/clients",
@@ -201,7 +201,7 @@ def test_a_preflight_is_refused_where_no_origin_was_named(ask: Asker) -> None:
 
 
 def test_named_origins_get_cors_and_no_other(make_engine: Callable[..., Engine]) -> None:
-    ask = Asker(create_app(engine=make_engine(plugins=[], cors_origins=["http://desk.test:3000"])))
+    ask = AppClient(create_app(engine=make_engine(plugins=[], cors_origins=["http://desk.test:3000"])))
     own = {"Origin": "http://desk.test:3000"}
     preflight = ask(
         "OPTIONS", "/api/clients", token=None, headers={**own, "Access-Control-Request-Method": "PUT"}
@@ -216,7 +216,7 @@ def test_named_origins_get_cors_and_no_other(make_engine: Callable[..., Engine])
     assert ask("GET", "/api/clients", headers={"Origin": "http://desk.test:3001"}).code == "origin_refused"
 
 
-def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: Asker) -> None:
+def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: AppClient) -> None:
     ask("GET", "/api/health", headers={"X-Service-Client": "desk"})
     ask("GET", "/api/clients", headers={"X-Service-Client": "desk"})
     ask("GET", "/api/clients", headers={"X-Service-Client": "x" * 200})
@@ -230,7 +230,7 @@ def test_clients_are_counted_by_the_name_they_give_else_by_their_transport(ask: 
 
 
 def test_an_internal_error_is_reported_without_its_message(
-    ask: Asker, caplog: pytest.LogCaptureFixture
+    ask: AppClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     @ask.app.get("/api/broken")
     async def fail() -> None:
@@ -252,7 +252,9 @@ def test_an_internal_error_is_reported_without_its_message(
         (errno.EMFILE, "too_many_files"),
     ],
 )
-def test_a_disk_that_refuses_a_file_is_refused_with_a_sentence(ask: Asker, number: int, code: str) -> None:
+def test_a_disk_that_refuses_a_file_is_refused_with_a_sentence(
+    ask: AppClient, number: int, code: str
+) -> None:
     @ask.app.get("/api/written")
     async def write() -> None:
         raise OSError(number, "no", "/a/path")
@@ -271,7 +273,7 @@ def test_a_disk_that_refuses_a_file_is_refused_with_a_sentence(ask: Asker, numbe
     ],
 )
 def test_what_no_route_takes_is_refused_with_a_sentence(
-    ask: Asker, method: str, path: str, status: int, code: str
+    ask: AppClient, method: str, path: str, status: int, code: str
 ) -> None:
     reply = ask(method, path, **({"json": {"nonsense": 1}} if method == "POST" else {}))
     assert (reply.status, reply.code) == (status, code)
@@ -291,20 +293,20 @@ def test_what_no_route_takes_is_refused_with_a_sentence(
     ],
 )
 def test_a_wrong_method_is_refused_with_every_method_of_the_path(
-    ask: Asker, method: str, path: str, allowed: str
+    ask: AppClient, method: str, path: str, allowed: str
 ) -> None:
     reply = ask(method, path)
     assert (reply.status, reply.code, reply.headers["allow"]) == (405, "method_not_allowed", allowed)
 
 
 @pytest.mark.parametrize("token", ["%C3%AB", "a%20b", "x" * 70, "%00"])
-def test_a_malformed_id_in_a_path_is_answered_like_an_unknown_one(ask: Asker, token: str) -> None:
+def test_a_malformed_id_in_a_path_is_answered_like_an_unknown_one(ask: AppClient, token: str) -> None:
     reply = ask("DELETE", f"/api/tokens/{token}")
     assert (reply.status, reply.code) in ((404, "not_found"), (404, "unknown_token"))
     assert reply.json["detail"].startswith("There is no token ")
 
 
-def test_a_body_that_is_no_json_is_refused_without_echo(ask: Asker) -> None:
+def test_a_body_that_is_no_json_is_refused_without_echo(ask: AppClient) -> None:
     reply = ask("POST", "/api/actions/invoke", body=b'{"name": "secret-word', content_type="application/json")
     assert (reply.status, reply.code) == (422, "invalid_request")
     assert b"secret-word" not in reply.body
@@ -318,7 +320,7 @@ def test_a_body_that_is_no_json_is_refused_without_echo(ask: Asker) -> None:
     [{"name": "\ud800"}, {"snapshot_retention_count": 10**30}, {"name": "x", "entity_types": ["\udfff"]}],
 )
 def test_what_a_database_cannot_hold_is_no_fault_inside(
-    ask: Asker, project: object, params: dict[str, object]
+    ask: AppClient, project: object, params: dict[str, object]
 ) -> None:
     import json
 
@@ -340,7 +342,7 @@ def test_what_a_database_cannot_hold_is_no_fault_inside(
     ],
 )
 def test_one_kind_of_value_is_not_taken_for_another(
-    ask: Asker, project: Library, path: str, body: dict[str, object], where: str
+    ask: AppClient, project: Library, path: str, body: dict[str, object], where: str
 ) -> None:
     reply = ask("PATCH" if path.endswith("settings") else "PUT", path, json=body, library=project.path)
     assert (reply.status, reply.code) == (422, "invalid_request")

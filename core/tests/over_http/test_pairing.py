@@ -12,13 +12,13 @@ from armarium.auth.tokens import DAY
 from armarium.engine import Engine
 from armarium.errors import RateLimited
 
-from .conftest import Asker
+from .conftest import AppClient
 from .test_tokens import code_of, later
 
 OWN = {"Origin": "http://127.0.0.1:8765"}
 
 
-def test_a_code_pairs_one_device_once(ask: Asker) -> None:
+def test_a_code_pairs_one_device_once(ask: AppClient) -> None:
     made = ask("POST", "/api/pair/code", json={"role": "viewer"})
     code = made.json["code"]
     assert re.fullmatch("[A-Z]{4}-[A-Z]{4}", code)
@@ -34,7 +34,7 @@ def test_a_code_pairs_one_device_once(ask: Asker) -> None:
     assert (again.status, again.code) == (403, "wrong_code")
 
 
-def test_a_code_is_good_for_ten_minutes(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_code_is_good_for_ten_minutes(ask: AppClient, monkeypatch: pytest.MonkeyPatch) -> None:
     import armarium.auth.pairing as pairing
 
     now = pairing.time.time
@@ -43,7 +43,7 @@ def test_a_code_is_good_for_ten_minutes(ask: Asker, monkeypatch: pytest.MonkeyPa
     assert ask("POST", "/api/pair", token=None, json={"code": code}).json["code"] == "wrong_code"
 
 
-def test_the_enrollment_secret_makes_owner_devices_and_outlives_none(ask: Asker) -> None:
+def test_the_enrollment_secret_makes_owner_devices_and_outlives_none(ask: AppClient) -> None:
     secret = ask("GET", "/api/pair/enrollment").json["enrollment_secret"]
     assert code_of(ask, secret) == "invalid_token"
     one = ask("POST", "/api/pair/enroll", token=None, json={"enrollment_secret": secret}).json
@@ -62,7 +62,7 @@ def test_the_enrollment_secret_makes_owner_devices_and_outlives_none(ask: Asker)
     assert code_of(ask, two["device_token"]) is None
 
 
-def test_five_failures_a_minute_then_wait(ask: Asker, core_engine: Engine) -> None:
+def test_five_failures_a_minute_then_wait(ask: AppClient, core_engine: Engine) -> None:
     code = ask("POST", "/api/pair/code").json["code"]
     for _ in range(5):
         assert ask("POST", "/api/pair", token=None, json={"code": "AAAA-AAAA"}).status == 403
@@ -79,7 +79,7 @@ def test_five_failures_a_minute_then_wait(ask: Asker, core_engine: Engine) -> No
     assert other.status == 200
 
 
-def test_wrong_tokens_count_and_a_right_one_is_never_held_up(ask: Asker) -> None:
+def test_wrong_tokens_count_and_a_right_one_is_never_held_up(ask: AppClient) -> None:
     replies = [ask("GET", "/api/registry", token=f"wrong-{n}").status for n in range(7)]
     assert replies == [401] * 5 + [429] * 2
     assert ask("GET", "/api/registry").status == 200
@@ -105,7 +105,7 @@ def test_failures_are_forgotten_after_a_minute_and_callers_are_bounded() -> None
     assert len(attempts._failures) <= 4096
 
 
-def cookie_of(ask: Asker, **asked: object) -> str:
+def cookie_of(ask: AppClient, **asked: object) -> str:
     reply = ask("POST", "/api/auth/session", **asked)  # type: ignore[arg-type]
     assert reply.status == 200, reply.body
     assert "session_token" not in reply.json
@@ -116,7 +116,7 @@ def cookie_of(ask: Asker, **asked: object) -> str:
 
 
 def test_a_session_comes_from_a_token_or_a_code_and_has_its_role(
-    ask: Asker, device: Callable[..., str]
+    ask: AppClient, device: Callable[..., str]
 ) -> None:
     viewer = device("viewer")
     by_header = cookie_of(ask, token=viewer)
@@ -133,12 +133,12 @@ def test_a_session_comes_from_a_token_or_a_code_and_has_its_role(
 
 
 @pytest.mark.parametrize("asked", [{}, {"json": {}}])
-def test_a_session_from_nothing_is_refused(ask: Asker, asked: dict[str, object]) -> None:
+def test_a_session_from_nothing_is_refused(ask: AppClient, asked: dict[str, object]) -> None:
     reply = ask("POST", "/api/auth/session", token=None, **asked)  # type: ignore[arg-type]
     assert (reply.status, reply.code) == (401, "missing_token")
 
 
-def test_a_session_from_a_wrong_token_or_code_is_refused(ask: Asker) -> None:
+def test_a_session_from_a_wrong_token_or_code_is_refused(ask: AppClient) -> None:
     assert ask("POST", "/api/auth/session", token="wrong").json["code"] == "invalid_token"
     assert (
         ask("POST", "/api/auth/session", token=None, json={"token": "wrong"}).json["code"] == "invalid_token"
@@ -148,7 +148,7 @@ def test_a_session_from_a_wrong_token_or_code_is_refused(ask: Asker) -> None:
     )
 
 
-def test_a_cookie_write_needs_the_engines_own_origin(ask: Asker) -> None:
+def test_a_cookie_write_needs_the_engines_own_origin(ask: AppClient) -> None:
     cookie = {"Cookie": cookie_of(ask)}
     write = {"token": None, "json": {"priority": "fast"}}
     for headers in (cookie, {**cookie, "Origin": "http://localhost:8765"}, {**cookie, "Origin": "null"}):
@@ -158,12 +158,12 @@ def test_a_cookie_write_needs_the_engines_own_origin(ask: Asker) -> None:
     assert ask("GET", "/api/settings/compute", token=None, headers=cookie).status == 200
 
 
-def test_a_cookie_holds_a_session_and_no_other_token(ask: Asker, device: Callable[..., str]) -> None:
+def test_a_cookie_holds_a_session_and_no_other_token(ask: AppClient, device: Callable[..., str]) -> None:
     reply = ask("GET", "/api/registry", token=None, headers={"Cookie": f"service_session={device()}"})
     assert (reply.status, reply.code) == (401, "invalid_token")
 
 
-def test_a_session_lives_thirty_days_from_its_last_use(ask: Asker, core_engine: Engine) -> None:
+def test_a_session_lives_thirty_days_from_its_last_use(ask: AppClient, core_engine: Engine) -> None:
     session = cookie_of(ask).partition("=")[2]
     for _ in range(3):
         later(core_engine, 29 * DAY)
@@ -174,7 +174,7 @@ def test_a_session_lives_thirty_days_from_its_last_use(ask: Asker, core_engine: 
     assert code_of(ask, session) == "token_expired"
 
 
-def test_a_session_ends_with_the_token_it_came_from(ask: Asker, device: Callable[..., str]) -> None:
+def test_a_session_ends_with_the_token_it_came_from(ask: AppClient, device: Callable[..., str]) -> None:
     token = device()
     (row,) = ask("GET", "/api/tokens").json["items"]
     session = cookie_of(ask, token=token).partition("=")[2]

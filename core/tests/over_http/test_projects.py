@@ -15,12 +15,12 @@ from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.libraries import Library
 
-from .conftest import Asker
+from .conftest import AppClient
 
 SETTINGS = "/api/library/settings"
 
 
-def test_a_project_is_named_by_header_or_query(ask: Asker, project: Library) -> None:
+def test_a_project_is_named_by_header_or_query(ask: AppClient, project: Library) -> None:
     by_header = ask("GET", SETTINGS, library=project.path)
     by_query = ask("GET", SETTINGS, query=f"library={quote(str(project.path), safe='')}")
     both = ask("GET", SETTINGS, library=project.path, query=f"library={quote(str(project.path))}")
@@ -29,14 +29,14 @@ def test_a_project_is_named_by_header_or_query(ask: Asker, project: Library) -> 
         assert reply.json["name"] == "Proben"
 
 
-def test_a_decomposed_name_is_the_same_project(ask: Asker, project: Library) -> None:
+def test_a_decomposed_name_is_the_same_project(ask: AppClient, project: Library) -> None:
     decomposed = unicodedata.normalize("NFD", str(project.path))
     assert decomposed != str(project.path)
     assert ask("GET", SETTINGS, library=decomposed).json["name"] == "Proben"
     assert ask("GET", SETTINGS, library=decomposed, query=f"library={quote(str(project.path))}").status == 200
 
 
-def test_naming_none_or_two_is_400(ask: Asker, project: Library, tmp_path: Path) -> None:
+def test_naming_none_or_two_is_400(ask: AppClient, project: Library, tmp_path: Path) -> None:
     for reply in (
         ask("GET", SETTINGS),
         ask("GET", SETTINGS, library=project.path, query=f"library={quote(str(tmp_path / 'B.library'))}"),
@@ -61,28 +61,28 @@ def test_naming_none_or_two_is_400(ask: Asker, project: Library, tmp_path: Path)
         *("/", "~/x.library", "/nowhere/x.library", "/tmp/x.librar", "/tmp/x.library/.."),
     ],
 )
-def test_a_path_that_is_no_project_or_outside_the_roots_is_403(ask: Asker, path: str) -> None:
+def test_a_path_that_is_no_project_or_outside_the_roots_is_403(ask: AppClient, path: str) -> None:
     reply = ask("GET", SETTINGS, library=path)
     assert (reply.status, reply.code) == (403, "library_access_denied")
 
 
-def test_a_null_character_in_the_path_is_400(ask: Asker) -> None:
+def test_a_null_character_in_the_path_is_400(ask: AppClient) -> None:
     assert ask("GET", SETTINGS, library="/tmp/x\0.library").status == 400
 
 
-def test_a_link_out_of_the_roots_is_403(ask: Asker, tmp_path: Path) -> None:
+def test_a_link_out_of_the_roots_is_403(ask: AppClient, tmp_path: Path) -> None:
     (tmp_path / "link.library").symlink_to("/etc")
     assert ask("GET", SETTINGS, library=tmp_path / "link.library").status == 403
 
 
-def test_no_package_is_404_and_is_never_made(ask: Asker, tmp_path: Path) -> None:
+def test_no_package_is_404_and_is_never_made(ask: AppClient, tmp_path: Path) -> None:
     reply = ask("GET", SETTINGS, library=tmp_path / "None.library")
     assert (reply.status, reply.code) == (404, "library_not_found")
     assert not (tmp_path / "None.library").exists()
 
 
 def test_a_held_or_newer_package_is_409(
-    ask: Asker, make_engine: Callable[..., Engine], core_engine: Engine, tmp_path: Path
+    ask: AppClient, make_engine: Callable[..., Engine], core_engine: Engine, tmp_path: Path
 ) -> None:
     other = make_engine(plugins=[])
     place = tmp_path / "Held.library"
@@ -98,7 +98,7 @@ def test_a_held_or_newer_package_is_409(
     assert ask("GET", SETTINGS, library=place).status == 200
 
 
-def test_a_project_is_made_opened_and_listed(ask: Asker, tmp_path: Path) -> None:
+def test_a_project_is_made_opened_and_listed(ask: AppClient, tmp_path: Path) -> None:
     place = tmp_path / "New.library"
     made = ask("POST", "/api/library", json={"path": str(place), "name": "New"})
     assert made.status == 200
@@ -115,7 +115,7 @@ def test_a_project_is_made_opened_and_listed(ask: Asker, tmp_path: Path) -> None
     assert handle == {"id": entry["id"], "path": str(place), "is_open": True}
 
 
-def test_projects_are_resolved_by_path_then_by_name(ask: Asker, tmp_path: Path) -> None:
+def test_projects_are_resolved_by_path_then_by_name(ask: AppClient, tmp_path: Path) -> None:
     for folder, name in (("a", "Letters"), ("b", "letters"), ("c", None)):
         (tmp_path / folder).mkdir()
         ask("POST", "/api/library", json={"path": str(tmp_path / folder / "Wills.library"), "name": name})
@@ -141,7 +141,7 @@ def test_projects_are_resolved_by_path_then_by_name(ask: Asker, tmp_path: Path) 
     ],
 )
 def test_a_list_of_settings_names_each_thing_once(
-    ask: Asker, project: Library, sent: dict[str, Any], said: str
+    ask: AppClient, project: Library, sent: dict[str, Any], said: str
 ) -> None:
     before = ask("GET", SETTINGS, library=project.path).json
     refused = ask("PATCH", SETTINGS, library=project.path, json=sent)
@@ -150,7 +150,7 @@ def test_a_list_of_settings_names_each_thing_once(
     assert ask("GET", SETTINGS, library=project.path).json == before
 
 
-def test_a_released_project_opens_again_at_the_next_request(ask: Asker, project: Library) -> None:
+def test_a_released_project_opens_again_at_the_next_request(ask: AppClient, project: Library) -> None:
     released = ask("POST", "/api/registry/release", json={"path": str(project.path)})
     assert released.status == 200
     assert {k: released.json[k] for k in ("status", "registered", "jobs_stopped", "conversion_stopped")} == {
@@ -165,7 +165,7 @@ def test_a_released_project_opens_again_at_the_next_request(ask: Asker, project:
     assert len(ask("GET", "/api/registry/open").json["items"]) == 1
 
 
-def test_unregistering_releases_and_leaves_the_package(ask: Asker, project: Library) -> None:
+def test_unregistering_releases_and_leaves_the_package(ask: AppClient, project: Library) -> None:
     path = str(project.path)
     gone = ask("DELETE", f"/api/registry/{path}")
     assert gone.json == {"status": "unregistered", "path": path, "audit_id": gone.json["audit_id"]}
@@ -177,7 +177,7 @@ def test_unregistering_releases_and_leaves_the_package(ask: Asker, project: Libr
     assert ask("GET", "/api/registry").json["count"] == 1
 
 
-def test_settings_are_set_cleared_and_undone(ask: Asker, project: Library) -> None:
+def test_settings_are_set_cleared_and_undone(ask: AppClient, project: Library) -> None:
     done = ask("PATCH", SETTINGS, library=project.path, json={"reading_rule": "relaxed", "name": None})
     assert (done.json["reading_rule"], done.json["name"]) == ("relaxed", None)
     assert ask("GET", SETTINGS, library=project.path).json["reading_rule"] == "relaxed"
@@ -189,14 +189,14 @@ def test_settings_are_set_cleared_and_undone(ask: Asker, project: Library) -> No
     assert (after["reading_rule"], after["name"]) == ("strict", "Proben")
 
 
-def test_statistics_count_what_is_there(ask: Asker, project: Library) -> None:
+def test_statistics_count_what_is_there(ask: AppClient, project: Library) -> None:
     stats = ask("GET", "/api/library/stats", library=project.path).json
     assert stats["documents"] == stats["segments"] == stats["claims"] == 0
     assert stats["bytes"] > 10_000
     assert set(stats["jobs"]) == {"waiting", "running", "paused", "done", "failed", "cancelled"}
 
 
-def test_a_snapshot_is_taken_and_listed(ask: Asker, project: Library) -> None:
+def test_a_snapshot_is_taken_and_listed(ask: AppClient, project: Library) -> None:
     taken = ask("POST", "/api/snapshots", library=project.path, json={"reason": "before the move"})
     assert taken.status == 200
     (listed,) = ask("GET", "/api/snapshots", library=project.path).json["items"]
@@ -207,7 +207,7 @@ def test_a_snapshot_is_taken_and_listed(ask: Asker, project: Library) -> None:
 
 
 def test_compute_is_read_by_all_and_set_within_the_machine(
-    ask: Asker, monkeypatch: pytest.MonkeyPatch
+    ask: AppClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import armarium.runtimes.compute as compute
 
@@ -263,7 +263,7 @@ def test_a_granted_folder_may_hold_projects_until_the_grant_is_undone(
 
     monkeypatch.setattr(engine_module, "allowed_roots", lambda extra: list(extra))
     engine = make_engine(plugins=[], library_roots=[tmp_path / "roots"])
-    ask = Asker(create_app(engine=engine))
+    ask = AppClient(create_app(engine=engine))
     chosen = tmp_path / "chosen"
     chosen.mkdir()
     place = {"path": str(chosen / "A.library")}
@@ -279,25 +279,25 @@ def test_a_granted_folder_may_hold_projects_until_the_grant_is_undone(
 @pytest.mark.parametrize(
     "path", ["/etc", "/", "/usr/share", "relative", "/tmp/../etc", "/tmp/not there", "/tmp\0x"]
 )
-def test_a_system_or_missing_folder_is_not_granted(ask: Asker, path: str) -> None:
+def test_a_system_or_missing_folder_is_not_granted(ask: AppClient, path: str) -> None:
     assert ask("POST", GRANT, json={"path": path, "bookmark": "Ym9v"}).json["code"] == "grant_refused"
 
 
 @pytest.mark.parametrize("bookmark", ["", "not base64!", "YQ", "é"])
-def test_a_malformed_bookmark_is_400(ask: Asker, tmp_path: Path, bookmark: str) -> None:
+def test_a_malformed_bookmark_is_400(ask: AppClient, tmp_path: Path, bookmark: str) -> None:
     reply = ask("POST", GRANT, json={"path": str(tmp_path), "bookmark": bookmark})
     assert (reply.status, reply.code) == (400, "malformed_bookmark")
 
 
-def test_inside_an_app_sandbox_the_engine_says_what_it_cannot_do(
-    ask: Asker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_inside_an_app_sandbox_the_engine_states_its_limits(
+    ask: AppClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("APP_SANDBOX_CONTAINER_ID", "x")
     reply = ask("POST", GRANT, json={"path": str(tmp_path), "bookmark": "Ym9v"})
     assert (reply.status, reply.code) == (400, "grant_refused")
 
 
-def test_health_and_plugins_say_what_the_engine_is(ask: Asker, make_engine: Callable[..., Any]) -> None:
+def test_health_and_plugins_say_what_the_engine_is(ask: AppClient, make_engine: Callable[..., Any]) -> None:
     from armarium.plugin import Plugin
     from armarium.web.app import create_app
 
@@ -307,7 +307,7 @@ def test_health_and_plugins_say_what_the_engine_is(ask: Asker, make_engine: Call
     names = [plugin["name"] for plugin in ask("GET", "/api/plugins").json["items"]]
     assert {"library", "auth", "jobs"} <= set(names)
     clash = Plugin(name="auth", summary="a second one")
-    held = Asker(create_app(engine=make_engine(plugins=[clash], local_only=True)))
+    held = AppClient(create_app(engine=make_engine(plugins=[clash], local_only=True)))
     assert held("GET", "/api/health").json["offline"] is True
     (refused,) = held("GET", "/api/plugins").json["refused"]
     assert refused["name"] == "auth"

@@ -17,7 +17,7 @@ from armarium.principals import LOCAL_OWNER, Principal
 from armarium.projects.libraries import Library
 from armarium.web.stream_routes import ALIVE, events
 
-from .conftest import Asker
+from .conftest import AppClient
 
 
 def parse_event(frame: bytes) -> tuple[int, str, dict[str, Any]]:
@@ -38,7 +38,7 @@ def listen(
     after: int | None = None,
     expect: int = 1,
 ) -> list[bytes]:
-    """Return the frames that arrive while *do* is run, until there are *expect* of them or none come for a while."""
+    """Return the frames that arrive while *do* runs, up to *expect* of them or until none comes for a while."""
 
     async def run() -> list[bytes]:
         found: list[bytes] = []
@@ -129,7 +129,7 @@ def test_a_quiet_stream_shows_that_it_lives(
 
 
 def test_a_stream_ends_with_its_token(
-    ask: Asker, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ask: AppClient, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "QUIET", 0.01)
     token = device()
@@ -144,10 +144,10 @@ def test_a_stream_ends_with_its_token(
     assert len(frames) < 10_000
 
 
-def test_the_stream_over_http(ask: Asker, core_engine: Engine, project: Library) -> None:
+def test_the_stream_over_http(ask: AppClient, core_engine: Engine, project: Library) -> None:
     before = core_engine.events.seq
     rename(core_engine, project, "B")
-    # After closing, the stream gives what is left and ends.
+    # Once closed, the stream delivers what is left and ends.
     publish = core_engine.events
     original = publish.subscribe
 

@@ -1,4 +1,4 @@
-"""Tokens: made, distinguished, renewed, revoked, expired; their secrets appear nowhere but in the one answer."""
+"""Tokens: created, distinguished, renewed, revoked, expired; a secret is shown in one answer and nowhere else."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from armarium.store.database import raw_of
 from armarium.web.app import create_app
 from armarium_testing.fixtures import OWNER_TOKEN
 
-from .conftest import Asker
+from .conftest import AppClient
 
 
-def code_of(ask: Asker, token: str, path: str = "/api/registry") -> str | None:
+def code_of(ask: AppClient, token: str, path: str = "/api/registry") -> str | None:
     return ask("GET", path, token=token).json.get("code")
 
 
@@ -68,12 +68,12 @@ def test_a_former_owner_token_is_called_stale_and_ends_its_sessions(
     make_engine: Callable[..., Engine],
 ) -> None:
     first = make_engine(plugins=[], state="same", owner_token="the-first-owner-token")
-    ask = Asker(create_app(engine=first))
+    ask = AppClient(create_app(engine=first))
     reply = ask("POST", "/api/auth/session", token="the-first-owner-token")
     session = reply.headers["set-cookie"].partition("=")[2].partition(";")[0]
     assert ask("GET", "/api/registry", token=session).status == 200
     first.close()
-    second = Asker(
+    second = AppClient(
         create_app(engine=make_engine(plugins=[], state="same", owner_token="the-second-owner-token"))
     )
     assert code_of(second, "the-first-owner-token") == "stale_owner_token"
@@ -85,7 +85,7 @@ def test_a_former_owner_token_is_called_stale_and_ends_its_sessions(
 @pytest.mark.parametrize(
     "client", [("192.168.1.7", 1), ("8.8.8.8", 1), ("::ffff:10.0.0.1", 1), ("testclient", 1)]
 )
-def test_the_owner_token_is_taken_from_this_machine_only(ask: Asker, client: tuple[str, int]) -> None:
+def test_the_owner_token_is_taken_from_this_machine_only(ask: AppClient, client: tuple[str, int]) -> None:
     reply = ask("GET", "/api/registry", client=client)
     assert (reply.status, reply.code) == (403, "owner_token_local_only")
 
@@ -93,7 +93,7 @@ def test_the_owner_token_is_taken_from_this_machine_only(ask: Asker, client: tup
 @pytest.mark.parametrize(
     "client", [None, ("127.0.0.1", 1), ("127.3.2.1", 1), ("::1", 1), ("::ffff:127.0.0.1", 1)]
 )
-def test_the_owner_token_is_taken_over_loopback_and_socket(ask: Asker, client: Any) -> None:
+def test_the_owner_token_is_taken_over_loopback_and_socket(ask: AppClient, client: Any) -> None:
     assert ask("GET", "/api/registry", client=client).status == 200
 
 
@@ -101,7 +101,7 @@ def test_the_owner_token_is_taken_over_loopback_and_socket(ask: Asker, client: A
     "header", ["X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Via", "X-Real-IP"]
 )
 def test_the_owner_token_is_never_taken_through_a_proxy(
-    ask: Asker, device: Callable[..., str], header: str
+    ask: AppClient, device: Callable[..., str], header: str
 ) -> None:
     reply = ask("GET", "/api/registry", headers={header: "127.0.0.1"})
     assert (reply.status, reply.code) == (403, "owner_token_local_only")
@@ -109,7 +109,7 @@ def test_the_owner_token_is_never_taken_through_a_proxy(
 
 
 def test_a_device_lives_a_year_and_is_renewed(
-    ask: Asker, core_engine: Engine, device: Callable[..., str]
+    ask: AppClient, core_engine: Engine, device: Callable[..., str]
 ) -> None:
     token = device()
     (row,) = ask("GET", "/api/tokens").json["items"]
@@ -124,7 +124,7 @@ def test_a_device_lives_a_year_and_is_renewed(
     assert code_of(ask, token) is None
 
 
-def test_only_a_device_token_is_renewed(ask: Asker) -> None:
+def test_only_a_device_token_is_renewed(ask: AppClient) -> None:
     agent = ask("POST", "/api/tokens", json={"name": "night reader"}).json
     assert ask("POST", f"/api/tokens/{agent['id']}/renew").status == 409
     ask("DELETE", f"/api/tokens/{agent['id']}")
@@ -132,7 +132,7 @@ def test_only_a_device_token_is_renewed(ask: Asker) -> None:
     assert ask("DELETE", "/api/tokens/none").status == 404
 
 
-def test_a_revoked_token_is_refused_at_once_and_for_good(ask: Asker, device: Callable[..., str]) -> None:
+def test_a_revoked_token_is_refused_at_once_and_for_good(ask: AppClient, device: Callable[..., str]) -> None:
     token = device()
     (row,) = ask("GET", "/api/tokens").json["items"]
     gone = ask("DELETE", f"/api/tokens/{row['id']}")
@@ -149,7 +149,7 @@ def test_a_revoked_token_is_refused_at_once_and_for_good(ask: Asker, device: Cal
     assert (undo.status, undo.json["reason"]) == (409, "not-undoable")
 
 
-def test_an_agent_is_a_machine_for_ninety_days(ask: Asker, core_engine: Engine) -> None:
+def test_an_agent_is_a_machine_for_ninety_days(ask: AppClient, core_engine: Engine) -> None:
     made = ask("POST", "/api/tokens", json={"name": "night reader", "role": "viewer"})
     assert made.headers["cache-control"] == "no-store"
     token = made.json["token"]
@@ -161,7 +161,7 @@ def test_an_agent_is_a_machine_for_ninety_days(ask: Asker, core_engine: Engine) 
     assert code_of(ask, token) == "token_expired"
 
 
-def test_an_agent_is_never_an_owner(ask: Asker) -> None:
+def test_an_agent_is_never_an_owner(ask: AppClient) -> None:
     assert ask("POST", "/api/tokens", json={"name": "x", "role": "owner"}).status == 422
 
 
@@ -180,13 +180,13 @@ def test_an_agent_is_never_an_owner(ask: Asker) -> None:
     ],
 )
 def test_what_is_the_owners_is_refused_to_an_editor(
-    ask: Asker, device: Callable[..., str], method: str, path: str, body: Any
+    ask: AppClient, device: Callable[..., str], method: str, path: str, body: Any
 ) -> None:
     reply = ask(method, path, token=device("editor"), json=body)
     assert (reply.status, reply.code) == (403, "owner_only")
 
 
-def test_a_machine_makes_no_tokens_even_for_the_owner(ask: Asker, core_engine: Engine) -> None:
+def test_a_machine_makes_no_tokens_even_for_the_owner(ask: AppClient, core_engine: Engine) -> None:
     _, token = core_engine.auth.make_run_token(LOCAL_OWNER, "run-1")
     assert ask("POST", "/api/tokens", token=token, json={"name": "x"}).json["code"] == "person_only"
     assert ask("GET", "/api/pair/enrollment", token=token).json["code"] == "person_only"
@@ -194,7 +194,7 @@ def test_a_machine_makes_no_tokens_even_for_the_owner(ask: Asker, core_engine: E
 
 
 def test_a_run_token_lives_as_long_as_its_run_and_signs_with_it(
-    ask: Asker, core_engine: Engine, project: Library
+    ask: AppClient, core_engine: Engine, project: Library
 ) -> None:
     token_id, token = core_engine.auth.make_run_token(LOCAL_OWNER, "run-7")
     done = ask("PATCH", "/api/library/settings", token=token, json={"name": "B"}, library=project.path)
@@ -205,7 +205,7 @@ def test_a_run_token_lives_as_long_as_its_run_and_signs_with_it(
 
 
 def test_a_bound_token_reaches_its_project_and_no_other(
-    ask: Asker, core_engine: Engine, project: Library, device: Callable[..., str], tmp_path: Path
+    ask: AppClient, core_engine: Engine, project: Library, device: Callable[..., str], tmp_path: Path
 ) -> None:
     other = tmp_path / "Other.library"
     core_engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)
@@ -249,7 +249,7 @@ def test_a_bound_token_reaches_its_project_and_no_other(
     ],
 )
 def test_who_owns_some_projects_does_not_own_the_engine(
-    ask: Asker, project: Library, device: Callable[..., str], method: str, path: str, body: Any
+    ask: AppClient, project: Library, device: Callable[..., str], method: str, path: str, body: Any
 ) -> None:
     token = device("owner", [str(project.path)])
     place, _, query = path.partition("?")
@@ -263,7 +263,7 @@ def test_who_owns_some_projects_does_not_own_the_engine(
 
 
 def test_a_bound_token_undoes_no_step_of_the_engine(
-    ask: Asker, project: Library, device: Callable[..., str]
+    ask: AppClient, project: Library, device: Callable[..., str]
 ) -> None:
     paused = ask("PUT", "/api/activity/jobs/paused", json={"paused": True}).json["audit_id"]
     undo = f"/api/actions/audit/{paused}/undo"
@@ -276,7 +276,7 @@ def test_a_bound_token_undoes_no_step_of_the_engine(
 
 
 def test_only_the_owner_undoes_steps_on_the_registry(
-    ask: Asker, project: Library, device: Callable[..., str], tmp_path: Path
+    ask: AppClient, project: Library, device: Callable[..., str], tmp_path: Path
 ) -> None:
     made = ask("POST", "/api/library", json={"path": str(tmp_path / "New.library")}).json["audit_id"]
     undo = f"/api/actions/audit/{made}/undo"
@@ -294,7 +294,7 @@ def test_only_the_owner_undoes_steps_on_the_registry(
 
 
 def test_a_bound_token_has_nothing_to_do_with_the_engines_own_work(
-    ask: Asker, core_engine: Engine, project: Library, device: Callable[..., str]
+    ask: AppClient, core_engine: Engine, project: Library, device: Callable[..., str]
 ) -> None:
     with core_engine.state.write() as conn:
         job_id = enqueue(conn, NewJob("job-example", {}, "The engine's own"), started_by=LOCAL_OWNER)
@@ -320,7 +320,9 @@ def test_a_bound_token_has_nothing_to_do_with_the_engines_own_work(
     assert ask("GET", f"{jobs}/{job_id}").json["state"] == "waiting"
 
 
-def test_a_viewer_reads_and_does_not_write(ask: Asker, project: Library, device: Callable[..., str]) -> None:
+def test_a_viewer_reads_and_does_not_write(
+    ask: AppClient, project: Library, device: Callable[..., str]
+) -> None:
     token = device("viewer")
     assert ask("GET", "/api/library/stats", token=token, library=project.path).status == 200
     reply = ask("POST", "/api/snapshots", token=token, library=project.path)
@@ -329,7 +331,7 @@ def test_a_viewer_reads_and_does_not_write(ask: Asker, project: Library, device:
 
 
 def test_last_seen_is_written_at_most_once_a_minute(
-    ask: Asker, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ask: AppClient, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = device()
     written: list[str] = []
@@ -352,7 +354,7 @@ def test_last_seen_is_written_at_most_once_a_minute(
 
 
 def test_a_full_disk_loses_a_last_seen_but_fails_no_request(
-    ask: Asker, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ask: AppClient, core_engine: Engine, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = device()
 
@@ -364,7 +366,7 @@ def test_a_full_disk_loses_a_last_seen_but_fails_no_request(
 
 
 def test_digests_are_compared_in_constant_time(
-    ask: Asker, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    ask: AppClient, device: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = device()
     compared: list[object] = []
@@ -376,7 +378,7 @@ def test_digests_are_compared_in_constant_time(
 
 
 def test_no_secret_is_in_the_database_or_the_log(
-    ask: Asker, core_engine: Engine, device: Callable[..., str], caplog: pytest.LogCaptureFixture
+    ask: AppClient, core_engine: Engine, device: Callable[..., str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(0)
     code = ask("POST", "/api/pair/code", json={}).json["code"]
@@ -403,7 +405,7 @@ def test_no_secret_is_in_the_database_or_the_log(
     assert not [s for s in secrets if s in caplog.text]
 
 
-def test_a_refusal_never_echoes_a_secret(ask: Asker) -> None:
+def test_a_refusal_never_echoes_a_secret(ask: AppClient) -> None:
     for body in ({"enrollment_secret": "canary-1", "x": "canary-2"}, {"enrollment_secret": ["canary-3"]}):
         reply = ask("POST", "/api/pair/enroll", token=None, json=body)
         assert reply.status == 422
@@ -411,7 +413,7 @@ def test_a_refusal_never_echoes_a_secret(ask: Asker) -> None:
     assert b"canary" not in ask("GET", "/api/registry", token="canary").body
 
 
-def test_a_token_has_a_name_and_reaches_something(ask: Asker) -> None:
+def test_a_token_has_a_name_and_reaches_something(ask: AppClient) -> None:
     for path, body in (
         ("/api/tokens", {"name": "  "}),
         ("/api/tokens", {"name": "a\x1bb"}),
@@ -423,7 +425,7 @@ def test_a_token_has_a_name_and_reaches_something(ask: Asker) -> None:
     assert ask("GET", "/api/tokens").json["total"] == 0
 
 
-def test_tokens_come_in_pages(ask: Asker) -> None:
+def test_tokens_come_in_pages(ask: AppClient) -> None:
     made = [ask("POST", "/api/tokens", json={"name": f"agent {number}"}).json["id"] for number in range(5)]
     whole = ask("GET", "/api/tokens").json
     assert (whole["count"], whole["total"], whole["limit"], whole["offset"]) == (5, 5, 100, 0)

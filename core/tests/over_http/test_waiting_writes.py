@@ -1,5 +1,5 @@
-"""Of many requests a few are processed at a time; waiting writes leave threads for reads; nothing slow delays the
-quick.
+"""Only a few of many requests are processed at a time; waiting writes leave threads for reads; slow requests do not
+delay quick ones.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from armarium.projects.libraries import Library
 from armarium.web import request_limits
 from armarium.web.request_limits import QUICK, READS_IN_THREADS, WRITES_IN_THREADS, RequestLimits
 
-from .conftest import Asker
+from .conftest import AppClient
 
 
-def test_reads_are_answered_while_a_hundred_writes_wait(ask: Asker, project: Library) -> None:
+def test_reads_are_answered_while_a_hundred_writes_wait(ask: AppClient, project: Library) -> None:
     async def go() -> tuple[list[int], list[int]]:
         with project.db.write():
             writes = [
@@ -104,10 +104,10 @@ def test_a_write_that_fails_or_whose_client_leaves_gives_its_place_back() -> Non
             assert asked.done()
 
     asyncio.run(go())
-    assert READS_IN_THREADS + WRITES_IN_THREADS < 40  # what anyio provides
+    assert READS_IN_THREADS + WRITES_IN_THREADS < 40  # the number of threads that anyio has
 
 
-class Reads:
+class GatedApp:
     """An application whose answers come when released; records how many were processed at once."""
 
     def __init__(self) -> None:
@@ -135,8 +135,8 @@ class Reads:
 
 
 def test_of_many_reads_a_few_are_worked_on_at_a_time() -> None:
-    async def go() -> Reads:
-        app = Reads()
+    async def go() -> GatedApp:
+        app = GatedApp()
         limits = RequestLimits(app)
         await asyncio.gather(*(app.ask(limits, "/quick") for _ in range(50)))
         return app
@@ -149,7 +149,7 @@ def test_slow_requests_let_quick_ones_pass_until_all_slots_are_taken(monkeypatch
     monkeypatch.setattr(request_limits, "QUICK_SECONDS", 0.001)
 
     async def go() -> None:
-        app = Reads()
+        app = GatedApp()
         limits = RequestLimits(app, reads=6)
         slow = [asyncio.ensure_future(app.ask(limits, "/slow")) for _ in range(5)]
         for _ in range(20):
@@ -158,11 +158,11 @@ def test_slow_requests_let_quick_ones_pass_until_all_slots_are_taken(monkeypatch
         slow.append(asyncio.ensure_future(app.ask(limits, "/slow")))
         last = asyncio.ensure_future(app.ask(limits, "/quick"))
         await asyncio.sleep(0.1)
-        # All six slots are taken by slow ones.
+        # All six slots are taken by slow requests.
         assert (app.inside, last.done()) == (6, False)
         app.go_on.set()
         await asyncio.wait_for(asyncio.gather(last, *slow), 10)
-        # Slots released and kept were counted correctly: as many come in as before.
+        # Released and retained slots were counted correctly: as many requests are admitted as before.
         app.most = 0
         monkeypatch.setattr(request_limits, "QUICK_SECONDS", 60)
         await asyncio.gather(*(app.ask(limits, "/quick") for _ in range(50)))
@@ -173,7 +173,7 @@ def test_slow_requests_let_quick_ones_pass_until_all_slots_are_taken(monkeypatch
 
 def test_a_read_that_leaves_while_it_waits_takes_no_place_with_it() -> None:
     async def go() -> None:
-        app = Reads()
+        app = GatedApp()
         limits = RequestLimits(app, reads=1)
         first = asyncio.ensure_future(app.ask(limits, "/slow"))
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Fixtures of the documents' tests: short ways to run actions and to make nodes."""
+"""Fixtures for the tests of documents: an engine with this family, and functions that run actions and create nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def act(engine: Engine, library: Library) -> Callable[..., Outcome]:
-    """Run an action; the outcome."""
+    """Runs an action; returns its outcome."""
 
     def run(name: str, params: dict[str, Any], who: Principal = OWNER) -> Outcome:
         return engine.run(library, name, params, who)
@@ -30,7 +30,7 @@ def act(engine: Engine, library: Library) -> Callable[..., Outcome]:
 
 @pytest.fixture
 def do(act: Callable[..., Outcome]) -> Run:
-    """Run an action; its result."""
+    """Runs an action; returns its result."""
 
     def run(name: str, params: dict[str, Any], who: Principal = OWNER) -> dict[str, Any]:
         return act(name, params, who).result or {}
@@ -40,7 +40,7 @@ def do(act: Callable[..., Outcome]) -> Run:
 
 @pytest.fixture
 def folder(do: Run) -> Callable[..., str]:
-    """Make a folder; its id."""
+    """Creates a folder; returns its id."""
 
     def make(name: str, parent_id: str | None = None, **fields: Any) -> str:
         return str(do("document.create", {"name": name, "parent_id": parent_id, **fields})["id"])
@@ -50,7 +50,7 @@ def folder(do: Run) -> Callable[..., str]:
 
 @pytest.fixture
 def note(do: Run) -> Callable[..., str]:
-    """Make a note; its id."""
+    """Creates a note; returns its id."""
 
     def make(name: str, parent_id: str | None = None, text: str = "words") -> str:
         made = do(
@@ -71,10 +71,10 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bring_in(engine: Engine, library: Library, do: Run) -> Run:
-    """Import and wait; the job's row as {state, result, reason, id}."""
+def import_and_wait(engine: Engine, library: Library, do: Run) -> Run:
+    """Imports and waits; returns state, result, reason and id of the job."""
     import orjson
-    from documents_ground import rows
+    from documents_fixtures import rows
 
     def run(**params: Any) -> dict[str, Any]:
         job_id = do("document.import", params)["job_id"]
@@ -89,7 +89,7 @@ def bring_in(engine: Engine, library: Library, do: Run) -> Run:
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """A started engine with this family alone: it stands on no other."""
+    """A started engine with this family only."""
     from armarium_documents.plugin import armarium_plugin
 
     return make_engine(plugins=[armarium_plugin()])
@@ -97,7 +97,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture(scope="session")
 def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A client of one engine for all tests whose requests are refused, and so change nothing."""
+    """A client of one engine for all tests whose requests are refused and so change nothing."""
     from armarium.settings import Settings
     from armarium_documents.plugin import armarium_plugin
     from armarium_testing.fixtures import OWNER_TOKEN, http_client
@@ -112,13 +112,13 @@ def shared_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def two(engine: Engine, tmp_path: Path) -> Any:
-    """Two fresh projects of the engine."""
-    from transfer_ground import Two
+def projects(engine: Engine, tmp_path: Path) -> Any:
+    """Two new projects of the engine."""
+    from transfer_fixtures import OpenProjects
 
     for name in ("From", "To"):
         engine.run(None, "library.create", {"path": str(tmp_path / f"{name}.library")}, OWNER)
-    return Two(
+    return OpenProjects(
         engine,
         engine.libraries.get(tmp_path / "From.library"),
         engine.libraries.get(tmp_path / "To.library"),

@@ -1,4 +1,4 @@
-"""The rules of the dataset query in plain Python, over the rows of the table: what its answers are held against."""
+"""The rules of the dataset query in plain Python over the rows of the table, to compare its answers with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import orjson
-from documents_ground import rows
+from documents_fixtures import rows
 
 from armarium.api import Library
 from armarium_documents.queries.edtf import bin_of, span_of, start_of
@@ -52,7 +52,7 @@ def text_of(value: Any) -> str | None:
 
 
 def read_typed(value: Any, kind: str) -> Any:
-    """A stored value as what it is compared as; None where it is not of that kind."""
+    """Return a stored value in the form in which it is compared; None where it is of another type."""
     if kind in ("number", "rating"):
         return number_of(value)
     if kind == "date":
@@ -100,7 +100,7 @@ def matches(value: Any, one: dict[str, Any]) -> bool:
 
 
 def in_order(found: list[Row], attr: str | None, kind: str, direction: str) -> list[Row]:
-    """Sorted by the attribute, those without a value last, equal ones by name, then id."""
+    """Sort by the attribute: rows without a value last, equal ones by name, then id."""
 
     def key(row: Row) -> Any:
         value = row["sort_order"] if attr is None else read_typed(value_at(row, attr), kind)
@@ -119,7 +119,7 @@ def value_at(row: Row, attr: str) -> Any:
 
 
 def count_values(found: list[Row], attr: str) -> dict[str, int]:
-    """How often each value occurs, by its JSON; each member of a list counts by itself."""
+    """Return how often each value occurs, by its JSON; each member of a list counts separately."""
     counts: Counter[str] = Counter()
     for row in found:
         value = value_at(row, attr)
@@ -146,8 +146,8 @@ def bin_dates(found: list[Row], attr: str, granularity: str) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (starts[one[0]], one[0])))
 
 
-def wanted_of(library: Library, query: DatasetQuery) -> dict[str, Any]:
-    """`total`, the `ids` of the page, `bins` and `facets` as *query* should find them."""
+def expected_answer(library: Library, query: DatasetQuery) -> dict[str, Any]:
+    """Return the expected answer to *query*: `total`, the `ids` of the page, `bins` and `facets`."""
     names = ["id", "parent_id", "deleted_at", "sort_order", "attributes", *sorted(FIELDS)]
     every = [
         dict(zip(names, row, strict=True))
@@ -185,10 +185,10 @@ def wanted_of(library: Library, query: DatasetQuery) -> dict[str, Any]:
     }
 
 
-def agrees(answer: dict[str, Any], library: Library, query: DatasetQuery) -> None:
-    """Assert that *answer* is what *query* should find, in the right order."""
+def check_answer(answer: dict[str, Any], library: Library, query: DatasetQuery) -> None:
+    """Check that *answer* is the expected one, in the right order."""
     found = orjson.loads(orjson.dumps(answer))
-    wanted = wanted_of(library, query)
+    wanted = expected_answer(library, query)
     assert found["total"] == wanted["total"], query
     assert [row["id"] for row in found["rows"]] == wanted["ids"], query
     assert [(one["bin"], one["count"]) for one in found["bins"]] == list(wanted["bins"].items()), query

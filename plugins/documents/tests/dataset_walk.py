@@ -1,11 +1,11 @@
-"""Generated dataset queries, and random steps of every kind that writes documents."""
+"""Generated dataset queries, and random steps of every action that writes documents."""
 
 from __future__ import annotations
 
 import random
 from typing import Any
 
-from documents_ground import OWNER, rows, sources_of
+from documents_fixtures import OWNER, rows, sources_of
 
 from armarium.api import Engine, Library, ServiceError, new_id
 from armarium_documents.schemas.dataset import DatasetQuery
@@ -56,7 +56,7 @@ def a_query(chance: random.Random, folders: list[str]) -> DatasetQuery:
 
 
 class Walk:
-    """Random steps of every kind that writes documents, by people who sometimes ask for the impossible."""
+    """Random steps of every action that writes documents; some are impossible and refused."""
 
     def __init__(self, engine: Engine, library: Library, seed: int) -> None:
         self.engine, self.library, self.chance = engine, library, random.Random(seed)
@@ -64,7 +64,7 @@ class Walk:
         self.steps: list[str] = []
 
     def there(self) -> list[str]:
-        """Some of the nodes that were made and are still there, live or in the Trash."""
+        """Return some of the nodes that still exist, live or in the Trash."""
         return [
             one for one in self.ids[-9:] if rows(self.library, "SELECT 1 FROM document WHERE id = ?", one)
         ]
@@ -85,7 +85,7 @@ class Walk:
 
     def create(self) -> None:
         identity = new_id()
-        # An id of an earlier time now and then, so that rows come in between.
+        # Some ids are older than the others, so that new rows also come between existing ones.
         if self.chance.random() < 0.3:
             identity = "0" + identity[1:]
         node = {

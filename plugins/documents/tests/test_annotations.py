@@ -1,4 +1,4 @@
-"""Annotations: made, changed, removed, and read by other tools as W3C Web Annotations."""
+"""Annotations: created, changed, removed, and read by other tools as W3C Web Annotations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import add_picture, picture
+from documents_fixtures import add_picture, picture
 
 from armarium.api import Engine, Library
 
@@ -127,7 +127,7 @@ def test_a_change_keeps_an_annotation_whole(client: Any, page: str) -> None:
         assert client.patch(f"/api/annotations/{made['id']}", json=change).status_code == 422
 
 
-def test_places_are_kept_whole_however_they_came(client: Any, page: str) -> None:
+def test_anchors_are_stored_the_same_on_creation_and_on_change(client: Any, page: str) -> None:
     places = {"anchor": {"rect": [0.3, 0.2, 0.1, 0.1]}, "targets": [{"segment_id": "seg1"}]}
     made = annotate(client, page, **places)
     changed = client.patch(f"/api/annotations/{annotate(client, page)['id']}", json=places).json()

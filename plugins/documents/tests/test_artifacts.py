@@ -1,4 +1,4 @@
-"""Artifacts: where words stand on the page, and edits of boxes as undoable steps with their log."""
+"""Artifacts: where words are on the page, and edits of boxes as undoable steps with a log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from documents_ground import EDITOR, OWNER, Run, rows
+from documents_fixtures import EDITOR, OWNER, Run, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Principal
 
@@ -122,7 +122,7 @@ def test_boxes_that_became_segments_are_frozen(
         {"line": -1},
     ],
 )
-def test_a_span_that_is_none_is_422(client: Any, artifact: Make, given: dict[str, int]) -> None:
+def test_an_invalid_span_is_422(client: Any, artifact: Make, given: dict[str, int]) -> None:
     assert client.get(f"/api/artifacts/{artifact()}/region", params=given).status_code == 422
 
 
@@ -133,9 +133,7 @@ def edit(client: Any, identity: str, **given: Any) -> dict[str, Any]:
     return found
 
 
-def test_edits_are_kept_in_the_log_and_taken_back(
-    client: Any, artifact: Make, engine: Engine, library: Library
-) -> None:
+def test_edits_are_logged_and_undone(client: Any, artifact: Make, engine: Engine, library: Library) -> None:
     identity = artifact()
     moved = edit(client, identity, op="move", index=0, bbox=[0, 0, 0.5, 0.5])
     assert moved["geometry"]["boxes"][0]["bbox"] == [0, 0, 0.5, 0.5]
@@ -167,7 +165,7 @@ def test_edits_are_kept_in_the_log_and_taken_back(
     assert back["ocr_geometry"]["curation_log"] == []
 
 
-def test_texts_are_joined_line_by_line_when_nothing_says_their_order(client: Any, artifact: Make) -> None:
+def test_texts_are_joined_line_by_line_where_no_order_is_stated(client: Any, artifact: Make) -> None:
     boxes = [
         {"bbox": [0.6, 0.11, 0.2, 0.05], "text": "dos"},
         {"bbox": [0.1, 0.3, 0.2, 0.05], "text": "tres"},
@@ -189,8 +187,8 @@ def test_every_box_has_the_keys_its_neighbours_have(client: Any, artifact: Make)
     assert len({frozenset(box) for box in boxes}) == 1
 
 
-class Writes:
-    """A plugin that says how a page is written."""
+class WritingHook:
+    """A plugin that states how a page is written."""
 
     def __init__(self, *writing: Any) -> None:
         self.writing = writing
@@ -216,16 +214,16 @@ def test_texts_are_joined_as_the_page_is_written(
     places = {"A": (0.1, 0.1), "B": (0.6, 0.1), "C": (0.1, 0.6), "D": (0.6, 0.6)}
     boxes = [{"bbox": [x, y, 0.1, 0.1], "text": name} for name, (x, y) in places.items()]
     identity = artifact(boxes=boxes)
-    found = {"writings": (("a plugin", Writes(*writing)),)}
+    found = {"writings": (("a plugin", WritingHook(*writing)),)}
     monkeypatch.setattr(engine.plugins, "contributions", lambda key: found.get(key, ()))
     done = edit(client, identity, op="combine", indices=[3, 1, 0, 2])
     assert done["geometry"]["boxes"][0]["text"] == words
 
 
-def test_nobody_sends_the_marks_of_somebody_else(
+def test_nobody_can_send_the_marks_of_somebody_else(
     artifact: Make, engine: Engine, library: Library, folder: Make
 ) -> None:
-    """They would become a person's segments, whose words go before every reader's."""
+    """Otherwise they would become a person's segments, whose words rank before every reader's."""
     machine = Principal("machine", "an agent", "editor", token_kind="agent")
     box = {"bbox": [0.1, 0.1, 0.2, 0.2], "text": "x"}
     page = folder("Page", doc_type="page")
@@ -239,7 +237,7 @@ def test_nobody_sends_the_marks_of_somebody_else(
         with pytest.raises(Invalid, match="cannot be a person's"):
             engine.run(library, "artifact.create", params, machine)
         made = engine.run(library, "artifact.create", params, OWNER)
-        # Nor does a machine take back what a person drew, or put it back.
+        # A machine can neither revert what a person drew nor restore it.
         with pytest.raises(Invalid, match="cannot be a person's"):
             engine.undo(library, [made.audit_id], machine)
         back = engine.undo(library, [made.audit_id], OWNER)["audit_ids"]
@@ -308,7 +306,7 @@ def test_the_first_box_makes_a_persons_geometry(client: Any, artifact: Make) -> 
         {},
     ],
 )
-def test_an_edit_that_is_none_is_422(client: Any, artifact: Make, given: dict[str, Any]) -> None:
+def test_an_invalid_edit_is_422(client: Any, artifact: Make, given: dict[str, Any]) -> None:
     import json
 
     body = json.dumps(given).replace("Infinity", "1e400")

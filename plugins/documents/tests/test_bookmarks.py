@@ -1,4 +1,4 @@
-"""Bookmarks: alias nodes that resolve to the live target, and dangle in words."""
+"""Bookmarks: alias nodes that lead to a live target, or say that it is gone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import Run
+from documents_fixtures import Run
 
 from armarium.api import Conflict, Invalid, NotFound
 

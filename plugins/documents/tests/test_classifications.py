@@ -1,4 +1,4 @@
-"""Prototypes: chains, circles, defaults under the node's own; kinds proposed, accepted, rejected, undone."""
+"""Prototypes: inheritance, circles, defaults behind the node's own values; proposals accepted, rejected, undone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, Run
+from documents_fixtures import OWNER, Run
 
 from armarium.api import Conflict, Engine, Invalid, Library, NotFound, Outcome
 
@@ -55,7 +55,7 @@ def test_a_chain_is_merged_root_first_and_nearer_wins(client: Any) -> None:
     assert [one["key"] for one in stored["declarations"]] == ["title"]
 
 
-def test_a_documents_own_attributes_lie_over_the_defaults(client: Any, folder: Make) -> None:
+def test_a_documents_own_attributes_override_the_defaults(client: Any, folder: Make) -> None:
     declare(client, "deed", defaults={"place": "Toledo", "seal": False})
     box = folder("Box", prototype_key="deed", attributes={"place": "Cuenca", "extra": 1})
     found = client.get(f"/api/documents/{box}/effective-attributes").json()
@@ -76,7 +76,7 @@ def test_a_prototype_that_does_not_resolve_is_422_never_partial_data(
     declare(client, "deed")
     declare(client, "will", parent_key="deed")
     box = folder("Box", prototype_key="will")
-    # No action and no undo leaves it so; a project that came from elsewhere may hold it.
+    # No action and no undo leaves a project like this, but one from elsewhere may be so.
     with library.db.write() as conn:
         ctx, before, raw = engine.bus.open_step(conn, "classification.delete", library, OWNER, None)
         raw.execute("DELETE FROM classification WHERE key = 'deed'")
@@ -139,7 +139,7 @@ def test_changes_keep_what_is_not_named(client: Any) -> None:
     assert client.patch("/api/classifications/nothing", json={"label": "A"}).status_code == 404
 
 
-def test_declarations_are_kept_whole_however_they_came(client: Any, folder: Make) -> None:
+def test_declarations_are_stored_the_same_on_creation_and_on_change(client: Any, folder: Make) -> None:
     said = [{"key": "place", "label": "Place"}]
     (made,) = declare(client, "deed", declarations=said)["declarations"]
     declare(client, "will")
@@ -176,7 +176,7 @@ def test_a_prototype_in_use_stays_when_its_making_is_undone(
         assert later is None or refused.value.fields["later_audit_id"] == later
     freed = act("document.update", {"document_id": box, "prototype_key": None})
     (gone,) = engine.undo(library, [will.audit_id], OWNER)["audit_ids"]
-    # Nor does a document get back a kind that is gone by now.
+    # A document cannot get a prototype back that no longer exists.
     with pytest.raises(Conflict) as refused:
         engine.undo(library, [freed.audit_id], OWNER)
     assert refused.value.fields["later_audit_id"] == gone

@@ -1,4 +1,4 @@
-"""Every action of documents passes the kit: refusals, audit, undo and redo to the same digest."""
+"""Every action of documents passes the conformance kit: refusals, audit, undo and redo to the same digest."""
 
 from __future__ import annotations
 

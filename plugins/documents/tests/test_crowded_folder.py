@@ -1,4 +1,4 @@
-"""A folder of 100,000 children: listed, shown, queried, ordered, thrown away and brought back."""
+"""A folder of 100,000 children: listed, shown, queried, ordered, deleted and restored."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dataset_rules import agrees
-from documents_ground import OWNER, count, rows
+from dataset_rules import check_answer
+from documents_fixtures import OWNER, count, rows
 
 from armarium.api import ActionContext, Engine, Library, Params, Plugin, action, new_id
 from armarium_documents.api import documents
@@ -22,7 +22,7 @@ class FillParams(Params):
     parent_id: str
 
 
-@action("crowd.fill", params=FillParams, summary="Put very many children into a folder.")
+@action("crowded.fill", params=FillParams, summary="Put very many children into a folder.")
 def fill(ctx: ActionContext, p: FillParams) -> dict[str, Any]:
     same: dict[str, Any] = dict.fromkeys(column.name for column in documents.columns)
     same |= {"parent_id": p.parent_id, "node_kind": "document", "doc_type": "file", "metadata": "{}"}
@@ -43,8 +43,8 @@ def fill(ctx: ActionContext, p: FillParams) -> dict[str, Any]:
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     from armarium_documents.plugin import armarium_plugin
 
-    crowd = Plugin(name="crowd", summary="Very many children", actions=(fill,))
-    return make_engine(plugins=[armarium_plugin(), crowd])
+    crowded = Plugin(name="crowded", summary="Very many children", actions=(fill,))
+    return make_engine(plugins=[armarium_plugin(), crowded])
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_a_hundred_thousand_children_are_nothing_special(
     engine: Engine, library: Library, folder: Callable[..., str], client: Any
 ) -> None:
     box, other = folder("Box"), folder("Other")
-    engine.run(library, "crowd.fill", {"parent_id": box}, OWNER)
+    engine.run(library, "crowded.fill", {"parent_id": box}, OWNER)
 
     page = client.get("/api/documents", params={"parent_id": box, "limit": 200, "offset": 99_900}).json()
     assert (page["total"], page["count"], page["items"][-1]["name"]) == (CHILDREN, 100, "n099999")
@@ -70,7 +70,7 @@ def test_a_hundred_thousand_children_are_nothing_special(
         }
     )
     found = dataset(library, query)
-    agrees(found, library, query)
+    check_answer(found, library, query)
 
     last = page["items"][-1]["id"]
     engine.run(library, "document.move", {"ids": [last], "parent_id": box, "after_id": None}, OWNER)

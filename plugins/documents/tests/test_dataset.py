@@ -1,4 +1,4 @@
-"""The dataset query against a plain Python reading of the same rules, and everything it refuses."""
+"""The dataset query compared with its rules in plain Python, and everything it refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from dataset_rules import matches, read_typed
-from documents_ground import OWNER, Run, rows
+from documents_fixtures import OWNER, Run, rows
 
 from armarium.api import Engine, Library
 from armarium_documents.queries.dataset.answer import dataset
@@ -44,7 +44,7 @@ def fill(engine: Engine, library: Library, box: str, number: int, seed: int) -> 
 
 
 def ask(library: Library, **query: Any) -> dict[str, Any]:
-    """The answer, as it goes out."""
+    """Return the answer as it is sent."""
     found = orjson.loads(orjson.dumps(dataset(library, DatasetQuery.model_validate({"limit": 500, **query}))))
     assert isinstance(found, dict)
     return found
@@ -196,7 +196,7 @@ def test_defaults_come_with_the_rows_or_say_why_not(
     box = folder("Box")
     folder("A", box, prototype_key="deed")
     folder("B", box, prototype_key="lost")
-    # No action and no undo leaves it so; a project that came from elsewhere may hold it.
+    # No action and no undo leaves a project like this, but one from elsewhere may be so.
     with library.db.write() as conn:
         ctx, before, raw = engine.bus.open_step(conn, "classification.delete", library, OWNER, None)
         raw.execute("DELETE FROM classification WHERE key = 'lost'")
@@ -250,7 +250,7 @@ def test_defaults_come_with_the_rows_or_say_why_not(
         {"prototype_key": "x" * 201},
     ],
 )
-def test_a_query_that_is_none_is_422(shared_client: Any, query: dict[str, Any]) -> None:
+def test_an_invalid_query_is_422(shared_client: Any, query: dict[str, Any]) -> None:
     answer = shared_client.post("/api/documents/dataset/query", json=query)
     assert answer.status_code == 422
     assert answer.json()["code"] == "invalid_request"
@@ -267,7 +267,7 @@ def test_a_value_nested_ten_thousand_deep_is_refused(shared_client: Any, attr: s
     assert answer.json()["detail"].endswith(".")
 
 
-def test_dates_are_what_edtf_says_they_are(library: Library, folder: Make) -> None:
+def test_dates_mean_what_edtf_defines(library: Library, folder: Make) -> None:
     box = folder("Box")
     for name, date in (
         ("decade", "175X"),

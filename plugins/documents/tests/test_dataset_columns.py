@@ -1,4 +1,4 @@
-"""The columns of a project: right after whatever was done to the documents, and with whatever lies in their file."""
+"""A project's columns are right after any change to documents, and whatever their file contains."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dataset_rules import agrees
+from dataset_rules import check_answer
 from dataset_walk import Walk, a_query
-from documents_ground import OWNER, Run
+from documents_fixtures import OWNER, Run
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium_documents.queries.dataset import columns, keeper, store
@@ -26,7 +26,7 @@ Make = Callable[..., str]
 
 
 def check(library: Library, query: DatasetQuery) -> None:
-    agrees(dataset(library, query), library, query)
+    check_answer(dataset(library, query), library, query)
 
 
 def everything(**more: Any) -> DatasetQuery:
@@ -44,13 +44,13 @@ def reopen(engine: Engine, library: Library) -> Library:
 
 @pytest.fixture
 def always_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Projects of two documents have a file already."""
+    """Projects of two documents or more get a file."""
     monkeypatch.setattr(keeper, "SAVED_ROWS", 2)
 
 
 @pytest.fixture
 def not_read_anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From when it is called: reading a whole project is a failure."""
+    """Once this is called, reading the whole project fails the test."""
     read = columns.read_documents
 
     def watch_read(raw: Any, ids: Any = None) -> Any:
@@ -87,7 +87,7 @@ def test_answers_are_right_over_longer_lives(
         check(walk.library, a_query(walk.chance, walk.there()))
 
 
-def test_changes_undo_and_redo_are_followed_and_the_project_not_read_anew(
+def test_changes_undo_and_redo_are_followed_without_reading_the_whole_project(
     engine: Engine, library: Library, folder: Make, do: Run, not_read_anew: Callable[[], None]
 ) -> None:
     box = folder("Box", attributes={"place": "Toledo"})
@@ -108,7 +108,7 @@ def test_changes_undo_and_redo_are_followed_and_the_project_not_read_anew(
 
 
 @pytest.mark.usefixtures("always_written")
-def test_a_project_that_is_opened_again_is_brought_up_from_its_file(
+def test_a_reopened_project_is_updated_from_its_file(
     engine: Engine, library: Library, folder: Make, do: Run, not_read_anew: Callable[[], None]
 ) -> None:
     for number in range(8):
@@ -116,7 +116,7 @@ def test_a_project_that_is_opened_again_is_brought_up_from_its_file(
     check(library, everything())
     (file,) = list_files(library)
     not_read_anew()
-    # Not asked for before it is opened again: the history alone tells of it.
+    # No query sees this before the project is reopened: only the history contains it.
     late = folder("late", attributes={"place": "p1", "new": 1.5})
     library = reopen(engine, library)
     check(library, everything(facets=["place", "odd", "new"], sort={"attr": "n", "type": "number"}))
@@ -146,7 +146,7 @@ def test_many_changes_are_put_together_and_written_again(
 @pytest.mark.usefixtures("always_written")
 @pytest.mark.parametrize("name", ["rows.arrow", "cells.arrow", "values.arrow", "card.json"])
 @pytest.mark.parametrize("how", ["removed", "cut", "flipped", "empty", "other"])
-def test_a_file_that_is_not_sound_is_made_anew(
+def test_a_damaged_file_is_rebuilt(
     engine: Engine, library: Library, folder: Make, name: str, how: str
 ) -> None:
     for number in range(5):
@@ -171,7 +171,7 @@ def test_a_file_that_is_not_sound_is_made_anew(
 
 
 @pytest.mark.usefixtures("always_written")
-def test_a_file_that_says_something_else_is_made_anew(engine: Engine, library: Library, folder: Make) -> None:
+def test_a_file_with_other_content_is_rebuilt(engine: Engine, library: Library, folder: Make) -> None:
     for number in range(5):
         folder(f"f{number}", attributes={"place": f"a place of some length {number}"})
     check(library, everything())
@@ -184,7 +184,7 @@ def test_a_file_that_says_something_else_is_made_anew(engine: Engine, library: L
 
 
 @pytest.mark.usefixtures("always_written")
-def test_a_file_of_another_form_is_made_anew(
+def test_a_file_in_another_format_is_rebuilt(
     engine: Engine, library: Library, folder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(5):
@@ -198,8 +198,8 @@ def test_a_file_of_another_form_is_made_anew(
 
 
 @pytest.mark.usefixtures("always_written")
-def test_a_file_from_before_a_migration_is_made_anew(engine: Engine, library: Library, folder: Make) -> None:
-    """A migration changes rows without a step, so no history tells of it."""
+def test_a_file_from_before_a_migration_is_rebuilt(engine: Engine, library: Library, folder: Make) -> None:
+    """A migration changes rows without a step, so the history does not contain it."""
     for number in range(5):
         folder(f"f{number}", attributes={"place": "Lima"})
     check(library, everything())
@@ -212,7 +212,7 @@ def test_a_file_from_before_a_migration_is_made_anew(engine: Engine, library: Li
 
 
 @pytest.mark.usefixtures("always_written")
-def test_a_file_that_goes_while_the_project_is_open_is_made_anew(library: Library, folder: Make) -> None:
+def test_a_file_removed_while_the_project_is_open_is_rebuilt(library: Library, folder: Make) -> None:
     for number in range(5):
         folder(f"f{number}", attributes={"place": "Lima"})
     check(library, everything(facets=[]))
@@ -222,14 +222,14 @@ def test_a_file_that_goes_while_the_project_is_open_is_made_anew(library: Librar
 
 
 @pytest.mark.usefixtures("always_written")
-def test_a_snapshot_that_is_put_back_is_answered_from(
+def test_after_restoring_a_snapshot_its_content_is_answered(
     engine: Engine, library: Library, folder: Make, do: Run
 ) -> None:
     boxes = [folder(f"f{number}", attributes={"place": "before"}) for number in range(4)]
     check(library, everything())
     copy = Path(str(library.snapshot("by hand")["path"])) / "library.sqlite"
     do("document.update", {"document_id": boxes[0], "attributes": {"place": "lost"}})
-    # Enough to be written: the file is ahead of what is put back.
+    # Enough changes to be written, so that the file is newer than the restored database.
     for box in boxes:
         do("document.update", {"document_id": box, "is_starred": True})
         check(library, everything())
@@ -238,7 +238,7 @@ def test_a_snapshot_that_is_put_back_is_answered_from(
         (library.path / name).unlink(missing_ok=True)
     shutil.copyfile(copy, library.path / "library.sqlite")
     library = engine.libraries.get(library.path)
-    # As many steps as were lost, and others: their numbers and those of the changes are the same.
+    # As many other steps as were lost: their numbers, and those of their changes, are the same as before.
     for number in range(5):
         engine.run(library, "document.update", {"document_id": boxes[1], "name": f"again {number}"}, OWNER)
     check(library, everything())
@@ -247,9 +247,7 @@ def test_a_snapshot_that_is_put_back_is_answered_from(
 
 
 @pytest.mark.usefixtures("always_written")
-def test_nothing_stays_on_the_disk_of_what_empty_trash_removed(
-    library: Library, folder: Make, do: Run
-) -> None:
+def test_what_empty_trash_removed_is_not_on_the_disk(library: Library, folder: Make, do: Run) -> None:
     kept = folder("Kept")
     gone = folder("Gone", kept, attributes={"place": "a secret place"})
     folder("Other", kept)
@@ -259,7 +257,7 @@ def test_nothing_stays_on_the_disk_of_what_empty_trash_removed(
     check(library, everything())
     do("document.empty_trash", {})
     assert list_files(library) == []
-    # The history's numbers begin again where the removed ones stood.
+    # After the purge the numbers of the history continue where the removed ones began.
     folder("New", kept)
     check(library, everything())
     names = [row["name"] for row in dataset(library, everything())["rows"]]
@@ -267,10 +265,10 @@ def test_nothing_stays_on_the_disk_of_what_empty_trash_removed(
     assert b"a secret place" not in b"".join(path.read_bytes() for path in list_files(library)[0].iterdir())
 
 
-def test_what_empty_trash_removed_is_gone_for_one_who_asked_in_between(
+def test_what_empty_trash_removed_is_gone_for_a_concurrent_request(
     library: Library, folder: Make, do: Run
 ) -> None:
-    """A request may hold the columns from before while their files are removed."""
+    """A concurrent request may hold the old columns while their files are removed."""
     kept = folder("Kept")
     gone = folder("Gone", kept)
     do("document.delete", {"ids": [gone]})
@@ -285,7 +283,9 @@ def test_what_empty_trash_removed_is_gone_for_one_who_asked_in_between(
         assert gone not in keeper_of(library).table(raw_of(conn)).ids, "nothing of it stays in memory"
 
 
-def test_many_changes_at_once_are_read_anew(engine: Engine, library: Library, folder: Make, do: Run) -> None:
+def test_many_changes_at_once_make_the_project_be_read_again(
+    engine: Engine, library: Library, folder: Make, do: Run
+) -> None:
     box = folder("Box")
     query = DatasetQuery.model_validate({"parent_id": box, "sort": {"attr": "document.name"}})
     check(library, query)
@@ -300,7 +300,7 @@ def test_many_changes_at_once_are_read_anew(engine: Engine, library: Library, fo
 def test_a_disk_that_takes_no_file_gets_none_and_the_answer_is_right(
     engine: Engine, library: Library, folder: Make
 ) -> None:
-    # No folder can be made where a file lies, whoever asks.
+    # A folder cannot be created where there is a file, not even by root.
     (library.path / "derived" / "dataset").write_bytes(b"")
     for number in range(5):
         folder(f"f{number}", attributes={"place": number})
@@ -315,7 +315,7 @@ def test_a_disk_that_takes_no_file_gets_none_and_the_answer_is_right(
 def test_a_link_out_of_the_package_is_not_followed(
     library: Library, folder: Make, do: Run, tmp_path: Path, link: str
 ) -> None:
-    """A package may come from anywhere: what lies where it points is neither written nor removed."""
+    """A package may come from anywhere: where the link leads, nothing is written or removed."""
     outside = tmp_path / "outside"
     mine = outside / ("dataset/" if link == "derived" else "") / "000000000001-12345678"
     mine.mkdir(parents=True)
@@ -365,7 +365,7 @@ def test_columns_that_do_not_fit_into_memory_are_read_again(
 def test_what_a_caller_sends_is_never_the_name_of_a_column_or_a_pattern(
     library: Library, folder: Make
 ) -> None:
-    """polars takes a bare text for a column's name here and there, and ^…$ for a pattern of names."""
+    """In some places polars takes a text for the name of a column, and ^…$ for a pattern of names."""
     hostile = ["text", "json", "number", "^.*$", "*", "place", "id", "", "nul\u0000l", "(", "$1", "col('x')"]
     for number, value in enumerate(hostile):
         folder(f"f{number}", attributes={"place": value, value or "empty": value})
@@ -388,7 +388,7 @@ def test_an_answer_is_read_from_one_snapshot(
         folder(f"f{number}")
     read, reads = library.db.read, []
     monkeypatch.setattr(library.db, "read", lambda: reads.append("read") or read())
-    # The columns are read and written, read from their file, taken from memory.
+    # The columns come from the rows first, then from their file, then from memory.
     for _ in range(3):
         reads.clear()
         dataset(library, everything())
@@ -418,7 +418,7 @@ def test_starting_an_engine_loads_no_polars(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("always_written")
-def test_many_ask_while_one_writes(library: Library, folder: Make) -> None:
+def test_concurrent_queries_during_writes(library: Library, folder: Make) -> None:
     box = folder("Box")
     query = DatasetQuery.model_validate(
         {"recursive": True, "facets": ["n"], "sort": {"attr": "n", "type": "number"}}
@@ -430,7 +430,7 @@ def test_many_ask_while_one_writes(library: Library, folder: Make) -> None:
         try:
             while not stop.is_set():
                 found = dataset(library, query)
-                # One snapshot: what is counted is what is listed.
+                # Counts and rows come from one snapshot.
                 counted = sum(entry["count"] for entry in found["facets"]["n"])
                 assert counted == found["total"] - 2 == len(found["rows"]) - 2
         except BaseException as error:

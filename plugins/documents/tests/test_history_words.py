@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from documents_ground import Run
+from documents_fixtures import Run
 from fastapi.testclient import TestClient
 
 Make = Callable[..., str]

@@ -1,4 +1,4 @@
-"""Importing folders and files: what comes in, in which order, and what is refused while the rest goes on."""
+"""Importing folders and files: what is imported, in which order, and what is refused while the rest continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import (
+from documents_fixtures import (
     EDITOR,
     OWNER,
     Run,
@@ -34,7 +34,7 @@ def whys(done: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_folder_comes_in_mirrored_in_natural_order(
-    bring_in: Import, source: Path, library: Library
+    import_and_wait: Import, source: Path, library: Library
 ) -> None:
     for name in ("10.jpg", "2.jpg", "1.jpg"):
         (source / name).write_bytes(picture(grey=len(name) + ord(name[0])))
@@ -42,7 +42,7 @@ def test_a_folder_comes_in_mirrored_in_natural_order(
     (source / "verso" / "a.png").write_bytes(picture(form="PNG"))
     (source / "verso" / "deep" / "b.tif").write_bytes(picture(form="TIFF"))
     (source / "empty folder").mkdir()
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert (done["state"], done["files"], done["refused"], done["left"]) == ("done", 5, [], [])
     assert names_under(library, imported_of(library)) == ["1.jpg", "2.jpg", "10.jpg", "verso"]
     ((verso,),) = rows(library, "SELECT id FROM document WHERE name = 'verso'")
@@ -50,11 +50,11 @@ def test_a_folder_comes_in_mirrored_in_natural_order(
 
 
 def test_a_node_says_where_it_came_from(
-    bring_in: Import, source: Path, library: Library, client: Any
+    import_and_wait: Import, source: Path, library: Library, client: Any
 ) -> None:
     data = picture(300, 200)
     (source / "1.jpg").write_bytes(data)
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
     found = client.get(f"/api/documents/{identity}").json()
     told = found["metadata"]
@@ -65,33 +65,35 @@ def test_a_node_says_where_it_came_from(
     assert library.objects.path(told["checksum"]).read_bytes() == data
 
 
-def test_without_recursion_folders_are_passed_over(bring_in: Import, source: Path, library: Library) -> None:
+def test_without_recursion_folders_are_passed_over(
+    import_and_wait: Import, source: Path, library: Library
+) -> None:
     (source / "1.jpg").write_bytes(picture())
     (source / "in").mkdir()
     (source / "in" / "2.jpg").write_bytes(picture())
-    assert bring_in(folder=str(source), recursive=False)["files"] == 1
+    assert import_and_wait(folder=str(source), recursive=False)["files"] == 1
     assert names_under(library, imported_of(library)) == ["1.jpg"]
 
 
 def test_named_files_come_in_as_given(
-    bring_in: Import, source: Path, library: Library, folder: Callable[..., str]
+    import_and_wait: Import, source: Path, library: Library, folder: Callable[..., str]
 ) -> None:
     for name in ("b.jpg", "a.jpg"):
         (source / name).write_bytes(picture())
     box = folder("Box")
-    done = bring_in(paths=[str(source / "b.jpg"), str(source / "a.jpg")], parent_id=box)
+    done = import_and_wait(paths=[str(source / "b.jpg"), str(source / "a.jpg")], parent_id=box)
     assert done["files"] == 2
     assert names_under(library, box) == ["b.jpg", "a.jpg"]
 
 
 def test_an_import_is_one_set_and_taken_back_as_one(
-    bring_in: Import, source: Path, library: Library, engine: Engine
+    import_and_wait: Import, source: Path, library: Library, engine: Engine
 ) -> None:
     for number in range(60):
         (source / f"{number}.png").write_bytes(picture(8, 8, grey=number, form="PNG"))
     (source / "in").mkdir()
     (source / "in" / "1.png").write_bytes(picture(8, 8, form="PNG"))
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     steps = rows(library, "SELECT id FROM audit WHERE set_id = ? ORDER BY seq", done["id"])
     assert len(steps) >= 3
     assert count(library, "document") == 64
@@ -101,63 +103,65 @@ def test_an_import_is_one_set_and_taken_back_as_one(
     assert (count(library, "document"), count(library, "rendition")) == (64, 61)
 
 
-def test_a_second_import_goes_behind_the_first(bring_in: Import, source: Path, library: Library) -> None:
+def test_a_second_import_goes_behind_the_first(
+    import_and_wait: Import, source: Path, library: Library
+) -> None:
     (source / "b.jpg").write_bytes(picture())
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     (source / "b.jpg").rename(source / "a.jpg")
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     assert names_under(library, imported_of(library)) == ["b.jpg", "a.jpg"]
 
 
 def test_what_is_in_its_place_is_left_and_counted(
-    bring_in: Import, source: Path, library: Library, do: Run
+    import_and_wait: Import, source: Path, library: Library, do: Run
 ) -> None:
     (source / "box" / "inner").mkdir(parents=True)
     (source / "a.jpg").write_bytes(picture(grey=1))
     (source / "box" / "b.jpg").write_bytes(picture(grey=2))
     (source / "box" / "inner" / "c.jpg").write_bytes(picture(grey=3))
-    first = bring_in(folder=str(source))
+    first = import_and_wait(folder=str(source))
     assert (first["files"], first["already"]) == (3, 0)
-    again = bring_in(folder=str(source))
+    again = import_and_wait(folder=str(source))
     assert (again["files"], again["already"], again["documents"], again["refused_count"]) == (0, 3, 0, 0)
     assert count(library, "document") == 7
-    # New ones come into the folders that are there; a changed file is another one, and so is one under another name.
+    # New files are put into the existing folders; a changed file is a new one, and so is a file under another name.
     (source / "box" / "inner" / "d.jpg").write_bytes(picture(grey=4))
     (source / "box" / "b.jpg").write_bytes(picture(grey=5))
     (source / "copy.jpg").write_bytes(picture(grey=1))
-    grown = bring_in(folder=str(source))
+    grown = import_and_wait(folder=str(source))
     assert (grown["files"], grown["already"], grown["documents"]) == (3, 2, 3)
-    # What is in the Trash is not there; --again asks for everything.
+    # A file in the Trash does not count as imported; with `again` everything is imported anew.
     ((a_jpg,),) = rows(library, "SELECT id FROM document WHERE name = 'a.jpg'")
     do("document.delete", {"ids": [a_jpg]})
-    assert bring_in(folder=str(source))["files"] == 1
-    every = bring_in(folder=str(source), again=True)
+    assert import_and_wait(folder=str(source))["files"] == 1
+    every = import_and_wait(folder=str(source), again=True)
     assert (every["files"], every["already"]) == (5, 0)
     assert rows(library, "SELECT count(*) FROM document WHERE name = 'inner'") == [(2,)]
 
 
 def test_the_pages_that_a_broken_off_import_did_not_come_to_are_added(
-    bring_in: Import, source: Path, library: Library, do: Run
+    import_and_wait: Import, source: Path, library: Library, do: Run
 ) -> None:
     from PIL import Image
 
     pages = [Image.new("L", (30, 20), n * 20) for n in range(5)]
     pages[0].save(source / "roll.tif", save_all=True, append_images=pages[1:])
     pages[0].save(source / "book.pdf", save_all=True, append_images=pages[1:3])
-    bring_in(folder=str(source))
-    whole = bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
+    whole = import_and_wait(folder=str(source))
     assert (whole["files"], whole["already"], whole["documents"]) == (0, 2, 0)
-    # As after a kill whose job was cancelled: the file is there with some of its pages, which go for good.
+    # As after a kill whose job was cancelled: some pages of the file are missing, for good.
     lost = [
         row[0]
         for row in rows(library, "SELECT id FROM document WHERE doc_type = 'page' AND sequence IN (2, 4)")
     ]
     do("document.delete", {"ids": lost[:1]})
-    trashed = bring_in(folder=str(source))
+    trashed = import_and_wait(folder=str(source))
     assert (trashed["files"], trashed["already"], trashed["documents"]) == (0, 2, 0)
     do("document.delete", {"ids": lost[1:]})
     do("document.empty_trash", {})
-    mended = bring_in(folder=str(source))
+    mended = import_and_wait(folder=str(source))
     assert (mended["files"], mended["already"], mended["documents"]) == (2, 0, 3)
     for name, number in (("roll.tif", 5), ("book.pdf", 3)):
         assert rows(
@@ -170,12 +174,12 @@ def test_the_pages_that_a_broken_off_import_did_not_come_to_are_added(
 
 
 def test_what_a_second_import_brought_is_taken_back_alone(
-    bring_in: Import, source: Path, library: Library, engine: Engine
+    import_and_wait: Import, source: Path, library: Library, engine: Engine
 ) -> None:
     (source / "a.jpg").write_bytes(picture(grey=1))
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     (source / "b.jpg").write_bytes(picture(grey=2))
-    second = bring_in(folder=str(source))
+    second = import_and_wait(folder=str(source))
     steps = [
         row[0]
         for row in rows(
@@ -186,20 +190,20 @@ def test_what_a_second_import_brought_is_taken_back_alone(
     ]
     engine.undo(library, steps, OWNER)
     assert names_under(library, imported_of(library)) == ["a.jpg"]
-    assert bring_in(folder=str(source))["files"] == 1
+    assert import_and_wait(folder=str(source))["files"] == 1
 
 
 @pytest.mark.parametrize("form", ["JPEG", "TIFF", "PNG"])
 @pytest.mark.parametrize("orientation", [1, 3, 6, 8])
 def test_a_turned_picture_has_the_size_a_person_sees(
-    bring_in: Import, source: Path, library: Library, form: str, orientation: int
+    import_and_wait: Import, source: Path, library: Library, form: str, orientation: int
 ) -> None:
     from PIL import Image
 
     from armarium_documents.api import page_image
 
     (source / "1.jpg").write_bytes(make_turned_picture(orientation, form))
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     ((identity,),) = rows(library, "SELECT id FROM document WHERE name = '1.jpg'")
     wanted = (90, 120) if orientation >= 5 else (120, 90)
     with library.db.read() as conn:
@@ -208,7 +212,7 @@ def test_a_turned_picture_has_the_size_a_person_sees(
     with Image.open(found.path) as image:
         image.load()
         assert image.size == wanted
-        # The dark corner stands top left as stored; where it must be when upright:
+        # The dark corner is stored top left; this is where it must be when the picture is upright.
         corner = {1: (0, 0), 3: (1, 1), 6: (1, 0), 8: (0, 1)}[orientation]
         at = ((image.width - 8) * corner[0] + 4, (image.height - 8) * corner[1] + 4)
         assert image.convert("L").getpixel(at) < 60
@@ -244,8 +248,8 @@ def bomb_tiff() -> bytes:
     return file.getvalue()
 
 
-def test_bad_files_get_a_sentence_and_the_rest_goes_on(
-    bring_in: Import, source: Path, library: Library, tmp_path: Path
+def test_bad_files_get_a_sentence_and_the_rest_is_imported(
+    import_and_wait: Import, source: Path, library: Library, tmp_path: Path
 ) -> None:
     good = picture(400, 300)
     (source / "1 good.jpg").write_bytes(good)
@@ -264,7 +268,7 @@ def test_bad_files_get_a_sentence_and_the_rest_goes_on(
     os.mkfifo(source / "c pipe.jpg")
     (source / "d control\x07.jpg").write_bytes(good)
     (source / "z good.jpg").write_bytes(good)
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert done["state"] == "done"
     assert names_under(library, imported_of(library)) == ["1 good.jpg", "z good.jpg"]
     said = whys(done)
@@ -288,9 +292,9 @@ def test_bad_files_get_a_sentence_and_the_rest_goes_on(
     assert len(list(library.objects.digests())) == 1
 
 
-def test_what_is_refused_stands_in_the_log_too(bring_in: Import, source: Path, library: Library) -> None:
+def test_refused_files_are_in_the_log_too(import_and_wait: Import, source: Path, library: Library) -> None:
     (source / "text.jpg").write_text("Anno domini 1750")
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     lines = rows(library, "SELECT message FROM job_log WHERE row_id = ? AND level = 'warning'", done["id"])
     assert len(lines) == 1
     assert "text.jpg" in lines[0][0]
@@ -298,20 +302,22 @@ def test_what_is_refused_stands_in_the_log_too(bring_in: Import, source: Path, l
 
 
 def test_two_files_of_the_same_bytes_are_two_nodes_and_one_object(
-    bring_in: Import, source: Path, library: Library
+    import_and_wait: Import, source: Path, library: Library
 ) -> None:
     for name in ("a.jpg", "b.jpg"):
         (source / name).write_bytes(picture())
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     assert (count(library, "document"), count(library, "rendition")) == (4, 2)
     assert len(list(library.objects.digests())) == 1
 
 
-def test_names_in_both_unicode_forms_come_in_as_nfc(bring_in: Import, source: Path, library: Library) -> None:
+def test_names_in_both_unicode_forms_come_in_as_nfc(
+    import_and_wait: Import, source: Path, library: Library
+) -> None:
     for form in ("NFC", "NFD"):
         (source / unicodedata.normalize(form, f"Año {form}.jpg")).write_bytes(picture())
         (source / unicodedata.normalize(form, "Ñandú.jpg")).write_bytes(picture())
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     assert names_under(library, imported_of(library)) == [
         "Año NFC.jpg",
         "Año NFD.jpg",
@@ -320,24 +326,24 @@ def test_names_in_both_unicode_forms_come_in_as_nfc(bring_in: Import, source: Pa
     ]
 
 
-def test_layout_files_are_left_for_the_formats(bring_in: Import, source: Path) -> None:
+def test_layout_files_are_left_for_the_formats(import_and_wait: Import, source: Path) -> None:
     (source / "page").mkdir()
     (source / "1.jpg").write_bytes(picture())
     (source / "page" / "1.xml").write_text("<PcGts/>")
     (source / "1.hocr").write_text("<html/>")
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert (done["left"], done["files"], done["refused"]) == (["1.hocr", "page/1.xml"], 1, [])
 
 
-def test_hidden_files_and_system_leavings_are_passed_over(bring_in: Import, source: Path) -> None:
+def test_hidden_files_and_system_leavings_are_passed_over(import_and_wait: Import, source: Path) -> None:
     for name in (".DS_Store", "._1.jpg", "Thumbs.db", "desktop.ini"):
         (source / name).write_bytes(b"x")
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert (done["state"], done["files"], done["refused_count"], done["left_count"]) == ("done", 0, 0, 0)
 
 
-def test_a_file_that_vanishes_during_the_import_is_told(
-    bring_in: Import, source: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_vanishes_during_the_import_is_reported(
+    import_and_wait: Import, source: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from armarium_documents.jobs import imports
 
@@ -351,13 +357,13 @@ def test_a_file_that_vanishes_during_the_import_is_told(
         return really(library, path, max_pixels=max_pixels)
 
     monkeypatch.setattr(imports, "take_in", take)
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert "disappeared" in whys(done)["b.jpg"]
     assert names_under(library, imported_of(library)) == ["a.jpg", "c.jpg"]
 
 
-def test_a_file_that_changes_during_the_import_is_told(
-    bring_in: Import, source: Path, monkeypatch: pytest.MonkeyPatch, library: Library
+def test_a_file_that_changes_during_the_import_is_reported(
+    import_and_wait: Import, source: Path, monkeypatch: pytest.MonkeyPatch, library: Library
 ) -> None:
     (source / "a.jpg").write_bytes(picture())
     really = type(library.objects).put_file
@@ -368,11 +374,11 @@ def test_a_file_that_changes_during_the_import_is_told(
         return digest
 
     monkeypatch.setattr(type(library.objects), "put_file", put)
-    assert "changed while" in whys(bring_in(folder=str(source)))["a.jpg"]
+    assert "changed while" in whys(import_and_wait(folder=str(source)))["a.jpg"]
 
 
 def test_a_full_disk_fails_the_job_in_words_and_nothing_is_half_written(
-    bring_in: Import, source: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+    import_and_wait: Import, source: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from armarium.api import Unavailable
 
@@ -390,18 +396,18 @@ def test_a_full_disk_fails_the_job_in_words_and_nothing_is_half_written(
 
     with monkeypatch.context() as patched:
         patched.setattr(type(library.objects), "put_file", put)
-        done = bring_in(folder=str(source))
+        done = import_and_wait(folder=str(source))
     assert done["state"] == "failed"
     assert "disk" in done["reason"]
     assert count(library, "document") == 1
-    assert bring_in(folder=str(source))["files"] == 2
+    assert import_and_wait(folder=str(source))["files"] == 2
 
 
-def test_an_undecodable_name_is_refused(bring_in: Import, source: Path) -> None:
+def test_an_undecodable_name_is_refused(import_and_wait: Import, source: Path) -> None:
     path = os.fsencode(source) + b"/\xff.jpg"
     with open(path, "wb") as file:
         file.write(picture())
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert [entry["why"] for entry in done["refused"]] == ["Its name is not UTF-8; rename it."]
 
 
@@ -476,7 +482,7 @@ def test_a_batch_that_does_not_hang_together_is_refused(
 
 @pytest.mark.parametrize("word", ["pause", "cancel"])
 def test_who_stops_an_import_waits_for_the_file_in_hand_and_no_longer(
-    bring_in: Import, source: Path, library: Library, engine: Engine, do: Run, monkeypatch, word: str
+    import_and_wait: Import, source: Path, library: Library, engine: Engine, do: Run, monkeypatch, word: str
 ) -> None:
     from armarium_documents.jobs.imports import Import as Body
 
@@ -492,7 +498,7 @@ def test_who_stops_an_import_waits_for_the_file_in_hand_and_no_longer(
 
     with monkeypatch.context() as patch:
         patch.setattr(Body, "_import", stopped_at_the_second)
-        job_id = bring_in(folder=str(source))["id"]
+        job_id = import_and_wait(folder=str(source))["id"]
     assert names_under(library, imported_of(library)) == ["0.png", "1.png"]
     do("job.pause", {"job_id": job_id, "paused": False}) if word == "pause" else do(
         "job.retry", {"job_id": job_id}

@@ -1,4 +1,4 @@
-"""A folder that is imported stays a folder: two that hold files of the same names do not mix, and none comes twice."""
+"""An imported folder stays a folder: two with files of the same names are not mixed, and nothing is imported twice."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import orjson
 import pytest
-from documents_ground import OWNER, Run, count, imported_of, names_under, picture, rows, sources_of
+from documents_fixtures import OWNER, Run, count, imported_of, names_under, picture, rows, sources_of
 
 from armarium.api import Engine, Invalid, Library
 
 
 @pytest.fixture
-def bring_in(engine: Engine, library: Library, do: Run) -> Callable[..., dict[str, Any]]:
-    """Import and wait; the job's id and result."""
+def import_and_wait(engine: Engine, library: Library, do: Run) -> Callable[..., dict[str, Any]]:
+    """Imports and waits; returns the job's id and result."""
 
     def run(**params: Any) -> dict[str, Any]:
         job_id = do("document.import", params)["job_id"]
@@ -35,23 +35,23 @@ def box(place: Path, grey: int, *names: str) -> Path:
 
 
 def test_two_folders_of_the_same_file_names_stay_apart(
-    bring_in: Callable[..., dict[str, Any]], library: Library, tmp_path: Path
+    import_and_wait: Callable[..., dict[str, Any]], library: Library, tmp_path: Path
 ) -> None:
-    bring_in(folder=str(box(tmp_path / "Box 3", 10, "0001.jpg", "verso/0001.jpg")))
-    bring_in(folder=str(box(tmp_path / "Box 4", 60, "0001.jpg")))
+    import_and_wait(folder=str(box(tmp_path / "Box 3", 10, "0001.jpg", "verso/0001.jpg")))
+    import_and_wait(folder=str(box(tmp_path / "Box 4", 60, "0001.jpg")))
     assert names_under(library, sources_of(library)) == ["Box 3", "Box 4"]
     assert names_under(library, imported_of(library, "Box 3")) == ["0001.jpg", "verso"]
     assert names_under(library, imported_of(library, "Box 4")) == ["0001.jpg"]
 
 
 def test_the_same_folder_comes_in_once(
-    bring_in: Callable[..., dict[str, Any]], library: Library, engine: Engine, tmp_path: Path
+    import_and_wait: Callable[..., dict[str, Any]], library: Library, engine: Engine, tmp_path: Path
 ) -> None:
     place = box(tmp_path / "Box 3", 10, "0001.jpg", "verso/0001.jpg")
     before = count(library, "document")
-    first = bring_in(folder=str(place))
+    first = import_and_wait(folder=str(place))
     assert count(library, "document") == before + 4
-    again = bring_in(folder=str(place))
+    again = import_and_wait(folder=str(place))
     assert (again["files"], again["already"], again["documents"]) == (0, 2, 0)
     assert count(library, "document") == before + 4
     steps = [
@@ -62,7 +62,7 @@ def test_the_same_folder_comes_in_once(
 
 
 def test_a_folder_of_that_name_that_is_there_is_used_and_one_in_the_trash_is_not(
-    bring_in: Callable[..., dict[str, Any]],
+    import_and_wait: Callable[..., dict[str, Any]],
     library: Library,
     tmp_path: Path,
     folder: Callable[..., str],
@@ -70,22 +70,22 @@ def test_a_folder_of_that_name_that_is_there_is_used_and_one_in_the_trash_is_not
 ) -> None:
     archive = folder("Archive")
     mine = folder("Box 3", archive)
-    bring_in(folder=str(box(tmp_path / "Box 3", 10, "0001.jpg")), parent_id=archive)
+    import_and_wait(folder=str(box(tmp_path / "Box 3", 10, "0001.jpg")), parent_id=archive)
     assert names_under(library, archive) == ["Box 3"]
     assert names_under(library, mine) == ["0001.jpg"]
     do("document.delete", {"ids": [mine]})
-    bring_in(folder=str(tmp_path / "Box 3"), parent_id=archive)
+    import_and_wait(folder=str(tmp_path / "Box 3"), parent_id=archive)
     ((made,),) = rows(library, "SELECT id FROM document WHERE parent_id = ? AND deleted_at IS NULL", archive)
     assert made != mine
     assert names_under(library, made) == ["0001.jpg"]
 
 
 def test_nothing_to_import_leaves_no_empty_folder(
-    bring_in: Callable[..., dict[str, Any]], library: Library, tmp_path: Path
+    import_and_wait: Callable[..., dict[str, Any]], library: Library, tmp_path: Path
 ) -> None:
     (tmp_path / "Box 3" / "page").mkdir(parents=True)
     (tmp_path / "Box 3" / "page" / "0001.xml").write_bytes(b"<PcGts/>")
-    bring_in(folder=str(tmp_path / "Box 3"))
+    import_and_wait(folder=str(tmp_path / "Box 3"))
     assert names_under(library, sources_of(library)) == []
 
 

@@ -1,4 +1,4 @@
-"""An import that is stopped at any instant and run again loses nothing and doubles nothing."""
+"""An import that is stopped at any moment and run again neither loses nor duplicates anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import count, picture, rows
+from documents_fixtures import count, picture, rows
 
 from armarium.api import Engine, Library
 from armarium_documents.jobs import imports
@@ -59,7 +59,7 @@ def test_killed_at_every_call_it_still_comes_in_once(
 
 
 def import_all(engine: Engine, library: Library, source: Path, parent_id: str, *, every: int | None) -> Any:
-    """Run the job until it ends, killed after *every* calls, then after one more each time, so that it does end."""
+    """Run the job to its end; it is killed after *every* calls at first, then after one call more each time."""
     args = imports.ImportJobArgs(paths=[], folder=str(source), parent_id=parent_id)
     checkpoint: dict[str, Any] = {}
     allowed = every if every is not None else 1_000_000

@@ -1,22 +1,22 @@
-"""Pages of PDFs and TIFFs, each pictured by itself: their size, their colours, and how large they may become."""
+"""Pages of PDFs and TIFFs, each rendered separately: their size, their colours, and the limits on their size."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from documents_ground import Run, rows
+from documents_fixtures import Run, rows
 
 from armarium.api import Library
 
 
 def test_a_tiff_of_several_pages_becomes_a_file_with_pages(
-    bring_in: Run, source: Path, library: Library
+    import_and_wait: Run, source: Path, library: Library
 ) -> None:
     from PIL import Image
 
     pages = [Image.new("RGB", (200 + 10 * n, 100), (n * 40, 0, 0)) for n in range(3)]
     pages[0].save(source / "roll.tif", save_all=True, append_images=pages[1:])
-    done = bring_in(folder=str(source))
+    done = import_and_wait(folder=str(source))
     assert (done["files"], done["documents"]) == (1, 5)
     ((identity, kind, told),) = rows(
         library,
@@ -31,21 +31,25 @@ def test_a_tiff_of_several_pages_becomes_a_file_with_pages(
     ) == [(f"Page {n + 1}", "page", n + 1, 200 + 10 * n, "image/jpeg", "derived") for n in range(3)]
 
 
-def test_black_and_white_pages_stay_black_and_white(bring_in: Run, source: Path, library: Library) -> None:
+def test_black_and_white_pages_stay_black_and_white(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
     from PIL import Image
 
     pages = [Image.new("1", (64, 64), n) for n in range(2)]
     pages[0].save(source / "fax.tif", save_all=True, append_images=pages[1:], compression="group4")
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     assert set(rows(library, "SELECT mime_type FROM rendition WHERE role = 'derived'")) == {("image/png",)}
 
 
-def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(bring_in: Run, source: Path, library: Library) -> None:
+def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
     from PIL import Image
 
     pages = [Image.new("RGB", (300, 450), shade) for shade in ("white", "navy")]
     pages[0].save(source / "act.pdf", save_all=True, append_images=pages[1:], resolution=100)
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     assert rows(library, "SELECT file_type FROM document WHERE name = 'act.pdf'") == [("pdf",)]
     found = rows(
         library,
@@ -54,11 +58,11 @@ def test_a_pdf_becomes_a_file_with_pages_at_300_dpi(bring_in: Run, source: Path,
     assert found == [(900, 1350, 300), (900, 1350, 300)]
 
 
-def test_a_huge_sheet_is_pictured_coarser(bring_in: Run, source: Path, library: Library) -> None:
+def test_a_huge_sheet_is_pictured_coarser(import_and_wait: Run, source: Path, library: Library) -> None:
     from PIL import Image
 
     Image.new("L", (100, 100), 255).save(source / "map.pdf", resolution=1)
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     ((width, height, dpi),) = rows(
         library,
         "SELECT pixel_width, pixel_height, json_extract(params, '$.dpi') FROM rendition WHERE made_by = 'pdfium'",
@@ -68,7 +72,7 @@ def test_a_huge_sheet_is_pictured_coarser(bring_in: Run, source: Path, library: 
 
 
 def test_a_page_in_colour_keeps_its_colours_and_a_grey_one_has_no_channels(
-    bring_in: Run, source: Path, library: Library
+    import_and_wait: Run, source: Path, library: Library
 ) -> None:
     from PIL import Image
 
@@ -77,7 +81,7 @@ def test_a_page_in_colour_keeps_its_colours_and_a_grey_one_has_no_channels(
     flag.save(
         source / "flag.pdf", save_all=True, append_images=[Image.new("L", (300, 400), 90)], resolution=72
     )
-    bring_in(folder=str(source))
+    import_and_wait(folder=str(source))
     found = []
     for (checksum,) in rows(
         library,
@@ -94,14 +98,14 @@ def test_a_page_in_colour_keeps_its_colours_and_a_grey_one_has_no_channels(
 
 
 def test_a_scroll_longer_than_a_jpeg_is_pictured_all_the_same(
-    bring_in: Run, source: Path, library: Library
+    import_and_wait: Run, source: Path, library: Library
 ) -> None:
     from PIL import Image
 
     Image.new("L", (20_000, 10), 255).save(source / "roll.pdf", resolution=36)
     pages = [Image.new("L", (70_000, 2), 255) for _ in range(2)]
     pages[0].save(source / "strips.tif", save_all=True, append_images=pages[1:], compression="tiff_lzw")
-    result = bring_in(folder=str(source))
+    result = import_and_wait(folder=str(source))
     assert result["refused"] == []
     assert rows(
         library,

@@ -1,4 +1,4 @@
-"""What an import refuses that is rare: odd PDFs, places that cannot be looked at, a project without Sources."""
+"""Rare refusals of an import: odd PDFs, unreadable places, a project without Sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import Run, picture, rows
+from documents_fixtures import Run, picture, rows
 from sqlalchemy import create_engine
 
 from armarium.api import Conflict, Engine, Invalid, Library
@@ -17,7 +17,7 @@ from armarium_documents.queries.tree import sources_folder
 
 
 def pdf(*sizes: tuple[float, float]) -> bytes:
-    """A PDF with an empty page of each of *sizes* (points)."""
+    """Return a PDF with an empty page of each of *sizes* (in points)."""
     kids = " ".join(f"{number} 0 R" for number in range(3, 3 + len(sizes)))
     bodies = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {len(sizes)}>>"]
     bodies += [f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 {wide} {high}]>>" for wide, high in sizes]
@@ -32,7 +32,7 @@ def pdf(*sizes: tuple[float, float]) -> bytes:
 
 
 def list_refused(engine: Engine, library: Library, do: Run, source: Path) -> dict[str, str]:
-    """Each file of *source* that an import refuses, with the reason."""
+    """Return each file of *source* that an import refuses, with the reason."""
     import orjson
 
     job_id = do("document.import", {"folder": str(source)})["job_id"]
@@ -48,7 +48,7 @@ def test_a_pdf_without_pages_and_one_with_too_many(
 
     (source / "none.pdf").write_bytes(pdf((72, 72)))
     with monkeypatch.context() as patch:
-        # pdfium itself takes a PDF without pages for a damaged one.
+        # pdfium itself treats a PDF without pages as damaged.
         patch.setattr(pypdfium2.PdfDocument, "__len__", lambda _: 0)
         assert "PDF without pages" in list_refused(engine, library, do, source)["none.pdf"]
     (source / "none.pdf").unlink()
@@ -67,7 +67,7 @@ def test_a_page_of_a_pdf_that_has_no_extent_or_cannot_be_pictured(
 
     (source / "good.pdf").write_bytes(pdf((72, 72)))
     with monkeypatch.context() as patch:
-        # pdfium itself gives a page without a size that of a letter.
+        # pdfium itself gives a page without a size the size of a letter.
         patch.setattr(pypdfium2.PdfPage, "get_size", lambda _: (0.0, 72.0))
         assert "Page 1 has no size" in list_refused(engine, library, do, source)["good.pdf, page 1"]
 

@@ -1,4 +1,4 @@
-"""The tree of an import, as a real import makes it."""
+"""The tree of an import's stages, during a real import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from documents_ground import Run, picture
+from documents_fixtures import Run, picture
 
 from armarium.api import Engine, Library
 
@@ -14,7 +14,9 @@ from armarium.api import Engine, Library
 def test_the_tree_of_a_real_import_never_goes_backwards(
     engine: Engine, library: Library, do: Run, source: Path
 ) -> None:
-    """What was read stays read in the answer, while thumbnails are drawn and after: the stages share no parent."""
+    """Files that were read stay counted while thumbnails are drawn and afterwards: the two stages have no common parent
+    job.
+    """
     from armarium.jobs.import_tree import derivatives_of
 
     for number in range(40):
@@ -36,7 +38,7 @@ def test_the_tree_of_a_real_import_never_goes_backwards(
             assert after[stage][0] >= done, (stage, seen)
             assert after[stage][1] >= total, (stage, seen)
     assert (seen[-1]["read-files"], seen[-1]["thumbnails"]) == ((40, 40), (40, 40))
-    # One more picture is another import, of one file
+    # A further picture is another import, of one file.
     extra = source / "more"
     extra.mkdir()
     (extra / "40.jpg").write_bytes(picture(60, 40, grey=255))

@@ -1,4 +1,4 @@
-"""Making, changing and locking nodes, and every refusal of it."""
+"""Creating, changing and locking nodes, and every refusal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import EDITOR, OWNER, Run
+from documents_fixtures import EDITOR, OWNER, Run
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Outcome, raw_of
 
@@ -21,7 +21,7 @@ def test_every_project_starts_with_the_folder_sources(library: Library) -> None:
     assert rows == [("Sources", "folder", None)]
 
 
-def test_a_folder_answers_as_the_resource_says(do: Run) -> None:
+def test_a_new_folder_is_answered_with_its_defaults(do: Run) -> None:
     made = do("document.create", {"name": "Letters", "attributes": {"box": 3}})
     assert made["doc_type"] == "folder"
     assert made["node_kind"] == "document"
@@ -36,14 +36,14 @@ def test_a_folder_answers_as_the_resource_says(do: Run) -> None:
     assert "trash_root_id" not in made
 
 
-def test_a_name_is_brought_to_nfc_and_trimmed(do: Run) -> None:
+def test_a_name_is_normalised_to_nfc_and_trimmed(do: Run) -> None:
     assert do("document.create", {"name": " Cafe\u0301 "})["name"] == "Café"
 
 
 @pytest.mark.parametrize(
     "name", ["", "   ", "a\x00b", "a\nb", "a\u2028b", "x" * 1001, "n" * 10_000, "\x1b[31m"]
 )
-def test_a_name_that_is_none_is_refused(do: Run, name: str) -> None:
+def test_an_invalid_name_is_refused(do: Run, name: str) -> None:
     with pytest.raises(Invalid) as refused:
         do("document.create", {"name": name})
     assert refused.value.code == "invalid_request"
@@ -93,7 +93,7 @@ def test_a_parent_must_be_there_live_and_able(do: Run, folder: Make, note: Make)
     assert trashed.value.code == "document_in_trash"
 
 
-def test_a_group_lies_in_a_folder_or_a_group(do: Run, folder: Make) -> None:
+def test_a_group_must_be_in_a_folder_or_a_group(do: Run, folder: Make) -> None:
     page = folder("A page", doc_type="page")
     with pytest.raises(Invalid):
         do("document.create", {"name": "A group", "parent_id": page, "doc_type": "group"})
@@ -148,7 +148,7 @@ def test_update_changes_what_is_named_and_nothing_else(do: Run, folder: Make) ->
         {"sort_order": 4},
     ],
 )
-def test_update_refuses_values_that_are_none(do: Run, folder: Make, change: dict[str, Any]) -> None:
+def test_update_refuses_invalid_values(do: Run, folder: Make, change: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         do("document.update", {"document_id": folder("A"), **change})
 
@@ -174,7 +174,7 @@ def test_sources_keeps_its_name_and_place(do: Run, folder: Make, library: Librar
         assert refused.value.code == "sources_folder"
 
 
-def test_a_lock_keeps_editors_from_it_and_all_beneath(do: Run, folder: Make, note: Make) -> None:
+def test_a_lock_stops_editors_from_changing_it_and_all_beneath(do: Run, folder: Make, note: Make) -> None:
     box = folder("Box")
     inner = folder("Inner", box)
     text = note("Note", inner)

@@ -1,4 +1,4 @@
-"""Moving and ordering: the tree stays a tree, the order is the one asked for."""
+"""Moving and ordering: the tree stays a tree, and the order is the requested one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, Run, names_under
+from documents_fixtures import OWNER, Run, names_under
 
 from armarium.api import Conflict, Engine, Invalid, Library, NotFound, Outcome
 

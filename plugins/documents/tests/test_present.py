@@ -1,4 +1,4 @@
-"""What of an import is in its place already is found by its name, however many stand beside it."""
+"""An import finds what was imported already by its name, however many siblings there are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium_documents.jobs.present import Place
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement of every connection that is made from now on."""
+    """The statements of every connection opened from now on."""
     heard: list[str] = []
     plain: Callable[..., sqlite3.Connection] = sqlite3.connect
 

@@ -1,4 +1,4 @@
-"""Reads: pages of a folder, views, pages beneath, each with as many statements whatever the size."""
+"""Reads: pages of a folder, views, pages beneath, with a number of statements that does not depend on the size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, Run, rows, sources_of
+from documents_fixtures import OWNER, Run, rows, sources_of
 
 from armarium.api import Engine, Library, NotFound, json_text, new_id, raw_of
 from armarium_documents.api import documents_named, pages_under
@@ -114,7 +114,7 @@ def test_a_view_says_where_a_document_is(folder: Make, note: Make, client: Any) 
 def test_pages_under_walks_depth_first_in_order(
     engine: Engine, library: Library, do: Run, folder: Make
 ) -> None:
-    from documents_ground import add_picture, picture
+    from documents_fixtures import add_picture, picture
 
     box = folder("Box")
     data = picture()

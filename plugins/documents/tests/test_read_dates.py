@@ -1,5 +1,6 @@
-"""Dates as documents write them. What they mean was written down by hand, from the calendar; Easter is asked of another
-computus (Meeus) and weekdays of another reckoning (Zeller) than the one under test."""
+"""Dates as documents write them. Their meanings were written down by hand from the calendar; Easter and weekdays are
+computed by other methods (Meeus, Zeller) than in the code under test.
+"""
 
 from __future__ import annotations
 
@@ -291,7 +292,7 @@ def test_a_month_goes_first_only_where_it_is_asked_for() -> None:
 
 
 def meeus(year: int, *, gregorian: bool) -> tuple[int, int]:
-    """Month and day of Easter by the algorithms of Meeus (Astronomical Algorithms, chapter 8)."""
+    """Return month and day of Easter by Meeus (Astronomical Algorithms, chapter 8)."""
     if not gregorian:
         a, b, c = year % 4, year % 7, year % 19
         d = (19 * c + 15) % 30
@@ -344,7 +345,7 @@ FEASTS = {
 
 
 @pytest.mark.parametrize("feast", FEASTS)
-def test_movable_feasts_stand_to_easter_as_the_calendar_says(feast: str) -> None:
+def test_movable_feasts_have_their_distance_from_easter(feast: str) -> None:
     for year in range(1000, 1580, 13):
         found = read_date(f"{feast} {year}")
         assert found is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, add_picture, imported_of, picture, rows
+from documents_fixtures import OWNER, add_picture, imported_of, picture, rows
 
 from armarium.api import Engine, Library
 
@@ -17,7 +17,7 @@ NOWHERE = "f" * 32
 
 
 def token_client(engine: Engine, client: Any, role: str) -> Any:
-    """A client whose token is an agent's with *role*."""
+    """Return a client with an agent's token of *role*."""
     made = client.post("/api/tokens", json={"name": role, "role": role}).json()
     client.headers["Authorization"] = f"Bearer {made['token']}"
     return client
@@ -25,7 +25,7 @@ def token_client(engine: Engine, client: Any, role: str) -> Any:
 
 @pytest.fixture
 def agent(engine: Engine, library: Library) -> Iterator[Callable[[str], Any]]:
-    """Clients with agent tokens."""
+    """Clients with agents' tokens."""
     from armarium_testing.fixtures import http_client
 
     made = []
@@ -41,7 +41,9 @@ def agent(engine: Engine, library: Library) -> Iterator[Callable[[str], Any]]:
 
 
 def test_a_number_that_json_does_not_know_is_refused_in_words(client: Any) -> None:
-    """Python's reader takes NaN and Infinity, and a number too large becomes one: each was stored as null."""
+    """Python's JSON reader accepts NaN and Infinity, and turns a number that is too large into Infinity: each was
+    stored as null.
+    """
     made = client.post("/api/documents", json={"name": "Box"}).json()["id"]
     for number in ("NaN", "Infinity", "-Infinity", "1e999"):
         for method, route, body in (
@@ -90,7 +92,7 @@ def test_a_folder_from_first_to_last(client: Any) -> None:
     assert client.get("/api/documents/trash").json()["total"] == 0
 
 
-def test_several_go_in_one_step(client: Any, folder: Make) -> None:
+def test_several_are_deleted_in_one_step(client: Any, folder: Make) -> None:
     ids = [folder(name) for name in "ab"]
     gone = client.post("/api/documents/delete", json={"ids": ids}).json()
     assert (gone["ids"], gone["id"], gone["item_count"]) == (ids, None, 2)
@@ -164,7 +166,7 @@ def test_a_query_out_of_range_is_422(shared_client: Any, path: str, given: dict[
         b'{"name": "' + b"x" * 10_000 + b'"}',
     ],
 )
-def test_a_body_that_is_none_is_refused(shared_client: Any, body: bytes) -> None:
+def test_an_invalid_body_is_refused(shared_client: Any, body: bytes) -> None:
     answer = shared_client.post("/api/documents", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
     assert answer.json()["detail"]
@@ -196,7 +198,7 @@ def test_a_machine_neither_locks_nor_empties(agent: Callable[[str], Any], folder
     assert (emptied.status_code, emptied.json()["code"]) == (403, "person_only")
 
 
-def test_a_lock_is_met_beneath_it(client: Any, agent: Callable[[str], Any], folder: Make) -> None:
+def test_a_lock_applies_beneath_it(client: Any, agent: Callable[[str], Any], folder: Make) -> None:
     box = folder("Box")
     inner = folder("Inner", box)
     assert client.put(f"/api/documents/{box}/lock", json={"locked": True}).json()["is_locked"] is True
@@ -272,7 +274,7 @@ def test_the_bytes_of_a_rendition(client: Any, pictured: tuple[str, str, bytes])
     assert head.headers["etag"] == whole.headers["etag"]
 
 
-def test_a_lost_file_is_told(client: Any, pictured: tuple[str, str, bytes], library: Library) -> None:
+def test_a_lost_file_is_reported(client: Any, pictured: tuple[str, str, bytes], library: Library) -> None:
     page, rendition, _ = pictured
     library.objects.remove(next(library.objects.digests()))
     answer = client.get(f"/api/documents/{page}/renditions/{rendition}/content")

@@ -1,11 +1,11 @@
-"""The history of runs: what background work was done on a document."""
+"""The history of runs: which background jobs worked on a document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from documents_ground import add_picture, picture
+from documents_fixtures import add_picture, picture
 
 from armarium.api import Engine, Library
 

@@ -1,4 +1,4 @@
-"""Thumbnails: drawn once, drawn again when the derived folder is gone, and never in the way of anything."""
+"""Thumbnails: drawn once, drawn again when the derived folder is gone, and never an obstacle to anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, Run, add_picture, count, picture, rows
+from documents_fixtures import OWNER, Run, add_picture, count, picture, rows
 
 from armarium.api import Engine, Library
 from armarium_documents.queries.files import thumbnail_file
@@ -64,7 +64,9 @@ def test_a_small_picture_is_not_blown_up(engine: Engine, library: Library, folde
     assert thumbnail(library, page).size == (40, 30)
 
 
-def test_a_lost_derived_folder_is_drawn_anew(engine: Engine, library: Library, folder: Make, do: Run) -> None:
+def test_thumbnails_of_a_lost_derived_folder_are_drawn_again(
+    engine: Engine, library: Library, folder: Make, do: Run
+) -> None:
     page = add_picture(engine, library, folder("Box"), picture())
     engine.jobs.run_until_idle(library)
     shutil.rmtree(library.derived_folder)

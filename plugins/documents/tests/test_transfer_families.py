@@ -1,4 +1,4 @@
-"""A family is carried by its foreign keys alone; what its carrier may say beside them; nothing else of it is known."""
+"""A family is transferred according to its foreign keys; a carrier may add to that; nothing else about it is known."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, count, rows
+from documents_fixtures import OWNER, count, rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from transfer_ground import FULL_CARRIER, Two, cut_for, loom_plugin, proposed
+from transfer_fixtures import FULL_CARRIER, OpenProjects, cut_for, loom_plugin, proposed
 
 from armarium.api import Engine, Library, new_id
 from armarium.projects.doctor import examine
@@ -18,27 +18,29 @@ from armarium_documents.plugin import armarium_plugin
 from armarium_testing.digest import table_digests
 
 
-def two_with(make_engine: Callable[..., Engine], folder: Path, **carrier: Any) -> Two:
+def two_with(make_engine: Callable[..., Engine], folder: Path, **carrier: Any) -> OpenProjects:
     engine = make_engine(plugins=[armarium_plugin(), loom_plugin(**carrier)])
     for name in ("From", "To"):
         engine.run(None, "library.create", {"path": str(folder / f"{name}.library")}, OWNER)
-    return Two(engine, *(engine.libraries.get(folder / f"{name}.library") for name in ("From", "To")))
+    return OpenProjects(
+        engine, *(engine.libraries.get(folder / f"{name}.library") for name in ("From", "To"))
+    )
 
 
-def weave(two: Two, table: str, *rows: dict[str, Any]) -> list[str]:
+def weave(projects: OpenProjects, table: str, *rows: dict[str, Any]) -> list[str]:
     made = [{"id": new_id(), **row} for row in rows]
-    two.do("loom.weave", table=table, rows=made)
+    projects.do("loom.weave", table=table, rows=made)
     return [row["id"] for row in made]
 
 
-def cloth_of(two: Two) -> dict[str, Any]:
-    """Two notes in a box, one outside; cloths, threads and knots within and between them."""
-    box, outside = two.make("Box"), two.note("Outside")
-    first, second = two.note("First", box), two.note("Second", box)
-    (person,) = weave(two, "loom_person", {"name": "Ana"})
-    (away,) = weave(two, "loom_cloth", {"page_id": outside, "pattern": {}})
+def create_cloths(projects: OpenProjects) -> dict[str, Any]:
+    """Create two notes in a box and one outside, with cloths, threads and knots within and between them."""
+    box, outside = projects.make("Box"), projects.note("Outside")
+    first, second = projects.note("First", box), projects.note("Second", box)
+    (person,) = weave(projects, "loom_person", {"name": "Ana"})
+    (away,) = weave(projects, "loom_cloth", {"page_id": outside, "pattern": {}})
     cloth, other = weave(
-        two,
+        projects,
         "loom_cloth",
         {
             "page_id": first,
@@ -48,7 +50,7 @@ def cloth_of(two: Two) -> dict[str, Any]:
         {"page_id": second, "woven_with_id": away, "pattern": {}},
     )
     later, early = new_id(), new_id()
-    two.do(
+    projects.do(
         "loom.weave",
         table="loom_thread",
         rows=[
@@ -56,69 +58,69 @@ def cloth_of(two: Two) -> dict[str, Any]:
             {"id": early, "cloth_id": cloth, "spun_from_id": None, "text": None},
         ],
     )
-    (strange,) = weave(two, "loom_thread", {"cloth_id": away, "text": "stays"})
+    (strange,) = weave(projects, "loom_thread", {"cloth_id": away, "text": "stays"})
     within, between = weave(
-        two,
+        projects,
         "loom_knot",
         {"left_id": later, "right_id": early, "tied_by_id": person},
         {"left_id": later, "right_id": strange, "tied_by_id": None},
     )
-    (weaver,) = weave(two, "loom_weaver", {"cloth_id": cloth, "person_id": person})
-    weave(two, "loom_mark", {"page_id": first, "words": "one"}, {"page_id": second, "words": "two"})
+    (weaver,) = weave(projects, "loom_weaver", {"cloth_id": cloth, "person_id": person})
+    weave(projects, "loom_mark", {"page_id": first, "words": "one"}, {"page_id": second, "words": "two"})
     return locals()
 
 
 def test_a_family_of_foreign_keys_is_carried_without_a_word(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    two = two_with(make_engine, tmp_path)
-    made = cloth_of(two)
-    result = two.transfer([made["box"]])
+    projects = two_with(make_engine, tmp_path)
+    made = create_cloths(projects)
+    result = projects.transfer([made["box"]])
     assert result["written"] == result["planned"] == {"documents": 3, "page_records": 7, "files": 0}
-    copied = dict(rows(two.target, "SELECT name, id FROM document"))
-    (pattern,) = rows(two.target, "SELECT pattern FROM loom_cloth WHERE page_id = ?", copied["First"])
+    copied = dict(rows(projects.target, "SELECT name, id FROM document"))
+    (pattern,) = rows(projects.target, "SELECT pattern FROM loom_cloth WHERE page_id = ?", copied["First"])
     assert pattern == (
         f'{{"page":"{copied["First"]}","free":"x","list":["{copied["Second"]}","{made["outside"]}"]}}',
     )
-    # A thread that was spun from a later one comes after it; words are kept as they are.
+    # A thread may refer to a later one; the words of a text are not changed, even where they contain an id.
     ((spun, early, words),) = rows(
-        two.target,
+        projects.target,
         "SELECT t.spun_from_id, e.id, t.text FROM loom_thread t JOIN loom_thread e ON e.text IS NULL"
         " WHERE t.text IS NOT NULL",
     )
     assert spun == early
     assert words == f"names {made['first']} in words"
-    assert rows(two.target, "SELECT tied_by_id FROM loom_knot") == [(None,)]
-    assert rows(two.target, "SELECT words FROM loom_mark ORDER BY number") == [("one",), ("two",)]
-    assert count(two.target, "loom_weaver") == count(two.target, "loom_person") == 0
-    # Both what could not come and what came without a neighbour is told.
+    assert rows(projects.target, "SELECT tied_by_id FROM loom_knot") == [(None,)]
+    assert rows(projects.target, "SELECT words FROM loom_mark ORDER BY number") == [("one",), ("two",)]
+    assert count(projects.target, "loom_weaver") == count(projects.target, "loom_person") == 0
+    # The answer names what could not be transferred, and what lost a reference.
     left = {(entry["kind"], entry["id"]) for entry in result["left_behind"]}
     assert left == {("knot", made["between"]), ("weaver", made["weaver"])}
     cut = {(edge["kind"], edge["from_id"], edge["to_id"]) for edge in result["edges_cut"]}
     assert cut == {("cloth", made["other"], made["away"]), ("knot", made["within"], made["person"])}
-    assert rows(two.target, "SELECT count(*) FROM loom_cloth WHERE woven_with_id IS NOT NULL") == [(0,)]
-    assert examine(two.engine, two.target.path)["findings"] == []
+    assert rows(projects.target, "SELECT count(*) FROM loom_cloth WHERE woven_with_id IS NOT NULL") == [(0,)]
+    assert examine(projects.engine, projects.target.path)["findings"] == []
 
 
-def test_a_carrier_brings_words_companions_and_proposals(
+def test_a_carrier_adds_vocabulary_companions_and_proposals(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
     proposed.clear()
     cut_for.clear()
-    two = two_with(make_engine, tmp_path, **FULL_CARRIER)
-    made = cloth_of(two)
-    two.do("loom.weave", table="loom_hue", rows=[{"key": "madder", "label": "Madder"}])
-    result = two.transfer([made["box"]], "move")
+    projects = two_with(make_engine, tmp_path, **FULL_CARRIER)
+    made = create_cloths(projects)
+    projects.do("loom.weave", table="loom_hue", rows=[{"key": "madder", "label": "Madder"}])
+    result = projects.transfer([made["box"]], "move")
     assert result["vocabulary"] == {"matched": [], "made": [{"kind": "hue", "key": "madder", "id": "madder"}]}
     assert result["written"]["entities"] == 1
-    ((person, name),) = rows(two.target, "SELECT id, name FROM loom_person")
+    ((person, name),) = rows(projects.target, "SELECT id, name FROM loom_person")
     assert (name, proposed) == ("Ana", [[person]])
     assert person != made["person"]
     assert result["entity_matches"][0]["candidate_entity_id"] == person
-    assert rows(two.target, "SELECT person_id FROM loom_weaver") == [(person,)]
+    assert rows(projects.target, "SELECT person_id FROM loom_weaver") == [(person,)]
     assert [cut["kind"] for cut in result["cuts"]] == ["workspace_slot"]
     assert cut_for == [3]
-    again = two.transfer([made["outside"]])
+    again = projects.transfer([made["outside"]])
     assert again["written"] == {"documents": 1, "page_records": 2, "files": 0}
 
 
@@ -127,33 +129,33 @@ def test_a_change_while_a_move_is_copied_is_not_lost(
 ) -> None:
     from armarium_documents.actions.transfer import copying
 
-    two = two_with(make_engine, tmp_path)
-    made = cloth_of(two)
+    projects = two_with(make_engine, tmp_path)
+    made = create_cloths(projects)
     check = copying._Transfer._check
 
     def change(self: Any) -> None:
         check(self)
-        two.do("loom.dye", table="loom_thread", rows=[{"id": made["later"], "text": "dyed meanwhile"}])
+        projects.do("loom.dye", table="loom_thread", rows=[{"id": made["later"], "text": "dyed meanwhile"}])
 
     monkeypatch.setattr(copying._Transfer, "_check", change)
-    before = table_digests(two.target.db, two.engine.library_schema)
+    before = table_digests(projects.target.db, projects.engine.library_schema)
     with pytest.raises(Exception, match="changed while it was copied"):
-        two.transfer([made["box"]], "move")
-    assert table_digests(two.target.db, two.engine.library_schema) == before
-    assert ("Box", None) in two.live(two.source)
-    assert two.states() == ("taken-back", "taken-back")
+        projects.transfer([made["box"]], "move")
+    assert table_digests(projects.target.db, projects.engine.library_schema) == before
+    assert ("Box", None) in projects.live(projects.source)
+    assert projects.states() == ("taken-back", "taken-back")
     monkeypatch.undo()
-    # A change elsewhere in the project holds nothing up.
+    # A change elsewhere in the project is no obstacle.
     monkeypatch.setattr(
         copying._Transfer,
         "_check",
         lambda self: (
             check(self),
-            two.do("loom.dye", table="loom_thread", rows=[{"id": made["strange"], "text": "elsewhere"}]),
+            projects.do("loom.dye", table="loom_thread", rows=[{"id": made["strange"], "text": "elsewhere"}]),
         ),
     )
-    two.transfer([made["box"]], "move")
-    assert rows(two.target, "SELECT count(*) FROM loom_thread WHERE text = 'dyed meanwhile'") == [(1,)]
+    projects.transfer([made["box"]], "move")
+    assert rows(projects.target, "SELECT count(*) FROM loom_thread WHERE text = 'dyed meanwhile'") == [(1,)]
 
 
 def test_a_new_row_while_a_move_is_copied_is_not_lost(
@@ -161,8 +163,8 @@ def test_a_new_row_while_a_move_is_copied_is_not_lost(
 ) -> None:
     from armarium_documents.actions.transfer import copying
 
-    two = two_with(make_engine, tmp_path)
-    made = cloth_of(two)
+    projects = two_with(make_engine, tmp_path)
+    made = create_cloths(projects)
     check = copying._Transfer._check
     news = [
         ("loom_thread", {"cloth_id": made["cloth"], "text": "new"}),
@@ -174,14 +176,14 @@ def test_a_new_row_while_a_move_is_copied_is_not_lost(
         def change(self: Any, table: str = table, row: dict[str, Any] | None = row) -> None:
             check(self)
             if row is None:
-                two.do("document.move", ids=[made["first"]], parent_id=None)
+                projects.do("document.move", ids=[made["first"]], parent_id=None)
             else:
-                weave(two, table, row)
+                weave(projects, table, row)
 
         monkeypatch.setattr(copying._Transfer, "_check", change)
         with pytest.raises(Exception, match="changed while it was copied"):
-            two.transfer([made["box"]], "move")
-    assert two.live(two.target) == []
+            projects.transfer([made["box"]], "move")
+    assert projects.live(projects.target) == []
 
 
 Tree = list[tuple[int, int, str]]
@@ -199,50 +201,56 @@ Tree = list[tuple[int, int, str]]
     mode=st.sampled_from(["copy", "move"]),
 )
 def test_any_forest_arrives_in_its_shape_and_goes_back(
-    forest: Two, tree: Tree, chosen: set[int], mode: str
+    forest: OpenProjects, tree: Tree, chosen: set[int], mode: str
 ) -> None:
-    """Random trees of notes with cloths that name each other: the copy has the shape of the original; undo is exact."""
-    two = forest
+    """Random trees of notes whose cloths refer to each other: the copy has the shape of the original, and undo is
+    exact.
+    """
+    projects = forest
     ids: list[str] = []
     for number, (parent, names, text) in enumerate(tree):
         above = ids[parent] if 0 <= parent < number else None
-        ids.append(two.make(f"{number}", above))
+        ids.append(projects.make(f"{number}", above))
         near = ids[names] if 0 <= names < number else ids[-1]
         weave(
-            two,
+            projects,
             "loom_cloth",
             {"page_id": ids[-1], "woven_with_id": near, "pattern": {"near": near, "t": text}},
         )
     items = [ids[number] for number in sorted(chosen) if number < len(ids)] or ids[:1]
-    before = table_digests(two.source.db, two.engine.library_schema)
-    wanted = shape(two.source, items)
-    outcome = two.outcome(items, mode)
+    before = table_digests(projects.source.db, projects.engine.library_schema)
+    wanted = shape(projects.source, items)
+    outcome = projects.outcome(items, mode)
     result = outcome.result or {}
     arrived = [item["id"] for item in result["new_items"]]
     tops = [item["source_id"] for item in result["new_items"]]
-    assert shape(two.target, arrived) == {
-        k: v for k, v in wanted.items() if k.split("/")[0] in names_of(two, tops)
+    assert shape(projects.target, arrived) == {
+        k: v for k, v in wanted.items() if k.split("/")[0] in names_of(projects, tops)
     }
-    live = table_digests(two.target.db, two.engine.library_schema)
-    undone = two.engine.undo(two.target, [outcome.audit_id], OWNER)
-    assert table_digests(two.source.db, two.engine.library_schema) == before
-    assert shape(two.target, arrived) == {}
-    redone = two.engine.undo(two.target, undone["audit_ids"], OWNER)
-    assert table_digests(two.target.db, two.engine.library_schema) == live
-    two.engine.undo(two.target, redone["audit_ids"], OWNER)
+    live = table_digests(projects.target.db, projects.engine.library_schema)
+    undone = projects.engine.undo(projects.target, [outcome.audit_id], OWNER)
+    assert table_digests(projects.source.db, projects.engine.library_schema) == before
+    assert shape(projects.target, arrived) == {}
+    redone = projects.engine.undo(projects.target, undone["audit_ids"], OWNER)
+    assert table_digests(projects.target.db, projects.engine.library_schema) == live
+    projects.engine.undo(projects.target, redone["audit_ids"], OWNER)
 
 
 @pytest.fixture
-def forest(make_engine: Callable[..., Engine], tmp_path: Path) -> Two:
+def forest(make_engine: Callable[..., Engine], tmp_path: Path) -> OpenProjects:
     return two_with(make_engine, tmp_path)
 
 
-def names_of(two: Two, ids: list[str]) -> set[str]:
-    return {row[0] for one in ids for row in rows(two.source, "SELECT name FROM document WHERE id = ?", one)}
+def names_of(projects: OpenProjects, ids: list[str]) -> set[str]:
+    return {
+        row[0] for one in ids for row in rows(projects.source, "SELECT name FROM document WHERE id = ?", one)
+    }
 
 
 def shape(library: Library, items: list[str]) -> dict[str, Any]:
-    """Path of each live node under *items* to its cloths, what they name told by its path (or that it is outside)."""
+    """Return the path of each live node under *items* with its cloths; what they refer to is given by its path, or as
+    "outside".
+    """
     paths: dict[str, str] = {}
     waiting = list(items)
     for item in items:

@@ -1,4 +1,4 @@
-"""The Trash: one entry for each thing, back to its place, and out of it for good with nothing left behind."""
+"""The Trash: one entry for each deletion; entries are restored to their places, or removed for good without remains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from documents_ground import EDITOR, MACHINE, OWNER, Run, add_picture, count, names_under, picture
+from documents_fixtures import EDITOR, MACHINE, OWNER, Run, add_picture, count, names_under, picture
 
 from armarium.api import (
     Conflict,
@@ -67,7 +67,7 @@ def test_deleting_twice_is_refused(do: Run, folder: Make) -> None:
         do("document.delete", {"ids": ["f" * 32]})
 
 
-def test_restore_brings_it_back_with_all_that_went(
+def test_restore_restores_everything_that_was_deleted_with_it(
     do: Run, folder: Make, note: Make, library: Library
 ) -> None:
     box = folder("Box")
@@ -213,12 +213,12 @@ def test_only_a_person_empties_the_trash(do: Run) -> None:
     assert refused.value.code == "person_only"
 
 
-def test_nothing_goes_when_no_snapshot_can_be_made(
+def test_nothing_is_removed_when_no_snapshot_can_be_made(
     do: Run, folder: Make, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box = folder("Box")
     do("document.delete", {"ids": [box]})
-    # Root may write anywhere, so a folder without rights proves nothing here; a file in its place does.
+    # Root may write to a folder without permissions, so the test puts a file in its place.
     library.snapshots.rmdir()
     library.snapshots.write_text("in the way")
     with pytest.raises(Unavailable) as refused:

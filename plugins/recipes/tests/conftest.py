@@ -1,4 +1,4 @@
-"""What the tests of recipes share: an engine with the families recipes stand on, a project, the owner's client."""
+"""Fixtures for the tests of recipes: an engine with the families that recipes use, a project, the owner's client."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAMILIES = (
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with recipes and the families whose work they are made of in these tests."""
+    """An engine with recipes and the families whose jobs these tests use."""
     return make_engine(
         plugins=[import_module(f"armarium_{one}.plugin").armarium_plugin() for one in FAMILIES]
     )
@@ -43,5 +43,5 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def client(engine: Engine, library: Library) -> Iterator[Any]:
-    """The owner's client, in the project."""
+    """The owner's client, naming the project."""
     yield from http_client(engine, library)

@@ -1,5 +1,6 @@
-"""Loopback doubles of the two public listings of models, which answer as the services do: Zenodo's records with their files,
-and the hub's models by task, language and name. They count what they are asked."""
+"""Local doubles of the two public model listings, which answer as the services do: Zenodo's records with their files,
+and the hub's models by task, language and name. They record the requests they receive.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ metrics:
 
 
 def readme(record: int, **said: Any) -> str:
-    """A model card of the repository's present schema."""
+    """Return a model card of the repository's present schema."""
     plain = {
         "summary": "Charters",
         "licence": "CC-BY-4.0",
@@ -49,7 +50,7 @@ def readme(record: int, **said: Any) -> str:
 
 
 def old_card(**said: Any) -> str:
-    """A card of the schema before, which names no language."""
+    """Return a card of the previous schema, which names no language."""
     plain = {
         "summary": "Arabic print",
         "description": "A model",
@@ -64,7 +65,7 @@ def old_card(**said: Any) -> str:
 
 
 def record(number: int, concept: int, title: str, files: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A record as the search of Zenodo answers it."""
+    """Return a record as Zenodo's search answers it."""
     return {
         "id": number,
         "conceptrecid": str(concept),
@@ -93,7 +94,7 @@ def record(number: int, concept: int, title: str, files: dict[str, Any], **more:
 
 
 def model(name: str, *tags: str, **more: Any) -> dict[str, Any]:
-    """A model as the hub's search answers it."""
+    """Return a model as the hub's search answers it."""
     return {
         "_id": "0",
         "id": name,
@@ -112,7 +113,7 @@ def model(name: str, *tags: str, **more: Any) -> dict[str, Any]:
 
 
 class Listings(ThreadingHTTPServer):
-    """What the doubles hold, and the paths they were asked for."""
+    """The content of both listings, and the paths that were requested."""
 
     daemon_threads = True
     records: list[dict[str, Any]]
@@ -122,15 +123,15 @@ class Listings(ThreadingHTTPServer):
     redirect: str | None = None
     status: int = 200
     whole: bytes | None = None
-    """The body of every answer, in the place of the right one."""
+    """The body of every answer, in place of the right one."""
     said: dict[str, str] | None = None
-    """Headers of every answer in the place of the right ones; `Content-Length` may lie."""
+    """Headers of every answer, in place of the right ones; `Content-Length` may be false."""
     endless: bool = False
-    """Whether the body of every answer goes on for ever."""
+    """Whether the body of every answer is endless."""
 
     @property
     def address(self) -> str:
-        """Where both are."""
+        """The address of both listings."""
         return f"http://127.0.0.1:{self.server_port}"
 
 
@@ -189,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
             while self.server.endless:
                 self.wfile.write(b" " * (1 << 16))
         except OSError:
-            # Whoever asked has heard enough.
+            # The client has closed the connection: it has read enough.
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:
@@ -198,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def listings() -> Iterator[Listings]:
-    """A server with both listings, empty."""
+    """Serve both listings, without entries, for the duration of the block."""
     server = Listings(("127.0.0.1", 0), _Handler)
     server.records, server.files, server.models, server.asked = [], {}, [], []
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

@@ -1,6 +1,7 @@
-"""Answers with the steps, cards and reasons that a person would write down for them, for the shelf of `rules_shelf`.
+"""Answers, with the steps, cards and reasons of the recipe that should follow from them, given the shelf of
+`rules_shelf`.
 
-Written by hand from the rules as they are specified; never taken from what the code answers.
+Written by hand from the specified rules, never copied from what the code answers.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ ZENODO = "linereader:10.5281/zenodo.{}@1"
 EYES, WORDS = "cloud:Reader/eyes@served", "cloud:Writer/words@served"
 LINES, NAMES = "builtin:find-lines@1", "builtin:find-names-tag-words@1"
 GAP = None
-"""In place of a card: a step with a gap."""
+"""Stands for a card: the step has a gap."""
 
 Case = tuple[str, dict[str, Any], dict[str, str | None], dict[str, str]]
 
 
 def case(name: str, answers: dict[str, Any], cards: dict[str, str | None], **said: str) -> Case:
-    """Answers, the card of each step that is named, and for steps a part of what is said of them (reasons, gap)."""
+    """Return a case: answers, the expected card of each named step, and for some steps a part of their reasons or gap."""
     plain = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"], "memory_gb": 16.0}
     return name, {**plain, **answers}, cards, {key.replace("_", "-"): words for key, words in said.items()}
 
@@ -148,7 +149,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "export": ("export",),
     "publish": ("publish",),
 }
-"""All steps of the recipe where one piece of work alone is asked for: what it takes, as far as nothing is there yet."""
+"""All steps of the recipe for a single piece of work: the work and everything it needs, when nothing exists yet."""
 
 LAYERS: dict[str, tuple[str, ...]] = {
     "prepare": ("prepare", "split"),
@@ -165,7 +166,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "check": ("split", "find-lines", "read", "check"),
     "output": ("export", "publish"),
 }
-"""All steps of the recipe where a layer alone is asked for."""
+"""All steps of the recipe for a single layer."""
 
 ABSENT: dict[str, tuple[str, ...]] = {
     "text": ("split", "find-lines", "read", "correct"),
@@ -177,7 +178,7 @@ ABSENT: dict[str, tuple[str, ...]] = {
     "two scripts: a step for each": ("read-arab",),
     "two scripts, one reader": ("read-hans", "read-latn"),
 }
-"""Steps that a recipe must not have."""
+"""Steps that a recipe must not contain."""
 
 ORDER = [
     "prepare", "split", "find-lines", "find-regions", "put-in-order", "refine-shapes", "find-signs", "cells", "read", "read-arab",

@@ -1,4 +1,4 @@
-"""A shelf of models that are not on this machine, for tests of the rules: what they are made of is known to the letter."""
+"""A fixed set of cards for the tests of the rules: every property of its models is known, and none is on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL = ["handwriting", "print", "typescript"]
 
 
 def card(identity: str, **more: Any) -> Card:
-    """A card with what a test does not care about filled in."""
+    """Return a card; properties that a test does not name get plain values."""
     stated: dict[str, Any] = {
         "id": identity,
         "name": identity.partition(":")[2].partition("@")[0],
@@ -42,7 +42,7 @@ def card(identity: str, **more: Any) -> Card:
 
 
 def repository(number: int, **more: Any) -> Card:
-    """A model of the line readers' repository that can be fetched."""
+    """Return a model of the line readers' repository that can be downloaded."""
     doi = f"10.5281/zenodo.{number}"
     return card(
         f"linereader:{doi}@1",
@@ -83,7 +83,7 @@ SHELF = [
          availability="elsewhere", cost_per_page=0.001, memory_gb=0),
     card("builtin:find-names-tag-words@1", jobs=["find-names-tag-words"], stands_in=True),
     card("builtin:find-lines@1", jobs=["find-lines"], material=ALL),
-    # Two of each job, of which one thing alone tells the better; the other one's id would come first.
+    # Two cards for each job, which differ in one property: the better one has the id that sorts last.
     card("cloud:Free/words@served", source="cloud", jobs=["translate-transliterate-normalise"], runs_where="provider",
          provider="Free", model="words", pin={"cloud": "Free", "model": "words"}, availability="elsewhere", memory_gb=0),
     card("local-server:Own/words@served", jobs=["translate-transliterate-normalise"], source="installed", provider="Own"),
@@ -105,7 +105,7 @@ SHELF = [
         "link-to-authorities", "place-in-a-gazetteer", "train-a-model", "export", "publish", "check",
         "find-documents-in-a-folder", "prepare-the-image", "refine-shapes", "tie-text-to-lines", "find-signs", "trace-a-drawing")),
 ]  # fmt: skip
-"""Readers of print and of hands, two services, and the work that needs no model."""
+"""Readers of print and of handwriting, two cloud services, and the work that needs no model."""
 
 FAMILIES = (
     *(
@@ -125,7 +125,7 @@ FAMILIES = (
 
 @contextmanager
 def bench_engine(folder: Path) -> Iterator[Engine]:
-    """An engine with every family that has recipe jobs, for the tests of a whole module."""
+    """Yield an engine with every family that has recipe jobs, for a whole module."""
     from armarium.engine import Engine as Made
     from armarium.settings import Settings
 

@@ -1,5 +1,6 @@
-"""Who takes part in a bake-off: the best three, a print engine, one of each kind; trained ones only on what is new to them;
-providers elsewhere only where pages may leave."""
+"""Which readers take part in a bake-off: the best three, an engine for print, one of each kind; trained models only on
+pages they have not seen; remote providers only where pages may leave this machine.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 import bakeoff_readers as readers
 import pytest
-from bakeoff_desk import URL, Desk, row_of
+from bakeoff_fixtures import URL, Desk, row_of
 
 from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
@@ -83,7 +84,7 @@ def test_three_are_the_best_by_rule_and_each_kind_sends_one_more() -> None:
     assert all(why for _, why in nobody.values())
 
 
-def test_a_print_engine_stands_beside_readers_of_print_when_it_knows_the_language() -> None:
+def test_a_print_engine_competes_with_readers_of_print_when_it_knows_the_language() -> None:
     able = [card(f"one:{number}@1", number) for number in range(1, 4)]
     speaks = card("print:latin@1", 4, languages=["la", "en-GB"])
     other = card("printer:greek@1", 5, languages=["el"])
@@ -139,13 +140,14 @@ def test_a_trained_reader_is_measured_only_on_what_it_holds_out(desk: Desk) -> N
             "plan": planned,
         }
 
-    # Two pages of its own are new to it: all are measured on those.
+    # Two held-out pages are enough: every candidate is measured on those two.
     told = holds_out(*pages[:2])
     assert told["row"]["not_scored"] is None
     assert [page["document_id"] for page in told["plan"].corrected.pages] == pages[:2]
     assert {one["document_id"] for one in told["plan"].corrected.left_out} == set(pages[2:])
     assert told["plan"].evaluation["held_out_ids"] == pages[:2]
-    # One is too little, and so is what its base has seen: then it is not measured, and the others are on all pages.
+    # One held-out page is too few, and one that its base was trained on does not count: the model is then not measured,
+    # and the others are measured on all pages.
     for too_little in (holds_out(pages[0]), holds_out(*pages[:2], base_seen=(pages[0],))):
         assert "may have been taught" in too_little["row"]["not_scored"]
         assert len(too_little["plan"].corrected.pages) == 4
@@ -169,7 +171,7 @@ def test_a_provider_elsewhere_is_priced_and_tried_only_where_pages_may_leave(des
         leaves = far(cloud_allowed=True)
         assert leaves["not_scored"] is None
         assert leaves["measured_as"] == {"reader": "vision", "model": "tiny", "trained": False}
-        # A machine cannot say yes to it.
+        # A machine cannot consent to sending pages.
         agent = replace(LOCAL_OWNER, kind="machine", role="editor", name="an agent", token_kind="agent")
         assert "Only a person can start" in far(agent, cloud_allowed=True)["not_scored"]
 
@@ -190,7 +192,7 @@ def test_a_model_that_this_machine_serves_is_measured_like_the_others(desk: Desk
     assert desk.rows("SELECT count(*) FROM content_representation WHERE producer_model = 'tiny'") == [(0,)]
 
 
-def test_a_bake_off_that_goes_on_cannot_be_used_and_a_finder_without_a_reader_is_not_tried(
+def test_a_running_bake_off_cannot_be_used_and_a_finder_without_a_reader_is_not_tried(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.give(readers.First)

@@ -1,4 +1,4 @@
-"""The picture of a bake-off: where its bars end, what stands in it, and that nothing is loaded from elsewhere."""
+"""The picture of a bake-off: the length of its bars, its words, and that it loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_bars_are_as_long_as_the_rates() -> None:
     assert picture.getpixel((round(bars[0].x * 2 + 4), round(bars[0].y * 2 + 2))) == bars[0].colour
 
 
-def test_what_costs_more_stands_further_to_the_right() -> None:
+def test_what_costs_more_is_drawn_further_to_the_right() -> None:
     cloud = {"cost_usd": {"value": 12.5, "basis": "estimate", "from": ""}, "local": False}
     scene = drawing(table(row("here", 0.1), row("there", 0.05, **cloud)))
     here, there = (one for one in scene.things if isinstance(one, Dot))

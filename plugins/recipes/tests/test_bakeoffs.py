@@ -1,4 +1,4 @@
-"""Bake-offs of readers over HTTP: who takes part, what is refused, and the table that comes of it."""
+"""Bake-offs of readers over HTTP: who takes part, what is refused, and the resulting table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import bakeoff_readers as readers
 import pytest
 import yaml
-from bakeoff_desk import URL, Desk, row_of
+from bakeoff_fixtures import URL, Desk, row_of
 
 from armarium.api import Engine, Library
 from armarium_recipes.bakeoffs import recovery
@@ -20,7 +20,7 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 
 
 def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: Desk) -> None:
-    desk.give(readers.First, readers.Second, readers.Silent, readers.Third)
+    desk.give(readers.First, readers.Second, readers.RefusingReader, readers.Third)
     desk.set_up(pages=1000)
     page, _ = desk.page()
     dark, _ = desk.page(shade=240)
@@ -29,12 +29,12 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
     assert (begun["state"], begun["lines"], begun["volume"]) == ("waiting", 120, 1000)
     assert [one["document_id"] for one in begun["pages"]] == [page, dark]
     desk.set_up(pages=1)
-    # Fewer were said than there are by now.
+    # The stated number of pages is smaller than the number that exists by now.
     assert desk.start()["volume"] == 2
     told = desk.finish(begun["id"])
     assert (told["state"], told["id"]) == ("done", told["job_id"])
     assert desk.rows("SELECT count(*) FROM content_representation") == before
-    # Of each page 10 rows have 6 letters and 50 have 7, and a line feed parts two: 10 * 6 + 50 * 7 + 59 = 469 characters.
+    # On each page 10 rows have 6 letters and 50 have 7, separated by line feeds: 10 * 6 + 50 * 7 + 59 = 469 characters.
     first, second = row_of(told, "first:base@1"), row_of(told, "second:base@1")
     assert first["cer"]["diplomatic"] == pytest.approx(12 / 938, abs=1e-6)
     assert second["cer"]["diplomatic"] == pytest.approx(120 / 938, abs=1e-6)
@@ -51,7 +51,7 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
     comparison = told["comparison"]
     assert comparison["better"] == "first:base@1"
     assert comparison["difference"] > 0
-    # Each that was not scored says why, and stands last.
+    # Candidates that were not scored come last, each with the reason.
     unscored = [one for one in told["candidates"] if one["cer"] is None]
     assert unscored == told["candidates"][-len(unscored) :]
     assert all(one["not_scored"] for one in unscored)
@@ -61,7 +61,9 @@ def test_readers_are_measured_on_the_same_lines_and_the_table_is_ranked(desk: De
 
 
 def test_carbon_is_reckoned_from_what_a_person_states_and_from_what_processors_worked(desk: Desk) -> None:
-    """CPU-seconds of the run, times watts, times grams a kilowatt-hour; an estimate, and it says of what."""
+    """Grams are CPU-seconds of the run, times watts, times grams per kilowatt-hour; the answer calls this an estimate
+    and says what it is based on.
+    """
     desk.give(readers.First, readers.Second)
     desk.set_up()
     desk.page(), desk.page()
@@ -78,14 +80,14 @@ def test_carbon_is_reckoned_from_what_a_person_states_and_from_what_processors_w
         assert desk.client.post(URL, content=dumps({"power": power})).status_code == 422
 
 
-def test_the_table_outlives_the_job_and_lies_in_the_recipe_folder(desk: Desk) -> None:
+def test_the_table_outlives_the_job_and_is_in_the_recipe_folder(desk: Desk) -> None:
     desk.give(readers.First, readers.Second)
     desk.set_up()
     desk.page(), desk.page()
     told = desk.run()
     kept = yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").read_text())
     assert kept == told
-    # Killed between the step and the file: the file is made up for when the project is opened again.
+    # Killed between the step and the writing of the file: the file is written when the project is opened again.
     (desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").unlink()
     recovery.write_missing_files(desk.engine, desk.library)
     assert yaml.safe_load((desk.library.recipe / "bakeoffs" / f"{told['id']}.yaml").read_text()) == told
@@ -164,7 +166,7 @@ def test_print_engines_read_print_and_never_handwriting(desk: Desk) -> None:
     assert desk.rows("SELECT count(*) FROM job WHERE kind = 'evaluate-models'") == [(2,)]
 
 
-def test_a_bake_off_that_is_stopped_says_so_and_writes_no_score(desk: Desk) -> None:
+def test_a_stopped_bake_off_is_marked_and_writes_no_score(desk: Desk) -> None:
     desk.give(readers.First, readers.Second)
     desk.set_up()
     desk.page(), desk.page()
@@ -196,7 +198,7 @@ def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
         found = page_of(job, candidate, page, frozen)
         seen.append(candidate["model"])
         if len(seen) == 6:
-            # The first candidate has read all: somebody corrects a page, and another goes into the Trash.
+            # The first candidate has read all pages: now one page is corrected and another deleted.
             for line in pages[0][1][:20]:
                 desk.do("representation.create", {"segment_id": line, "text": "something else altogether"})
             desk.do("document.delete", {"ids": [pages[5][0]]})
@@ -205,7 +207,7 @@ def test_pages_edited_or_deleted_meanwhile_leave_all_with_the_same_lines(
     monkeypatch.setattr(evaluation, "_page", busy)
     told = desk.run()
     first, second = row_of(told, "first:base@1"), row_of(told, "second:base@1")
-    # Rows as they were when it began, on the five pages that both have read.
+    # The ground truth is that of the start, on the five pages that both have read.
     assert first["cer"]["diplomatic"] == pytest.approx(30 / (5 * 469), abs=1e-6)
     assert second["cer"]["diplomatic"] == pytest.approx(600 / (5 * 469), abs=1e-6)
 

@@ -1,4 +1,4 @@
-"""A bake-off over pages of which some are withheld from a caller: it is not shown, for its scores are of these pages too."""
+"""A bake-off over pages of which some are withheld from a caller is not shown to that caller: its scores reveal them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import bakeoff_readers as readers
 import pytest
-from bakeoff_desk import URL, Desk
+from bakeoff_fixtures import URL, Desk
 
 from armarium.api import Engine, Library
 

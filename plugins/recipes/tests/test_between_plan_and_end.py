@@ -1,14 +1,14 @@
-"""What changes between the plan and Start, or while a run goes: versions, models, folders, choices that are undone."""
+"""Changes between the plan and Start or during a run: versions, models, folders, choices that are undone."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import bakeoff_desk
+import bakeoff_fixtures
 import bakeoff_readers as readers
 import pytest
-from start_desk import URL, Desk, step
+from start_fixtures import URL, Desk, step
 
 from armarium.api import Engine, Library
 from armarium_recipes.cards.sources import cards_here
@@ -19,12 +19,12 @@ READ = {"id": "read", "job": "read-a-line", "layer": "reading"}
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
 def test_a_version_raised_after_the_plan_was_looked_at_refuses_start(desk: Desk) -> None:
-    """Nothing is queued; with the version that holds now it starts."""
+    """Nothing is queued; Start with the current version succeeds."""
     desk.lines(desk.pages(1)[0])
     desk.recipe(ORDER)
     seen = desk.get("")["recipe"]["version"]
@@ -36,8 +36,8 @@ def test_a_version_raised_after_the_plan_was_looked_at_refuses_start(desk: Desk)
 
 
 def test_a_model_removed_after_the_plan_was_looked_at_refuses_start(desk: Desk) -> None:
-    """With the step it is missing for."""
-    given = bakeoff_desk.Desk(desk.engine, desk.library, desk.client)
+    """The refusal names the missing model."""
+    given = bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client)
     given.give(readers.First, readers.Second)
     desk.lines(desk.pages(1)[0])
     card = next(one for one in cards_here(desk.engine, desk.library) if one.reader == "first")
@@ -50,11 +50,11 @@ def test_a_model_removed_after_the_plan_was_looked_at_refuses_start(desk: Desk) 
     assert desk.get("/runs")["items"] == []
 
 
-def test_the_override_of_a_folder_that_is_deleted_later_harms_nothing_and_comes_back_with_it(
+def test_the_override_of_a_deleted_folder_is_ignored_and_applies_again_after_restoring(
     desk: Desk, client: Any
 ) -> None:
-    """Plan and Start go on with what is left; the folder restored, its card holds again."""
-    bakeoff_desk.Desk(desk.engine, desk.library, desk.client).give(readers.First, readers.Second)
+    """Plan and Start use the project's card instead; once the folder is restored, its own card applies again."""
+    bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client).give(readers.First, readers.Second)
     box, other = desk.folder("Box"), desk.folder("Other")
     for page in (*desk.pages(1, box), *desk.pages(2, other)):
         desk.lines(page)
@@ -68,7 +68,7 @@ def test_the_override_of_a_folder_that_is_deleted_later_harms_nothing_and_comes_
     assert client.put(URL, json={"overrides": [override]}).status_code == 200
     both = [(one["of"], one["provider_override"]) for one in desk.plan()["runs"]]
     assert both == [(2, own.reader), (1, special.reader)]
-    deleted = desk.engine.run(desk.library, "document.delete", {"ids": [box]}, bakeoff_desk.LOCAL_OWNER)
+    deleted = desk.engine.run(desk.library, "document.delete", {"ids": [box]}, bakeoff_fixtures.LOCAL_OWNER)
     plan = desk.plan()
     assert plan["refusals"] == []
     assert [(one["of"], one["provider_override"]) for one in plan["runs"]] == [(2, own.reader)]
@@ -77,13 +77,12 @@ def test_the_override_of_a_folder_that_is_deleted_later_harms_nothing_and_comes_
 
 
 def test_a_layer_named_twice_in_one_request_is_refused(desk: Desk, client: Any) -> None:
-    """And nothing of it is kept."""
     answers = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"], "materials": ["print"]}
     body = client.post("/api/recipes/assemble", json=answers).json()["recipe"]
     client.put(URL, json={"answers": answers, "recipe": body})
     twice = client.post(f"{URL}/layers", json={"layers": ["entities", "entities"]})
     assert (twice.status_code, twice.json()["code"]) == (422, "already_there")
-    # A language has many spellings, and is one.
+    # A language has several spellings, which all mean the same one.
     for languages in (["de", "deu"], ["eng"], ["EN"]):
         twice = client.post(f"{URL}/layers", json={"languages": languages})
         assert (twice.status_code, twice.json()["code"]) == (422, "already_there")
@@ -94,12 +93,12 @@ def test_a_layer_named_twice_in_one_request_is_refused(desk: Desk, client: Any) 
 
 
 def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: Desk, client: Any) -> None:
-    """It reads with the reader it was started with; the next Start takes the one of before."""
-    given = bakeoff_desk.Desk(desk.engine, desk.library, desk.client)
+    """The run uses the reader it was started with; the next Start uses the previous one."""
+    given = bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client)
     given.give(readers.First, readers.Second)
     given.set_up()
     page, _ = given.page()
-    given.page(shade=bakeoff_desk.DARK)
+    given.page(shade=bakeoff_fixtures.DARK)
     first, second = (
         next(one for one in cards_here(desk.engine, desk.library) if one.reader == name)
         for name in ("first", "second")
@@ -108,7 +107,7 @@ def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: De
     desk.recipe(
         {**READ, "card": {"id": first.id, "source": first.source}}, answers={"materials": ["handwriting"]}
     )
-    used = client.post(f"{bakeoff_desk.URL}/{told['id']}/use", json={"card": second.id})
+    used = client.post(f"{bakeoff_fixtures.URL}/{told['id']}/use", json={"card": second.id})
     assert used.status_code == 200, used.text
     job_id = desk.start(redo=["read"])["started"]["job_id"]
     undone = client.post("/api/actions/audit/undo", json={"audit_ids": [used.json()["audit_id"]]})
@@ -126,7 +125,7 @@ def test_undo_of_use_this_during_a_run_leaves_the_run_as_it_was_started(desk: De
 def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
     desk: Desk, tmp_path: Path, job: str
 ) -> None:
-    """Not in the run alone. The other steps run; once the folder is there, the step does too."""
+    """The plan says so before the run does. The other steps run; once the folder exists, the step runs too."""
     desk.pages(1)
     missing = tmp_path / "gone"
     folder = missing if job == "export" else missing / "site"
@@ -146,10 +145,10 @@ def test_a_folder_that_is_not_there_is_named_by_the_check_and_in_the_plan(
     assert desk.client.post("/api/recipes/check", json={"recipe": saved["recipe"]}).json()["ok"]
 
 
-def test_whom_folders_are_granted_learns_of_no_other_whether_it_is_there(
+def test_a_token_with_granted_folders_cannot_learn_whether_others_exist(
     desk: Desk, engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    """Of a folder that is there and one that is not a plan says the same."""
+    """A plan says the same of an existing folder and of one that does not exist."""
     body = {"name": "guest", "role": "editor", "libraries": [str(library.path)], "folders": []}
     made = desk.client.post("/api/tokens", json=body)
     assert made.status_code in (200, 201), made.text

@@ -1,4 +1,4 @@
-"""Candidates: what is here, what the listings of other machines have, and what a hostile listing cannot do."""
+"""Candidates for a step: what is on this machine, what the remote listings offer, and what a hostile listing cannot do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LATIN = {"scripts": "Latn", "languages": "la", "material": "handwriting"}
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """An engine for all of these tests: what they change of it is taken back."""
+    """One engine for all of these tests, each of which reverts what it changes."""
     with bench_engine(tmp_path_factory.mktemp("candidates")) as made:
         yield made
 
@@ -43,19 +43,19 @@ def library(engine: Engine) -> Library:
 
 @pytest.fixture(scope="module")
 def client(engine: Engine, library: Library) -> Iterator[Any]:
-    """The owner's client, in that project."""
+    """The owner's client, naming that project."""
     yield from http_client(engine, library)
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_kept(engine: Engine) -> None:
-    """No listing of an earlier test."""
+def no_cached_listings(engine: Engine) -> None:
+    """Removes the listings that earlier tests fetched."""
     shutil.rmtree(discovery.folder_of(engine), ignore_errors=True)
 
 
 @pytest.fixture
 def net(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listings]:
-    """Both listings on this machine."""
+    """Both listings, served on this machine."""
     with model_listings.listings() as server:
         monkeypatch.setattr(repository, "ZENODO", server.address)
         monkeypatch.setattr(hub, "HUB", server.address)
@@ -72,7 +72,9 @@ def with_kraken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fill(net: Listings) -> None:
-    """Records as they are: two versions of one, an old card, a line finder, and one of other software."""
+    """Fill the listing with records as they exist: two versions of one, an old card, a line finder, and one of other
+    software.
+    """
     net.records = [
         record(120, 100, "HTR of Latin charters", {"README.md": 1, "charters.safetensors": 16_000_000}),
         record(110, 100, "HTR of Latin charters", {"README.md": 1, "charters.mlmodel": 15_000_000}),
@@ -101,7 +103,7 @@ def fill(net: Listings) -> None:
 
 
 def ask(client: Any, **more: Any) -> dict[str, Any]:
-    """The answer to a question about a Latin hand."""
+    """Return the candidates for a Latin manuscript."""
     answer = client.get(URL, params={**LATIN, **more})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -109,18 +111,18 @@ def ask(client: Any, **more: Any) -> dict[str, Any]:
 
 
 def states(found: dict[str, Any]) -> dict[str, str]:
-    """What each source did; each says it in a sentence."""
+    """Return the state of each source, and check that each explains itself in a sentence."""
     assert all(one["detail"].endswith(".") for one in found["sources"])
     return {one["source"]: one["state"] for one in found["sources"]}
 
 
 def by_id(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The cards by id."""
+    """Return the cards by id."""
     return {one["id"]: one for one in found["items"]}
 
 
 def test_without_being_asked_to_nothing_is_fetched(client: Any, net: Listings) -> None:
-    """Only what is here is listed, ranked and refused with reasons."""
+    """Only what is on this machine is listed, ranked or refused with a reason."""
     found = ask(client)
     assert states(found) == {
         "shipped": "read",
@@ -142,7 +144,7 @@ def test_without_being_asked_to_nothing_is_fetched(client: Any, net: Listings) -
 def test_the_repository_is_listed_and_ranked(
     client: Any, net: Listings, engine: Engine, library: Library
 ) -> None:
-    """The newest version of each recognition model, by its own card; assembling knows them from then on."""
+    """The newest version of each recognition model is listed from its own card; later recipes can use it too."""
     fill(net)
     found = ask(client, online=True)
     assert states(found)["linereader-repository"] == "searched"
@@ -178,7 +180,7 @@ def test_the_repository_is_listed_and_ranked(
 
 
 def test_without_the_runtime_the_repository_is_refused_in_words(client: Any, net: Listings) -> None:
-    """It stands in the list all the same."""
+    """It is still listed."""
     fill(net)
     charters = by_id(ask(client, online=True))["linereader:10.5281/zenodo.120@1.2"]
     assert (charters["availability"], charters["download"]) == ("not_here", None)
@@ -187,7 +189,7 @@ def test_without_the_runtime_the_repository_is_refused_in_words(client: Any, net
 
 
 def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
-    """No GGUF, nothing that reads no pictures; each with why it is not here."""
+    """GGUF models and models that read no pictures are left out; each listed model says why it is not here."""
     fill(net)
     found = ask(client, online=True)
     shown = {one["name"]: one for one in found["items"] if one["source"] == "model-hub"}
@@ -206,7 +208,9 @@ def test_the_hub_is_shown_and_never_chosen(client: Any, net: Listings) -> None:
 def test_a_listing_is_fetched_at_most_daily(
     client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second question of a day asks nobody; the next day's fetches the listing, and no card that is known."""
+    """The second request of a day fetches nothing; on the next day the listing is fetched, but not the cards already
+    known.
+    """
     fill(net)
     ask(client, online=True)
     asked = len(net.asked)
@@ -224,7 +228,7 @@ def test_a_listing_is_fetched_at_most_daily(
 def test_cards_that_a_guest_may_not_fetch_in_a_minute_come_later(
     client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The listing is not fetched again for them."""
+    """Guests may fetch only so many cards a minute. The listing itself is not fetched again for the rest."""
     monkeypatch.setattr(repository, "CARDS_AT_A_TIME", 30)
     net.records = [
         record(number, number, f"Hands {number}", {"README.md": 1, "m.mlmodel": 1}) for number in range(1, 37)
@@ -242,7 +246,7 @@ def test_cards_that_a_guest_may_not_fetch_in_a_minute_come_later(
 def test_offline_is_a_state_and_no_error(
     client: Any, engine: Engine, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is asked, and what is here is listed."""
+    """Nothing is requested, and local models are still listed."""
     monkeypatch.setattr(engine, "settings", engine.settings.model_copy(update={"local_only": True}))
     found = ask(client, online=True)
     assert states(found)["linereader-repository"] == states(found)["model-hub"] == "offline"
@@ -274,7 +278,7 @@ def test_offline_is_a_state_and_no_error(
 def test_a_listing_that_fails_is_a_state_too(
     client: Any, net: Listings, changed: dict[str, Any], words: str
 ) -> None:
-    """With the reason; what is here is listed all the same."""
+    """The reason is given, and local models are still listed."""
     for name, value in changed.items():
         setattr(net, name, value)
     found = ask(client, online=True)
@@ -307,7 +311,7 @@ def test_a_listing_that_fails_is_a_state_too(
     ],
 )
 def test_a_service_that_lies_about_size(client: Any, net: Listings, changed: dict[str, Any]) -> None:
-    """Neither its word is taken nor all that it sends; no more memory goes into it than a listing may have."""
+    """Neither the stated size is believed nor everything read; an answer takes no more memory than a listing may have."""
     for name, value in changed.items():
         setattr(net, name, value)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -326,7 +330,7 @@ SIZES: list[Any] = [-1, 1e999, 10**400, "9 GB", True, None, [1], float("nan")]
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.usefixtures("with_kraken")
 def test_a_record_that_lies_about_the_size_of_its_weights(client: Any, net: Listings, size: Any) -> None:
-    """It is listed without one; the order and the plan reckon with numbers only."""
+    """The model is listed without a size, so that ranking and plan only calculate with numbers."""
     fill(net)
     net.records = [record(120, 100, "HTR of Latin charters", {"README.md": 1, "charters.safetensors": 1})]
     net.records[0]["files"][1]["size"] = size
@@ -334,10 +338,10 @@ def test_a_record_that_lies_about_the_size_of_its_weights(client: Any, net: List
     assert found["size_gb"] == 0
 
 
-def test_what_was_found_before_stands_when_a_listing_fails(
+def test_cached_entries_are_listed_when_a_listing_fails(
     client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The day after."""
+    """The next day's fetch fails; yesterday's entries are still listed."""
     fill(net)
     ask(client, online=True)
     tomorrow = time.time() + discovery.DAY + 60
@@ -364,8 +368,8 @@ NONSENSE: list[Any] = [
 
 
 @pytest.mark.parametrize("answer", NONSENSE)
-def test_answers_without_sense(client: Any, net: Listings, answer: Any) -> None:
-    """Whatever is sent, the list is answered."""
+def test_nonsense_answers_do_no_harm(client: Any, net: Listings, answer: Any) -> None:
+    """Whatever the services send, the list is answered."""
     net.whole = json.dumps(answer).encode()
     found = ask(client, online=True)
     assert found["items"]
@@ -376,7 +380,7 @@ def test_answers_without_sense(client: Any, net: Listings, answer: Any) -> None:
 def test_a_hub_that_answers_a_hundred_thousand_models(
     client: Any, net: Listings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So many as were asked for are looked at, and a name that climbs out of a folder is none."""
+    """Only as many as were requested are looked at, and names with a path out of a folder are left out."""
     monkeypatch.setattr(hub, "WORDS", ())
     many = [{"id": f"a/m{number}", "tags": [], "pipeline_tag": "image-to-text"} for number in range(100_000)]
     wild = [
@@ -403,8 +407,8 @@ def test_a_hub_that_answers_a_hundred_thousand_models(
         "---\n" + "a: b\n" * 40_000 + "---\n",
     ],
 )
-def test_cards_that_are_none(client: Any, net: Listings, card: str) -> None:
-    """Such a record is listed by nobody, and its card not fetched again."""
+def test_unusable_cards_are_not_listed(client: Any, net: Listings, card: str) -> None:
+    """A record with an unusable card is not listed, and its card is not fetched again."""
     net.records = [record(1, 1, "Handwritten", {"README.md": 1, "m.mlmodel": 1})]
     net.files = {"/records/1/files/README.md": card}
     assert not any(one["source"] == "linereader-repository" for one in ask(client, online=True)["items"])
@@ -416,16 +420,16 @@ def test_cards_that_are_none(client: Any, net: Listings, card: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"entries": 5, "fetched_at": 1}', '{"entries": [5, {"record": "../x"}]}', "\x00"]
 )
-def test_a_kept_listing_that_a_person_broke(client: Any, engine: Engine, text: str) -> None:
-    """It is as if there were none."""
+def test_a_damaged_cached_listing_counts_as_none(client: Any, engine: Engine, text: str) -> None:
+    """A damaged cache file counts as none."""
     folder = discovery.folder_of(engine)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{repository.NAME}.json").write_text(text, "utf-8")
     assert ask(client)["items"]
 
 
-def test_cer_over_one_is_in_points_and_what_is_none_is_none() -> None:
-    """As records state it."""
+def test_published_rates_are_read_as_fractions_or_points() -> None:
+    """Records state the rate either as a fraction or in points of a hundred."""
     points: list[tuple[Any, float | None]] = [
         (0.05, 0.05),
         (1, 1.0),
@@ -450,22 +454,23 @@ def test_cer_over_one_is_in_points_and_what_is_none_is_none() -> None:
     ],
 )
 def test_what_is_not_known_is_refused(client: Any, asked: dict[str, str], words: str) -> None:
-    """422, in words."""
     answer = client.get(URL, params={**LATIN, **asked})
     assert answer.status_code == 422
     assert words in answer.json()["detail"]
 
 
 def test_other_work_has_other_candidates(client: Any) -> None:
-    """Line finders for a hand: the stand-in says that it is one."""
+    """For handwriting, the first candidate is the stand-in, and its note says so."""
     found = ask(client, job="find-lines")
     assert found["items"][0]["id"] == "rapidocr:PP-OCRv6-det@6"
     assert "stands in" in found["items"][0]["note"]
     assert by_id(found)["linereader:blla@5"]["refused"]["kind"] == "not-here"
 
 
-def test_the_reader_that_a_step_works_with_stands_first(client: Any) -> None:
-    """Marked as chosen, though the rules would rank it behind; a step that is none is refused with those there are."""
+def test_the_chosen_reader_of_a_step_is_listed_first(client: Any) -> None:
+    """It is marked as chosen even though the rules rank it lower; an unknown step is refused with the names of the
+    known ones.
+    """
     body = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"]}
     recipe = client.post("/api/recipes/assemble", json=body).json()["recipe"]
     override = {
@@ -493,7 +498,7 @@ def test_the_reader_that_a_step_works_with_stands_first(client: Any) -> None:
 
 
 def test_assemble_and_check_as_routes(client: Any) -> None:
-    """What is assembled passes the check; unknown fields are refused, and a body that is no recipe is answered."""
+    """An assembled recipe passes the check; unknown fields are refused, and a body that is no recipe gets an answer."""
     body = {"purpose": "entities", "material": "print", "languages": ["en"], "scripts": ["Latn"]}
     made = client.post("/api/recipes/assemble", json=body)
     assert made.status_code == 200, made.text

@@ -1,4 +1,4 @@
-"""Cards of what is on a machine: models that were put there, that were trained there, and that providers serve."""
+"""Cards of the models on this machine: put there by hand, trained there, or served by a provider."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from armarium_testing.fixtures import http_client
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """An engine for all of these tests."""
+    """One engine for all of these tests."""
     with bench_engine(tmp_path_factory.mktemp("cards")) as made:
         yield made
 
@@ -44,19 +44,19 @@ def client(engine: Engine, library: Library) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def no_models(engine: Engine, library: Library) -> Iterator[None]:
-    """Each test begins and ends without models of its own."""
+    """Removes the models that a test has added."""
     yield
     for folder in (engine.settings.state_dir / "models", library.models):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def cards(engine: Engine, library: Library | None) -> dict[str, Card]:
-    """By id."""
+    """Return the cards by id."""
     return {card.id: card for card in cards_here(engine, library)}
 
 
 def put(folder: Path, name: str, content: bytes = b"weights", **beside: Any) -> Path:
-    """A file of a model, and JSON files beside it by the ends of their names."""
+    """Write a model file, and beside it a JSON file for each suffix in *beside*."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
@@ -66,7 +66,7 @@ def put(folder: Path, name: str, content: bytes = b"weights", **beside: Any) -> 
 
 
 def test_the_base_readers_figures_are_those_of_its_own_evaluation(engine: Engine) -> None:
-    """And the rules say no older ones: they stand in its package alone."""
+    """No other file states them, so they cannot become outdated."""
     told = json.loads(files("armarium_reader_hand").joinpath("card.json").read_text("utf-8"))["evaluation"]
     card = cards(engine, None)["linereader:hand-base@1"]
     assert card.cer_published == told["cer"]
@@ -74,7 +74,9 @@ def test_the_base_readers_figures_are_those_of_its_own_evaluation(engine: Engine
 
 
 def test_every_card_has_its_form(engine: Engine, library: Library) -> None:
-    """An id of runtime, source and version; a pin; words on where it is; a reader or provider where it is asked."""
+    """Its id consists of runtime, source and version; it is pinned, says where its model is, and names a reader or
+    provider where one is called.
+    """
     found = cards(engine, library)
     assert len(found) > 100
     for card in found.values():
@@ -89,12 +91,11 @@ def test_every_card_has_its_form(engine: Engine, library: Library) -> None:
 
 
 def test_every_card_says_why_it_is_offered(engine: Engine, library: Library) -> None:
-    """In a sentence."""
     assert all(card.offered_because.endswith(".") for card in cards_here(engine, library))
 
 
-def test_what_is_here_reads_what_it_says(engine: Engine) -> None:
-    """A hand, print, and both together, each by the card that a person would name."""
+def test_installed_readers_rank_first_for_their_material(engine: Engine) -> None:
+    """For handwriting, for print, and for both together, the first card is the one that a person would name."""
     asked = {
         "scripts": ["Latn"],
         "languages": ["fr"],
@@ -114,7 +115,7 @@ def test_what_is_here_reads_what_it_says(engine: Engine) -> None:
 
 
 def test_language_data_that_was_put_here(engine: Engine) -> None:
-    """It is installed, reads the script of its language, and is offered for download no more."""
+    """It counts as installed, reads the script of its language, and is no longer offered for download."""
     assert cards(engine, None)["tesseract:rus@1"].availability in ("download", "installed")
     put(engine.settings.state_dir / "models" / "tesseract", "rus.traineddata")
     card = cards(engine, None)["tesseract:rus@1"]
@@ -127,8 +128,8 @@ def test_language_data_that_was_put_here(engine: Engine) -> None:
     assert (card.reader, card.model) == ("tesseract", "rus")
 
 
-def test_a_model_that_was_fetched_says_where_from(engine: Engine) -> None:
-    """By the note that its download left; a note that is broken is as none."""
+def test_a_downloaded_model_states_its_origin(engine: Engine) -> None:
+    """The note that the download left says so; a damaged note counts as none."""
     folder = engine.settings.state_dir / "models" / "linereader"
     path = put(folder, "zenodo-7.mlmodel")
     note = {"source_id": "10.5281/zenodo.7", "title": "Charters", "licence": "cc-by-4.0"}
@@ -170,7 +171,9 @@ def _score(cer: float, day: int = 1) -> dict[str, Any]:
 
 
 def test_models_that_were_trained_here(engine: Engine, library: Library) -> None:
-    """The project's before the machine's; ranked by the newest score on the card; one without weights is not listed."""
+    """The project's models come before the machine's, ranked by the newest score on their cards; one without weights is
+    not listed.
+    """
     name = "linereader-trained-7"
     for folder in (library.models / "hand", engine.settings.state_dir / "models" / "hand"):
         put(folder, f"{name}.onnx")
@@ -201,7 +204,7 @@ def test_models_that_were_trained_here(engine: Engine, library: Library) -> None
 
 
 def test_scores_of_what_was_not_trained_here(engine: Engine, library: Library) -> None:
-    """A bake-off's score of the base reader stands on its card, in this project alone."""
+    """A bake-off's score of the base reader is on its card in this project, and in no other."""
     folder = library.models / "evaluated"
     folder.mkdir(parents=True)
     score = {"id": "hand", "kind": "reader", "evaluations": [_score(0.11)]}
@@ -213,15 +216,17 @@ def test_scores_of_what_was_not_trained_here(engine: Engine, library: Library) -
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"id": 5}', '{"id": "x", "validation_cer": "low", "evaluations": 7}']
 )
-def test_cards_of_models_that_a_person_broke(engine: Engine, library: Library, text: str) -> None:
-    """The list is answered all the same."""
+def test_damaged_cards_of_models_do_no_harm(engine: Engine, library: Library, text: str) -> None:
+    """The cards are listed all the same."""
     put(library.models / "hand", "own.onnx")
     (library.models / "hand" / "own.card.json").write_text(text, "utf-8")
     assert "linereader:hand-base@1" in cards(engine, library)
 
 
 def test_models_that_providers_serve(client: Any, engine: Engine) -> None:
-    """A server of this machine is here and free; a service is elsewhere, with what a page costs; one without its key is not."""
+    """A server on this machine is local and free; a remote service states its price per page; one without its key is
+    not listed.
+    """
 
     def add(name: str, kind: str, **more: Any) -> str:
         answer = client.post("/api/providers", json={"name": name, "provider_type": kind, **more})
@@ -269,7 +274,7 @@ def test_models_that_providers_serve(client: Any, engine: Engine) -> None:
         (None, "provider"),
     ],
 )
-def test_where_a_server_is_is_seen_from_its_address_alone(address: str | None, where: str) -> None:
+def test_where_a_server_runs_is_derived_from_its_address_alone(address: str | None, where: str) -> None:
     """No name is looked up."""
     assert place_of(address) == where
 
@@ -282,12 +287,12 @@ def test_where_a_server_is_is_seen_from_its_address_alone(address: str | None, w
     ],
 )  # fmt: skip
 def test_open_licences(licence: str | None, free: bool) -> None:
-    """Those that let anybody use and pass on."""
+    """Those that let anybody use and redistribute a model."""
     assert is_open(licence) is free
 
 
-def test_cards_that_another_family_brings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it puts into its extras is asked; an id that is there already is never overwritten."""
+def test_cards_from_another_family(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come from the family's extras, and never replace a card with the same id."""
     own = cards(engine, None)["linereader:hand-base@1"]
     theirs = [own.model_copy(update={"name": "Another"}), own.model_copy(update={"id": "own:reader@1"})]
     plugin = next(one for one in engine.plugins.loaded if one.name == "rights")

@@ -1,4 +1,4 @@
-"""A reader for each hand: set by a person or by a bake-off, and taken when lines are read."""
+"""Champions, one reader for each hand: set by a person or by a bake-off, and used when lines are read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import bakeoff_readers as readers
 import pytest
-from bakeoff_desk import Desk, row_of
+from bakeoff_fixtures import Desk, row_of
 
 from armarium.api import Engine, Library
 from armarium_recipes.bakeoffs.hands import by_hand, holm
@@ -29,7 +29,7 @@ def put(desk: Desk, **body: Any) -> Any:
 
 
 def read_by(desk: Desk, page: str, **settings: Any) -> dict[str, str]:
-    """Read a page's lines; of each line which reader read it."""
+    """Read a page's lines; return the reader of each."""
     body = {"scope_ids": [page], **settings}
     assert desk.client.post("/api/reading/read", json=body).status_code == 202
     desk.engine.jobs.run_until_idle(desk.library)
@@ -45,7 +45,7 @@ def test_lines_of_a_hand_are_read_by_its_reader_and_rivals_by_the_projects(desk:
     page, lines = desk.page(6, checked=False)
     first, second = (desk.do("hand.create", {"label": name})["id"] for name in ("A", "B"))
     attribute(desk, first, lines[:4])
-    # Of the fourth line somebody says it is the other hand's.
+    # The fourth line is attributed to the other hand as well.
     attribute(desk, second, [lines[3]])
     answer = put(desk, hand_id=first, card="second:base@1")
     assert answer.status_code == 200, answer.text
@@ -60,7 +60,7 @@ def test_lines_of_a_hand_are_read_by_its_reader_and_rivals_by_the_projects(desk:
     assert [named[line] for line in lines] == ["second"] * 3 + ["first"] * 3
     episodes = desk.rows("SELECT provider FROM episode ORDER BY seq")
     assert episodes == [("first",), ("second",)]
-    # A person who names a reader, and says nothing of hands, gets that reader.
+    # A person who names a reader and does not ask for the readers of hands gets that reader.
     assert set(read_by(desk, page, reader="first").values()) == {"first"}
     assert (
         desk.client.post(
@@ -70,7 +70,7 @@ def test_lines_of_a_hand_are_read_by_its_reader_and_rivals_by_the_projects(desk:
     )
     assert desk.client.get(URL).json()["count"] == 0
     assert set(read_by(desk, page, reader="first", own_readers=True).values()) == {"first"}
-    # A champion that is not here any more leaves its lines to the page's reader.
+    # Lines whose champion is no longer installed are read by the page's reader.
     put(desk, hand_id=first, card="second:base@1")
     desk.give(readers.First)
     assert set(read_by(desk, page, reader="first", own_readers=True).values()) == {"first"}
@@ -109,7 +109,7 @@ def test_a_bake_off_scores_each_hand_and_promotes_what_is_significantly_better(d
         [("B", 120), ("A", 120)],
     )
     hands = {one["label"]: one for one in told["hands"]}
-    # Of the second hand the second reader misreads nothing, the first a letter of every tenth row.
+    # The second reader makes no error in the second hand, the first misreads a letter in every tenth row.
     assert hands["B"]["rows"][0] == {
         "card": "second:base@1",
         "cer": 0,
@@ -122,14 +122,14 @@ def test_a_bake_off_scores_each_hand_and_promotes_what_is_significantly_better(d
     (champion,) = desk.client.get(URL).json()["items"]
     assert (champion["label"], champion["card"], champion["bakeoff_id"]) == ("B", "second:base@1", told["id"])
     assert row_of(told, "first:base@1")["tied"] is True
-    # Asked for nothing, nothing is promoted.
+    # Without `promote` no champion is set.
     put(desk, hand_id=second, card=None)
     assert not any(one["promoted"] for one in desk.run()["hands"])
     assert desk.client.get(URL).json()["count"] == 0
 
 
 def test_holms_correction_is_that_of_the_textbook() -> None:
-    # Holm 1979: the smallest times how many there are, the next times one less, never falling, at most 1.
+    # Holm 1979: the smallest p times the number of tests, the next times one less, never decreasing, at most 1.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
@@ -138,7 +138,7 @@ def test_holms_correction_is_that_of_the_textbook() -> None:
 def test_a_difference_that_many_comparisons_explain_makes_no_champion() -> None:
     lines = {f"line-{number}": (0, 10) for number in range(120)}
     hand_of = dict.fromkeys(lines, "hand")
-    # The one in use errs in seven lines and the other in none: by itself that is significant, p about 0.016.
+    # The one in use errs in seven lines and the other in none: significant when tested alone, p about 0.016.
     worse = {line: (int(number < 7), 10) for number, line in enumerate(lines)}
     alone = by_hand(hand_of, {"now": worse, "other": lines}, {None: "now"})
     assert alone[0]["better"] == "other"

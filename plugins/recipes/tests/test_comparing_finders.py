@@ -1,4 +1,4 @@
-"""Bake-offs of line finders over HTTP: lines found of lines checked, and lines too many."""
+"""Bake-offs of line finders over HTTP: how many of the checked lines are found, and how many lines too many."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import bakeoff_readers as readers
 import pytest
-from bakeoff_desk import URL, Desk, row_of
+from bakeoff_fixtures import URL, Desk, row_of
 
 from armarium.api import Engine, Library
 from armarium_recipes.jobs import compare_line_finders
@@ -20,7 +20,7 @@ def desk(engine: Engine, library: Library, client: Any) -> Desk:
 def test_finders_are_compared_and_only_the_line_readers_is_used(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.give(readers.Finder, readers.Silent)
+    desk.give(readers.Finder, readers.RefusingReader)
     desk.set_up()
     desk.page()
     desk.page(checked=False)
@@ -34,7 +34,7 @@ def test_finders_are_compared_and_only_the_line_readers_is_used(
     assert told["state"] == "done"
     assert desk.rows("SELECT count(*) FROM segment_pass") == before
     found = row_of(told, "rapidocr:PP-OCRv6-det@6")
-    # It finds 61 rows on each page: of the last page's 50 rows 11 are too many, of the others' 60 one each.
+    # It finds 61 rows on each page: 11 too many on the last page with its 50 rows, one too many on each other with 60.
     assert [found[key] for key in ("lines_found", "lines_checked", "extra_lines")] == [170, 170, 13]
     assert "stands in" in found["note"]
     assert told["candidates"][0] == found
@@ -51,7 +51,7 @@ def test_finders_are_compared_and_only_the_line_readers_is_used(
     assert audit == [("project.compare_line_finders",)]
 
 
-def test_killed_between_two_pages_it_goes_on_and_counts_each_once(
+def test_a_comparison_killed_between_two_pages_continues_and_counts_each_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.give(readers.Finder)

@@ -1,12 +1,13 @@
-"""Consent: pages leave this machine where a person has allowed it and agreed to each use of a provider; no machine gives
-either, on no road."""
+"""Consent: pages leave this machine only if a person has allowed it and agreed to each use of a provider; a machine can
+do neither, by any route.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk, step
+from start_fixtures import URL, Desk, step
 
 from armarium.api import Engine, Forbidden, Library, Principal
 from armarium.principals import LOCAL_OWNER
@@ -20,7 +21,7 @@ LEAVE = {"answers": {"cloud_allowed": True}}
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work, with a page that has a text."""
+    """A project with one page that has a text."""
     found = Desk(engine, library, client)
     found.lines(found.pages(1)[0], ["Dear Sir"])
     return found
@@ -55,8 +56,8 @@ def claims(client: Any) -> dict[str, Any]:
     return _far_step("find-statements", "graph", "cloud:Far/w-1@served")
 
 
-def _press_and_stop(desk: Desk) -> dict[str, Any]:
-    """Start, which is agreeing; its work is cancelled before anything leaves."""
+def _start_and_cancel(desk: Desk) -> dict[str, Any]:
+    """Start the recipe, which is the consent; cancel its jobs before anything is sent."""
     pressed = desk.start()
     desk.client.post(f"/api/activity/jobs/{pressed['started']['job_id']}/cancel")
     return pressed
@@ -67,7 +68,7 @@ def _as_machine(desk: Desk, name: str, params: dict[str, Any]) -> Any:
 
 
 def _redo(desk: Desk, who: Principal) -> None:
-    """Take back the latest step, which was an undo."""
+    """Redo the latest step, which was an undo, by undoing it."""
     with desk.library.db.read() as conn:
         asked = "SELECT id FROM audit WHERE inverse_of IS NOT NULL ORDER BY seq DESC LIMIT 1"
         latest = conn.exec_driver_sql(asked).scalar_one()
@@ -81,21 +82,21 @@ def _refusal_of(desk: Desk, name: str, params: dict[str, Any]) -> str | None:
 
 
 def test_another_model_of_the_same_provider_asks_again(desk: Desk, claims: dict[str, Any]) -> None:
-    """What was agreed to is the card: not the step, and not all of the provider's models."""
+    """Consent is to one card, not to the step and not to all models of the provider."""
     for number, asks in ((1, True), (1, False), (2, True)):
         desk.recipe(_far_step("find-statements", "graph", f"cloud:Far/w-{number}@served"), **LEAVE)
         plan = desk.plan()
         assert plan["refusals"] == [], plan
         assert (plan["first_yes"] is None) == asks
-        _press_and_stop(desk)
+        _start_and_cancel(desk)
 
 
 def test_a_machine_neither_undoes_nor_redoes_what_a_person_agreed_to(
     desk: Desk, claims: dict[str, Any]
 ) -> None:
-    """A Start that was taken back is no yes, and only a person makes it one again."""
+    """A Start that was undone is no consent, and only a person can redo it."""
     desk.recipe(ORDER, claims, **LEAVE)
-    pressed = _press_and_stop(desk)
+    pressed = _start_and_cancel(desk)
     with pytest.raises(Forbidden) as refusal:
         desk.engine.undo(desk.library, [pressed["audit_id"]], MACHINE)
     assert refusal.value.code == "person_only"
@@ -111,9 +112,9 @@ def test_a_machine_neither_undoes_nor_redoes_what_a_person_agreed_to(
 
 
 def test_only_a_person_allows_pages_to_leave(desk: Desk, claims: dict[str, Any]) -> None:
-    """Not a machine's save, not its undo or redo, not a file that somebody edited; each may forbid it."""
+    """A machine cannot by saving, undoing or redoing, nor can anybody by editing a file; each of them may forbid it."""
     saved = desk.recipe(ORDER, claims, **LEAVE)
-    _press_and_stop(desk)
+    _start_and_cancel(desk)
     allowed = saved["answers"]
     forbidden = {**allowed, "cloud_allowed": False}
     withdrawn = _as_machine(desk, "project.save_setup", {"answers": forbidden})
@@ -127,14 +128,14 @@ def test_only_a_person_allows_pages_to_leave(desk: Desk, claims: dict[str, Any])
     line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "cloud_allowed" in text)
     assert (told["state"], told["line"]) == ("refused", line)
     assert desk.get("")["answers"]["cloud_allowed"] is False
-    # A person takes the file in.
+    # A person accepts the edited file.
     desk.do("project.decide_file", {"name": "setup.yaml", "keep": "file"})
     assert desk.get("")["answers"]["cloud_allowed"] is True
     assert desk.plan()["first_yes"] is not None
 
 
 def test_a_card_does_not_begin_once_leave_is_withdrawn(desk: Desk, claims: dict[str, Any]) -> None:
-    """Though the run was started under it; the card fails with what to do, and no page is sent."""
+    """The run was started while it was allowed; the card fails and says what to do, and no page is sent."""
     desk.recipe(ORDER, claims, **LEAVE)
     pressed = desk.start()
     answers = desk.get("")["answers"]
@@ -144,14 +145,14 @@ def test_a_card_does_not_begin_once_leave_is_withdrawn(desk: Desk, claims: dict[
     assert [one["state"] for one in run["cards"]] == ["done", "failed"]
     assert "Allow it in setup" in run["cards"][1]["why"]
     assert (run["state"], run["cards"][1]["child_id"]) == ("failed", None)
-    # Tried again without leave it fails again; with leave it goes on where it stopped.
+    # A retry without permission fails again, before anything is sent.
     desk.client.post(f"/api/activity/jobs/{run['job_id']}/retry")
     desk.work()
     assert desk.run(run["job_id"])["cards"][1]["child_id"] is None
 
 
-def test_an_import_sends_nothing_to_which_nobody_agreed(desk: Desk, claims: dict[str, Any]) -> None:
-    """The recipe was started before it had the step: the import's run fails and says who is to do what."""
+def test_an_import_sends_nothing_without_consent(desk: Desk, claims: dict[str, Any]) -> None:
+    """The step was added after the recipe was started: the import's run fails, and says who must do what."""
     desk.recipe(ORDER, **LEAVE)
     desk.run_whole()
     desk.recipe(ORDER, claims, **LEAVE)
@@ -164,7 +165,9 @@ def test_an_import_sends_nothing_to_which_nobody_agreed(desk: Desk, claims: dict
 
 
 def test_rights_still_decide_page_by_page(desk: Desk, client: Any) -> None:
-    """Of a page that no model may see nothing is sent, and the run counts it; once a model may see it, it is still to be done."""
+    """Of a page that no model may see nothing is sent, and the run counts it; once a model may see it, the page is due
+    again.
+    """
     kept = desk.pages(1)[0]
     desk.lines(kept, ["Not to be seen"])
     stated = desk.do("rights.set", {"target_kind": "document", "target_id": kept, "model_use": "none"})

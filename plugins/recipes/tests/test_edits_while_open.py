@@ -1,4 +1,4 @@
-"""Files of the folder recipe that are edited by hand while the project is open: noticed at the next look at the recipe."""
+"""Files in the folder `recipe` that are edited by hand while the project is open: noticed when the recipe is next used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from start_desk import Desk, step
+from start_fixtures import Desk, step
 
 from armarium.api import Engine, Library
 from armarium_recipes.actions.setup import example_answers, example_recipe
@@ -20,26 +20,26 @@ URL = "/api/recipes/project"
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """Short ways to do and to look."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
 def edit(path: Path, before: str, after: str) -> None:
-    """Edit a file as an editor does that was closed a moment ago."""
+    """Edit a file as an editor does, long enough ago for the edit to be complete."""
     text = path.read_text()
     assert before in text
     path.write_text(text.replace(before, after, 1))
     os.utime(path, (1, path.stat().st_size))
 
 
-def standing(client: Any, name: str = "recipe.yaml") -> dict[str, Any]:
-    """How a file stands."""
+def file_state(client: Any, name: str = "recipe.yaml") -> dict[str, Any]:
+    """Return the state of a file."""
     found: dict[str, Any] = next(one for one in client.get(URL).json()["files"] if one["name"] == name)
     return found
 
 
 def saves_of(client: Any) -> list[dict[str, Any]]:
-    """The steps that saved the recipe, oldest first."""
+    """Return the steps that saved the recipe, oldest first."""
     found: list[dict[str, Any]] = client.get("/api/actions/audit", params={"limit": 100}).json()["items"]
     return [one for one in found[::-1] if one["action_name"] == "project.save_setup"]
 
@@ -59,7 +59,7 @@ LOOKS = {
 
 
 def test_an_edit_is_taken_in_before_the_recipe_is_looked_at(desk: Desk) -> None:
-    """As a step of its own that anyone can take back, whichever way somebody looks."""
+    """It becomes a step of its own that anyone can undo, whichever request notices it."""
     desk.client.put(URL, json={"answers": example_answers(), "recipe": example_recipe()})
     path = desk.library.recipe / "recipe.yaml"
     for look, (method, asked, body) in LOOKS.items():
@@ -68,7 +68,7 @@ def test_an_edit_is_taken_in_before_the_recipe_is_looked_at(desk: Desk) -> None:
         taken = saves_of(desk.client)[-1]
         assert taken["actor"] == {"kind": "machine", "name": "recipe files"}, look
         assert desk.client.get(URL).json()["recipe"]["title"] == look
-        assert standing(desk.client)["state"] == "in-step"
+        assert file_state(desk.client)["state"] == "in-step"
         undone = desk.client.post("/api/actions/audit/undo", json={"audit_ids": [taken["id"]]})
         assert undone.status_code == 200, undone.text
         assert "Typed letters" in path.read_text()
@@ -79,12 +79,12 @@ def test_a_faulty_edit_is_refused_with_its_line_once_and_taken_in_when_it_is_men
     path = desk.library.recipe / "recipe.yaml"
     edit(path, "job: find-lines", "job: find-lines\n  command: rm -rf")
     line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "command" in text)
-    assert (standing(desk.client)["state"], standing(desk.client)["line"]) == ("refused", line)
+    assert (file_state(desk.client)["state"], file_state(desk.client)["line"]) == ("refused", line)
     assert desk.plan()["refusals"] is not None
     assert len(saves_of(desk.client)) == 1
     edit(path, "\n  command: rm -rf", "")
     edit(path, "Typed letters", "Mended")
-    assert standing(desk.client)["state"] == "in-step"
+    assert file_state(desk.client)["state"] == "in-step"
     assert desk.client.get(URL).json()["recipe"]["title"] == "Mended"
 
 
@@ -92,14 +92,14 @@ def test_where_the_project_changed_before_anyone_looked_both_are_kept(desk: Desk
     desk.client.put(URL, json={"recipe": example_recipe()})
     edit(desk.library.recipe / "recipe.yaml", "Typed letters", "By hand")
     desk.client.put(URL, json={"recipe": {**example_recipe(), "title": "By the route"}})
-    assert standing(desk.client)["state"] == "both-changed"
+    assert file_state(desk.client)["state"] == "both-changed"
     assert desk.client.get(URL).json()["recipe"]["title"] == "By the route"
     assert "By hand" in (desk.library.recipe / "recipe.yaml").read_text()
     assert "By the route" in (desk.library.recipe / "recipe.project.yaml").read_text()
 
 
 def test_where_nothing_was_edited_nothing_is_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor are files that the project wrote itself waited for."""
+    """There is no wait for the files that the project wrote itself either."""
     desk.client.put(URL, json={"answers": example_answers(), "recipe": example_recipe()})
     desk.plan()
     monkeypatch.setattr(files, "settle", lambda *_: pytest.fail("the files were settled"))
@@ -109,7 +109,7 @@ def test_where_nothing_was_edited_nothing_is_read_again(desk: Desk, monkeypatch:
 
 
 def test_a_file_that_is_being_written_is_waited_for(desk: Desk) -> None:
-    """What stands in it half-way is a recipe too, and is never the project's."""
+    """A half-written file can be a valid recipe; it must never become the project's."""
     desk.client.put(URL, json={"recipe": example_recipe()})
     path = desk.library.recipe / "recipe.yaml"
     whole = path.read_text().replace("Typed letters", "Whole")
@@ -123,8 +123,8 @@ def test_a_file_that_is_being_written_is_waited_for(desk: Desk) -> None:
     assert len(saves_of(desk.client)) == 2
 
 
-def test_a_recipe_edited_while_a_run_goes_is_for_the_next_run(desk: Desk) -> None:
-    """The run keeps to what it was started with, and the version has risen."""
+def test_a_recipe_edited_during_a_run_applies_to_the_next_run(desk: Desk) -> None:
+    """The run keeps the recipe it was started with; the project's version increases."""
     desk.pages(2)
     desk.recipe(step("split-pages", "prepare", "split"))
     job_id = desk.start()["started"]["job_id"]

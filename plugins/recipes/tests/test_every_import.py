@@ -1,4 +1,6 @@
-"""After Start every import runs the recipe over what it brought, whichever way it came in; cutting a picture is none."""
+"""After Start every import runs the recipe over its pages, whichever way they were imported; cutting a picture is no
+import.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import FAMILIES
-from start_desk import Desk, picture, step
+from start_fixtures import Desk, picture, step
 
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
@@ -19,7 +21,7 @@ ORDER = step("put-in-order", "lines", "order")
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine that takes in layout files and IIIF as well."""
+    """An engine with layout files and IIIF as well."""
     names = (*FAMILIES, "formats", "iiif")
     return make_engine(plugins=[import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names])
 
@@ -70,7 +72,9 @@ def test_an_import_is_run_over_once(desk: Desk, tmp_path: Path, bring: Callable[
 
 
 def test_pages_of_iiif_are_run_over_when_their_pictures_come(desk: Desk, tmp_path: Path) -> None:
-    """A manifest brings no picture, so nothing can be done; each that is fetched is worked on."""
+    """A manifest imports no pictures, so its pages cannot be processed; each page is processed once its picture is
+    fetched.
+    """
     action = desk.engine.actions.get("iiif.attach_image")
     assert action.example is not None
     params = action.example(Example(desk.engine, desk.library, LOCAL_OWNER, tmp_path))

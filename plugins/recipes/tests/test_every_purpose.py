@@ -1,6 +1,8 @@
-"""Recipes of every purpose run to their end on a drawn letter: its lines are read by what is installed here, the rest is
-asked of a provider on this machine that answers from the truth with planted errors. What a run made is taken back and done
-again as one."""
+"""Recipes of every purpose, run to the end on a drawn letter.
+
+Its lines are read by what is installed here; everything else is asked of a provider on this machine that answers from
+the known text with planted errors. What a run made is undone and redone as one set.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk
+from start_fixtures import URL, Desk
 
 from armarium.api import Engine, Library
 from armarium.samples import SamplePage, sample_pages
@@ -25,13 +27,13 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with all that is installed."""
+    """An engine with every installed family."""
     return make_engine()
 
 
 @dataclass
-class Walk:
-    """A letter in a project, and what a purpose makes of it."""
+class LetterProject:
+    """A letter in a project, and short ways to set up a recipe and count its results."""
 
     desk: Desk
     page: SamplePage
@@ -40,7 +42,7 @@ class Walk:
     provider: TruthfulProvider
 
     def set_up(self, purpose: str, **more: Any) -> dict[str, Any]:
-        """Answer setup's questions, give the settings that only a person can give, add an export and a site."""
+        """Save answers to the setup and the settings that only a person can give, with an export and a site."""
         answers = {
             "purposes": [purpose],
             "languages": ["es"],
@@ -61,24 +63,24 @@ class Walk:
         return found
 
     def choose(self, step: str) -> None:
-        """Have the provider's model do a step."""
+        """Choose the provider's model for a step."""
         items = self.desk.client.get("/api/recipes/candidates", params={"step": step}).json()["items"]
         body = {"step": step, "card": next(one["id"] for one in items if NAME in one["name"])}
         answer = self.desk.client.post(f"{URL}/steps/use-candidate", json=body)
         assert answer.status_code == 200, answer.text
 
     def rows(self, statement: str) -> list[Any]:
-        """What the database holds."""
+        """Return the rows of a query."""
         with self.desk.library.db.read() as conn:
             return [tuple(row) for row in conn.exec_driver_sql(statement)]
 
     def text(self) -> str:
-        """The text of the page."""
+        """Return the text of the page."""
         with self.desk.library.db.read() as conn:
             return page_text(conn, self.page_id).text
 
     def count_made(self) -> dict[str, int]:
-        """How much of each kind stands in the project."""
+        """Return how many rows of each kind the project has."""
         asked = {
             "readings": "content_representation WHERE retracted = 0",
             "names": "mention",
@@ -89,7 +91,7 @@ class Walk:
 
 
 def _box(polygon: Any, page: SamplePage) -> list[float]:
-    """The box around a polygon, in parts of the picture."""
+    """Return the box around a polygon, in fractions of the picture."""
     left, right = min(x for x, _ in polygon), max(x for x, _ in polygon)
     top, bottom = min(y for _, y in polygon), max(y for _, y in polygon)
     size = (page.width, page.height) * 2
@@ -97,8 +99,10 @@ def _box(polygon: Any, page: SamplePage) -> list[float]:
 
 
 @pytest.fixture
-def walk(engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
-    """A letter whose lines stand where they were drawn, as an import with shapes and no text brings them."""
+def walk(
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LetterProject]:
+    """A letter whose lines are where they were drawn, as after an import of shapes without text."""
     pytest.importorskip("rapidocr")
     page = next(one for one in sample_pages(count=2, scale=0.5) if not one.is_blank)
     box = tmp_path / "box"
@@ -119,9 +123,9 @@ def walk(engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.M
         lines = [{"key": line.id, "rect": _box(line.polygon, page)} for line in page.lines]
         shapes = {"document_id": page_id, "name": "Shapes", "provider": "drawn", "model": "drawn"}
         desk.do("segment.take_lines", {**shapes, "lines": lines})
-        # Names that the project knows are found without a model.
+        # A name that the project knows is found without a model.
         desk.do("entity.create", {"canonical_name": "Lorenzo", "entity_type": "person"})
-        yield Walk(desk, page, page_id, tmp_path, provider)
+        yield LetterProject(desk, page, page_id, tmp_path, provider)
     client.close()
 
 
@@ -146,8 +150,8 @@ def test_each_purpose_is_tried() -> None:
 
 
 @pytest.mark.parametrize("purpose", MAKES)
-def test_a_recipe_runs_to_its_end_and_is_taken_back_and_done_again(walk: Walk, purpose: str) -> None:
-    """It makes what its purpose is for, files and a site too; its provider says in every reading that it is no reader."""
+def test_a_recipe_runs_to_its_end_and_is_undone_and_redone(walk: LetterProject, purpose: str) -> None:
+    """It makes what its purpose is for, and files and a site as well; undo and redo of its set are exact."""
     recipe = walk.set_up(purpose)
     jobs = [one["job"] for one in recipe["steps"]]
     assert set(PURPOSES[purpose].jobs) <= set(jobs)
@@ -165,7 +169,7 @@ def test_a_recipe_runs_to_its_end_and_is_taken_back_and_done_again(walk: Walk, p
     assert bool(summary["names"]) is ("find-names-tag-words" in jobs)
     assert bool(summary["statements"]) is ("find-statements" in jobs)
     if "correct" in jobs:
-        # RapidOCR's errors are gone, and the planted ones are there: the last word is the model's that corrected.
+        # RapidOCR's errors are gone and the planted ones are there: the text is that of the correcting model.
         assert walk.text() == "\n".join(walk.provider.line(n) for n in range(len(walk.page.lines)))
         assert {row[0] for row in walk.rows("SELECT DISTINCT producer_tool FROM content_representation")} >= {
             NAME
@@ -189,8 +193,10 @@ def test_a_recipe_runs_to_its_end_and_is_taken_back_and_done_again(walk: Walk, p
     assert walk.count_made() == made
 
 
-def test_handwriting_is_read_by_a_model_that_looks_at_pictures(walk: Walk) -> None:
-    """Chosen by a person for the step: one question a line, answered from the truth with planted errors."""
+def test_handwriting_is_read_by_a_model_that_looks_at_pictures(walk: LetterProject) -> None:
+    """A person chose the model for the step; it is asked once per line, and answers from the known text with planted
+    errors.
+    """
     walk.set_up("transcribe", materials=["handwriting"])
     walk.choose("read")
     run = walk.desk.run_whole()
@@ -200,8 +206,8 @@ def test_handwriting_is_read_by_a_model_that_looks_at_pictures(walk: Walk) -> No
 
 
 @pytest.mark.parametrize("purpose", TOOLS)
-def test_tools_run_nothing_when_pages_are_imported(walk: Walk, purpose: str) -> None:
-    """Also after Start."""
+def test_tools_run_nothing_when_pages_are_imported(walk: LetterProject, purpose: str) -> None:
+    """Not even after Start."""
     recipe = walk.set_up(purpose, jobs=["put-in-order"])
     assert recipe["steps"]
     assert walk.desk.run_whole()["state"] == "done"

@@ -1,4 +1,4 @@
-"""Hostile input over HTTP: answers, recipes, files and cards that nobody means well with; each is refused in words."""
+"""Hostile input over HTTP: malicious answers, recipes, files and cards are each refused with a sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import ANSWERS, URL, Desk, step
+from start_fixtures import ANSWERS, URL, Desk, step
 
 from armarium.api import Engine, Library
 from armarium_recipes.actions.setup import example_recipe
@@ -15,12 +15,12 @@ from armarium_recipes.actions.setup import example_recipe
 ASSEMBLE = "/api/recipes/assemble"
 ORDER = step("put-in-order", "lines", "order")
 LONGEST_WAIT = 20.0
-"""Seconds after which an answer counts as none; no measure of how quick it is."""
+"""Seconds after which an answer counts as missing; no measure of speed."""
 
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
@@ -37,7 +37,7 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("what", UNKNOWN)
 def test_answers_that_name_nothing_are_refused_wherever_they_are_given(client: Any, what: str) -> None:
-    """By assembling and by saving alike, in the same words; nothing is kept."""
+    """Assembling and saving refuse them in the same words, and nothing is stored."""
     answers = {**ANSWERS, **UNKNOWN[what]}
     assembled = client.post(ASSEMBLE, json=answers)
     saved = client.put(URL, json={"answers": answers})
@@ -49,7 +49,7 @@ def test_answers_that_name_nothing_are_refused_wherever_they_are_given(client: A
 
 @pytest.mark.parametrize("purposes", [[], None, "left out", [""], ["transcribe"] * 60])
 def test_without_a_purpose_there_is_no_recipe(client: Any, purposes: Any) -> None:
-    """None, an empty one, none said, and more than there are."""
+    """An empty list, null, a missing field, an empty name, and more purposes than exist."""
     answers: dict[str, Any] = {**ANSWERS, "purposes": purposes}
     if purposes == "left out":
         del answers["purposes"]
@@ -60,7 +60,9 @@ def test_without_a_purpose_there_is_no_recipe(client: Any, purposes: Any) -> Non
 
 
 def test_two_scripts_of_opposite_direction_share_none(client: Any) -> None:
-    """No direction is said for all, and both are read or named as a gap; a direction said for one stays with it."""
+    """There is no common direction, and each script has a reader or a named gap; a direction stated for one script
+    remains.
+    """
     answers = {**ANSWERS, "scripts": ["Latn", "Arab"], "languages": ["en", "ar"]}
     found = client.post(ASSEMBLE, json=answers).json()
     assert found["recipe"]["defaults"]["direction"] is None
@@ -114,8 +116,10 @@ FILES = (
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_file_is_refused_in_words_and_the_project_goes_on(desk: Desk, name: str) -> None:
-    """The project keeps its recipe and can be started; the file stays as somebody wrote it; nothing of it is carried out."""
+def test_a_hostile_file_is_refused_with_a_sentence_and_the_project_stays_usable(
+    desk: Desk, name: str
+) -> None:
+    """The project keeps its recipe and can be started; the file is left as it is, and nothing in it is executed."""
     desk.lines(desk.pages(1)[0])
     desk.recipe(ORDER)
     path = desk.library.recipe / "recipe.yaml"
@@ -133,8 +137,8 @@ def test_a_hostile_file_is_refused_in_words_and_the_project_goes_on(desk: Desk, 
 
 
 @pytest.mark.parametrize("name", ["setup.yaml", "overrides.yaml"])
-def test_other_files_are_held_to_the_same(desk: Desk, name: str) -> None:
-    """Answers with an unknown language, and an override for a folder that was deleted, are refused as by the route."""
+def test_other_files_are_checked_too(desk: Desk, name: str) -> None:
+    """Answers with an unknown language and an override for a deleted folder are refused as over HTTP."""
     desk.recipe(ORDER)
     folder = desk.folder()
     assert desk.client.delete(f"/api/documents/{folder}").status_code == 200
@@ -151,7 +155,7 @@ def test_other_files_are_held_to_the_same(desk: Desk, name: str) -> None:
 
 
 def test_a_recipe_of_ten_megabytes_is_refused_over_the_route_too(client: Any) -> None:
-    """Saved and checked alike; nothing is kept."""
+    """It can be neither saved nor checked; nothing is stored."""
     recipe = {**example_recipe(), "title": "x" * (10 << 20)}
     for answer in (
         client.put(URL, json={"recipe": recipe}),
@@ -178,10 +182,8 @@ WILD = (
 
 
 @pytest.mark.parametrize("card", WILD)
-def test_a_card_whose_id_climbs_out_of_a_folder_is_known_to_nobody(
-    desk: Desk, tmp_path: Path, card: str
-) -> None:
-    """It is named as missing by the plan and the check, chosen by no route, and nothing is looked for by its name."""
+def test_a_card_whose_id_contains_a_path_is_unknown(desk: Desk, tmp_path: Path, card: str) -> None:
+    """Plan and check report it as missing, no route accepts it, and no file is looked for by its name."""
     desk.lines(desk.pages(1)[0])
     read = {"id": "read", "job": "read-a-line", "layer": "reading"}
     desk.recipe(read)
@@ -209,7 +211,7 @@ def test_a_card_whose_id_climbs_out_of_a_folder_is_known_to_nobody(
 
 
 def test_a_layer_is_added_once_however_often_it_is_asked_for_at_once(desk: Desk) -> None:
-    """Of six at once one adds it, the others are told that it is there."""
+    """One of six simultaneous requests adds it; the others are told that it exists already."""
     from concurrent.futures import ThreadPoolExecutor
 
     recipe = desk.client.post(ASSEMBLE, json=ANSWERS).json()["recipe"]

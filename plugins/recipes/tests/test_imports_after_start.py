@@ -1,4 +1,6 @@
-"""Imports after Start run the recipe by themselves; spreads that are cut; a run that is killed anywhere."""
+"""Imports after Start run the recipe by themselves; later cards follow cut spreads; a run survives being killed at any
+point.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk, picture, step
+from start_fixtures import URL, Desk, picture, step
 
 from armarium.api import Engine, Example, JobContext, Library
 from armarium.jobs.context import JobStopped
@@ -18,14 +20,14 @@ ORDER = step("put-in-order", "lines", "order")
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
-def test_an_import_after_start_runs_the_recipe_over_what_it_brought(
+def test_an_import_after_start_runs_the_recipe_over_its_pages(
     desk: Desk, client: Any, tmp_path: Path
 ) -> None:
-    """Once for the whole import, and over nothing else; before Start and for tools nothing happens."""
+    """One run for the whole import, over its pages only; before Start nothing runs."""
     for name in ("a", "b"):
         folder = tmp_path / name
         folder.mkdir()
@@ -47,7 +49,7 @@ def test_an_import_after_start_runs_the_recipe_over_what_it_brought(
 
 
 def test_an_import_whose_recipe_cannot_run_is_a_failed_run(desk: Desk) -> None:
-    """With the refusals of the plan; mended, it is tried again."""
+    """The run states the plan's refusals; once the recipe is corrected, a retry succeeds."""
     desk.lines(desk.pages(1)[0])
     desk.recipe(ORDER)
     desk.run_whole()
@@ -68,7 +70,7 @@ def test_an_import_whose_recipe_cannot_run_is_a_failed_run(desk: Desk) -> None:
 
 
 def test_pictures_that_are_cut_are_followed_by_the_later_cards(desk: Desk, tmp_path: Path) -> None:
-    """Lines are found on the halves, once; the plan, redo and the summary follow, and so does the undo."""
+    """Lines are found once, on the halves; the plan, redo and the summary count the halves too."""
     from armarium_layout.actions.samples import spread_page
 
     spread = spread_page(Example(desk.engine, desk.library, LOCAL_OWNER, tmp_path))
@@ -90,7 +92,7 @@ def test_pictures_that_are_cut_are_followed_by_the_later_cards(desk: Desk, tmp_p
 def test_a_run_killed_anywhere_loses_nothing_and_doubles_nothing(
     desk: Desk, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before and after each thing it writes."""
+    """It is killed before and after each of its writes."""
     for page in desk.pages(2):
         desk.lines(page, ["Dear Sir"])
     desk.recipe(ORDER, NAMES)

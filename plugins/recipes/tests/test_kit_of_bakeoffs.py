@@ -1,4 +1,4 @@
-"""The conformance kit over all that recipes bring."""
+"""The conformance kit, run over everything that bake-offs add."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recipes know without asking anyone: jobs, topics, purposes, languages, scripts, this machine."""
+"""What recipes know by themselves: jobs, topics, purposes, languages, scripts, this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from armarium_testing.fixtures import OWNER_TOKEN, http_client
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
-# The table of the work as it was agreed on, by hand: layer, what is taken, what is given.
+# The agreed table of jobs, written by hand: layer, what each takes, what each makes.
 AGREED = """
 prepare-the-image prepare page_image > page_image,rendition
 split-pages prepare page_image > page_image
@@ -60,7 +60,7 @@ forms-and-tables passes-and-readings checking training workflows-and-recipes ent
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The owner's HTTP client of one engine for all these tests; no project is open in it."""
+    """The owner's HTTP client of one engine for all these tests; no project is open."""
     folder = tmp_path_factory.mktemp("knowledge")
     engine = Engine(Settings(state_dir=folder / "state", owner_token=OWNER_TOKEN, library_roots=[folder]))
     engine.start(jobs=False)
@@ -120,7 +120,7 @@ def test_an_unknown_topic_is_refused(client: Any) -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "topic_not_found")
 
 
-def test_purposes_stand_in_order_and_only_tools_do_not_run_by_themselves(client: Any) -> None:
+def test_purposes_are_in_order_and_only_tools_do_not_run_automatically(client: Any) -> None:
     items = client.get("/api/recipes/purposes").json()["items"]
     ids = [one["id"] for one in items]
     assert ids == [
@@ -262,7 +262,7 @@ def test_facts_are_derived_and_say_where_they_are_from(client: Any) -> None:
     assert answer["keys"] == []
 
 
-def test_a_script_that_is_none_is_refused(client: Any) -> None:
+def test_an_unknown_script_is_refused(client: Any) -> None:
     answer = client.get("/api/recipes/derived", params={"scripts": "Latn,Quny"})
     assert (answer.status_code, answer.json()["code"]) == (422, "unknown_script")
     assert "Quny" in answer.json()["detail"]
@@ -289,5 +289,5 @@ def test_searches_answer_at_once() -> None:
         search_languages(q, 100)
         search_scripts(q, 100)
         worst = max(worst, time.perf_counter() - began)
-    # a busy machine is given ten times the 30 ms that a quiet one needs
+    # a busy machine may take ten times the 30 ms of a quiet one
     assert worst < 0.3

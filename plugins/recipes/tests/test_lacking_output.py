@@ -1,11 +1,11 @@
-"""Which pages lack the output of a step: decided per step, on the text and the lines that a page has now."""
+"""Which pages lack the output of a step: decided for each step from the text and lines that a page has now."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from start_desk import Desk, step
+from start_fixtures import Desk, step
 
 from armarium.api import Engine, Library
 
@@ -15,7 +15,7 @@ ORDER = step("put-in-order", "lines", "order")
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
@@ -25,7 +25,7 @@ def _count_done(desk: Desk) -> list[int]:
 
 @pytest.mark.parametrize("job", ["names", "order"])
 def test_a_page_without_what_a_step_takes_is_done_until_it_has_it(desk: Desk, job: str) -> None:
-    """An empty page stops nothing and is not tried again and again; once it has lines and a text, it is to be done."""
+    """An empty page blocks nothing and is not tried repeatedly; it is due once it has lines and a text."""
     full, empty = desk.pages(2)
     desk.lines(full, ["Dear Sir"])
     desk.recipe(NAMES if job == "names" else ORDER)
@@ -38,8 +38,10 @@ def test_a_page_without_what_a_step_takes_is_done_until_it_has_it(desk: Desk, jo
     assert (card["account"]["pages"], _count_done(desk)) == (1, [2])
 
 
-def test_imported_lines_and_text_count_whoever_brought_them(desk: Desk) -> None:
-    """A page with a pass of another program lacks neither its lines nor its reading; one with lines alone lacks the latter."""
+def test_imported_lines_and_text_count_whichever_program_made_them(desk: Desk) -> None:
+    """A page imported from another program lacks neither lines nor reading; one imported with lines alone lacks the
+    reading.
+    """
     read, lined, _ = desk.pages(3)
     for page, text in ((read, "Dear Sir"), (lined, None)):
         line = {"key": "1", "rect": [0.1, 0.1, 0.8, 0.2], **({"text": text} if text else {})}
@@ -69,15 +71,15 @@ def test_imported_lines_and_text_count_whoever_brought_them(desk: Desk) -> None:
         (2, 3, "Already done on 2 of 3 pages."),
         (1, 3, "Already done on 1 of 3 pages."),
     ]
-    # In the Trash they count no longer.
+    # A deleted pass does not count.
     with desk.library.db.read() as conn:
         (pass_id,) = conn.exec_driver_sql("SELECT pass_id FROM segment WHERE document_id = ?", (lined,)).one()
     desk.do("segment.pass_delete", {"pass_id": pass_id})
     assert [one["done"] for one in desk.plan()["runs"]] == [1, 1]
 
 
-def test_what_a_run_made_and_a_person_took_away_is_lacking_again(desk: Desk) -> None:
-    """Regions that were deleted are found anew, though the run that made them was not undone."""
+def test_what_a_run_made_and_a_person_deleted_is_lacking_again(desk: Desk) -> None:
+    """Deleted regions are found again, although the run that made them was not undone."""
     pages = desk.pages(2)
     for page in pages:
         desk.lines(page, ["Dear Sir", "I am"])
@@ -97,7 +99,7 @@ def test_what_a_run_made_and_a_person_took_away_is_lacking_again(desk: Desk) -> 
 
 
 def test_a_card_that_cannot_tell_says_so_and_runs_on_every_page_again(desk: Desk) -> None:
-    """A check, done, is offered for all pages."""
+    """Whether a check was done is not known, so it is offered for all pages again."""
     for page in desk.pages(2):
         desk.lines(page, ["Dear Sir"])
     desk.recipe(step("check", "check"))
@@ -112,7 +114,7 @@ def test_a_card_that_cannot_tell_says_so_and_runs_on_every_page_again(desk: Desk
 def test_pages_deleted_between_two_cards_are_passed_over_by_the_second(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half-way: the first card has been over them, the later ones are not, and the run ends well."""
+    """The first card has processed them, later ones do not, and the run succeeds."""
     from armarium_recipes.project import running
 
     pages = desk.pages(3)
@@ -138,7 +140,7 @@ def test_pages_deleted_between_two_cards_are_passed_over_by_the_second(
 def test_all_pages_deleted_half_way_leave_the_later_cards_nothing_to_do(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No error: the card is done over no page."""
+    """That is no error: the card is done, with no pages."""
     from armarium_recipes.project import running
 
     pages = desk.pages(2)

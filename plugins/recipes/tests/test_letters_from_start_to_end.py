@@ -1,4 +1,4 @@
-"""A box of typed letters, from five answers to a text that can be searched, read by what is installed here, and taken back."""
+"""A box of typed letters, from five answers to a searchable text, read by what is installed here, and undone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk
+from start_fixtures import URL, Desk
 
 from armarium.api import Engine, Library
 from armarium.samples import sample_pages
@@ -31,10 +31,10 @@ def _texts(library: Library, run: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_letters_are_read_and_named_from_start_to_end_and_taken_back_as_sets(
+def test_letters_are_read_and_named_from_start_to_end_and_undone_as_sets(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
-    """The truth is what the pages were drawn from; RapidOCR reads them."""
+    """The pages are drawn from known texts; RapidOCR reads them."""
     pytest.importorskip("rapidocr")
     desk = Desk(engine, library, client)
     folder = tmp_path / "letters"
@@ -57,7 +57,7 @@ def test_letters_are_read_and_named_from_start_to_end_and_taken_back_as_sets(
     for page, text in zip(sorted(drawn, key=lambda one: one.name), _texts(library, run), strict=True):
         truth = _words(page.text)
         assert len(truth & _words(text)) >= 0.8 * len(truth), (page.name, text)
-    # One gesture takes back what every card wrote: the steps of the run's set, each with the set of its workflow.
+    # One undo of the run's set reverts what every card wrote: each step carries the set of its workflow.
     steps = client.get("/api/actions/audit", params={"set_id": run["job_id"]}).json()["items"]
     undo = {"audit_ids": [one["id"] for one in steps if one["undoable"]]}
     answer = client.post("/api/actions/audit/undo", json=undo)

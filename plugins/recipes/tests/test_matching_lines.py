@@ -1,4 +1,4 @@
-"""The rule by which a found line is a checked one, on cases made by hand: each says what a person would say."""
+"""The rule that matches found lines with checked ones, on cases made by hand with the answer a person would give."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def box(x: float, y: float, w: float, h: float, **more: Any) -> dict[str, Any]:
 
 
 def make_slanted(x: float, y: float, w: float, h: float, rise: float) -> dict[str, Any]:
-    """A line whose right end lies *rise* lower than its left."""
+    """Return a line whose right end is *rise* lower than its left."""
     points = [[x, y], [x + w, y + rise], [x + w, y + rise + h], [x, y + h]]
     return box(x, min(y, y + rise), w, h + abs(rise), polygon=points)
 
@@ -60,7 +60,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[int, in
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_rule_says_what_a_person_says(case: str) -> None:
+def test_the_rule_decides_as_a_person_would(case: str) -> None:
     reference, found, (right, extra) = CASES[case]
     told = count_lines(list(map(outline, reference)), [True] * len(reference), list(map(outline, found)))
     assert (told["lines_found"], told["extra_lines"]) == (right, extra)

@@ -1,4 +1,4 @@
-"""A model that was found on the model hub is used for a step: a person's choice, never the rules'."""
+"""A model from the model hub is used for a step: always a person's choice, never the rules'."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import model_listings
 import pytest
 from model_listings import Listings, model
-from start_desk import URL, Desk, step
+from start_fixtures import URL, Desk, step
 
 from armarium.api import Engine, Library
 from armarium_reading.api import models_folder
@@ -20,7 +20,7 @@ NAME = "scribe/trocr-latin-handwritten"
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """Short ways to do and to look."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
@@ -40,14 +40,14 @@ def net(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listings]:
 
 
 def set_up(desk: Desk) -> None:
-    """A recipe that reads lines of Latin."""
+    """Save a recipe that reads Latin lines."""
     suits = {"scripts": ["Latn"], "languages": ["la"], "material": ["handwriting"]}
     answers = {"languages": ["la"], "materials": ["handwriting"]}
     desk.recipe(step("read-a-line", "reading", "read"), suits=suits, answers=answers)
 
 
 def find_candidates(desk: Desk) -> dict[str, dict[str, Any]]:
-    """What the hub has for the step, by name; asked for once a day."""
+    """Return the hub's models for the step by name; the hub is asked once a day."""
     asked = {"step": "read", "languages": "la", "online": "true"}
     answer = desk.client.get("/api/recipes/candidates", params=asked)
     assert answer.status_code == 200, answer.text
@@ -55,14 +55,14 @@ def find_candidates(desk: Desk) -> dict[str, dict[str, Any]]:
 
 
 def use(desk: Desk, card: str) -> Any:
-    """Use a candidate for the step."""
+    """Choose a candidate for the step."""
     return desk.client.post(f"{URL}/steps/use-candidate", json={"step": "read", "card": card})
 
 
-def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
+def test_a_model_of_the_hub_is_usable_once_its_folder_exists(
     desk: Desk, net: Listings, engine: Engine
 ) -> None:
-    """Until then Start is refused and says where to put it; the network is asked only for the list."""
+    """Until then Start is refused and says where to put the folder; the network is only used for the listing."""
     pages = desk.pages(1)
     desk.lines(pages[0])
     set_up(desk)
@@ -79,7 +79,7 @@ def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
     assert (refusal["kind"], refusal["fix"]) == ("model-not-here", "choose-model")
     assert "among the engine's models, in vision, as trocr-latin-handwritten" in refusal["sentence"]
     assert find_candidates(desk)[NAME]["chosen"]
-    # It holds when the recipe is proposed again, though the rules would never take it.
+    # The choice remains when the recipe is proposed again, although the rules would never make it.
     answers = desk.client.get(URL).json()["answers"]
     proposed = desk.client.post("/api/recipes/assemble", json=answers).json()
     (read,) = [one for one in proposed["recipe"]["steps"] if one["job"] == "read-a-line"]
@@ -92,7 +92,7 @@ def test_a_model_of_the_hub_is_used_once_its_folder_is_here(
     card = find_candidates(desk)[NAME]
     assert (card["availability"], card["installed"]) == ("installed", True)
     assert (card["reader"], card["model"]) == ("vision", "trocr-latin-handwritten")
-    # The runtime that reads with it is only pretended here, and the step says so: no refusal speaks of the model any more.
+    # The runtime for it is faked here, and the step says so; no refusal is about the model any more.
     plan = desk.plan()
     assert [one["kind"] for one in plan["refusals"]] == ["nothing-left"]
     assert "vision" in plan["skipped"][0]["why"]
@@ -107,8 +107,8 @@ def test_a_model_that_cannot_run_here_is_refused_in_words(desk: Desk, net: Listi
     assert use(desk, "vision:../../etc@main").json()["code"] == "unknown_card"
 
 
-def test_a_listing_that_is_gone_leaves_the_choice_named(desk: Desk, net: Listings, engine: Engine) -> None:
-    """Somebody emptied the folder of listings: the choice stands, Start says that its model is not here."""
+def test_a_choice_from_a_listing_that_is_gone_is_named(desk: Desk, net: Listings, engine: Engine) -> None:
+    """After somebody emptied the cache of listings the choice remains, and Start says that the model is not here."""
     desk.pages(1)
     set_up(desk)
     card = find_candidates(desk)[NAME]["id"]

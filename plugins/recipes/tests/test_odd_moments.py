@@ -1,4 +1,4 @@
-"""Start at odd moments, and with a recipe of which little can be done here; what only reads, and what stays chosen."""
+"""Start at unusual moments and with recipes that can hardly run here; routes that only read; choices that persist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk, picture, step
+from start_fixtures import URL, Desk, picture, step
 
 from armarium.api import Engine, Library
 from armarium_recipes.cards.sources import cards_here
@@ -18,12 +18,12 @@ ORDER = step("put-in-order", "lines", "order")
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
 def _to_fetch(desk: Desk) -> Any:
-    """The card of a model that is still to be fetched."""
+    """Return the card of a model that can be downloaded."""
     found = [one for one in cards_here(desk.engine, desk.library) if "read-a-line" in one.jobs]
     return next(one for one in found if one.availability == "download" and "en" in one.languages)
 
@@ -39,10 +39,8 @@ def test_start_pressed_by_many_at_once_is_one_run(desk: Desk) -> None:
     assert [one["state"] for one in desk.get("/runs")["items"]] == ["done"]
 
 
-def test_start_while_an_import_goes_on_leaves_no_page_out_and_does_none_twice(
-    desk: Desk, tmp_path: Path
-) -> None:
-    """What came before Start is the person's run's, what comes after it the import's own."""
+def test_start_during_an_import_processes_each_page_once(desk: Desk, tmp_path: Path) -> None:
+    """Pages imported before Start belong to the person's run, later ones to the run of the import."""
     folder = tmp_path / "box"
     folder.mkdir()
     for number in range(4):
@@ -60,7 +58,7 @@ def test_start_while_an_import_goes_on_leaves_no_page_out_and_does_none_twice(
 
 
 def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -> None:
-    """Another is used instead for all, and the choice is kept when the recipe is proposed again."""
+    """Another model can be used for all of them, and that choice persists when the recipe is proposed again."""
     desk.lines(desk.pages(1)[0])
     card = _to_fetch(desk)
     read = {"job": "read-a-line", "layer": "reading", "card": {"id": card.id, "source": card.source}}
@@ -79,13 +77,13 @@ def test_with_all_models_missing_start_names_each_and_runs_nothing(desk: Desk) -
     assert desk.client.post(f"{URL}/start/use-instead", json=body).status_code == 200
     chosen = {one["step"]: one["card"]["id"] for one in desk.get("")["overrides"]}
     assert set(chosen) == {"read-0", "read-1"}
-    # Proposed again for another language, the steps have other ids; the choices are kept, and hold for steps of their ids.
+    # Proposed again for another language, the steps have other ids; the choices stay with the ids they were made for.
     answer = desk.client.post(f"{URL}/layers", json={"languages": ["la"]})
     assert answer.status_code == 200, answer.text
     assert {one["step"]: one["card"]["id"] for one in answer.json()["overrides"]} == chosen
 
 
-def test_what_was_used_instead_holds_for_its_step_when_the_recipe_is_proposed_again(desk: Desk) -> None:
+def test_a_replacement_model_is_kept_when_the_recipe_is_proposed_again(desk: Desk) -> None:
     desk.lines(desk.pages(1)[0])
     card = _to_fetch(desk)
     read = {"id": "read", "job": "read-a-line", "layer": "reading"}
@@ -103,7 +101,7 @@ def test_what_was_used_instead_holds_for_its_step_when_the_recipe_is_proposed_ag
 def test_a_step_whose_plugin_was_uninstalled_is_left_out_with_why(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The recipe was saved while the plugin was here; the others run."""
+    """The recipe was saved while the plugin was installed; the other steps run."""
     desk.lines(desk.pages(1)[0])
     desk.recipe(ORDER, step("find-regions", "lines", "regions"))
     left = [job for name, job in desk.engine.recipe_jobs.items() if name != "find-regions"]
@@ -118,8 +116,8 @@ def test_a_step_whose_plugin_was_uninstalled_is_left_out_with_why(
     assert desk.get(f"/runs/{run['job_id']}/summary")["skipped"] == [skipped]
 
 
-def test_what_happens_by_itself_only_reads(desk: Desk) -> None:
-    """No job, no step, no byte of the tables moves."""
+def test_looking_at_a_recipe_writes_nothing(desk: Desk) -> None:
+    """They queue no job, record no step and change no row."""
     desk.lines(desk.pages(1)[0])
     desk.recipe(ORDER)
     desk.run_whole()
@@ -143,7 +141,7 @@ def test_what_happens_by_itself_only_reads(desk: Desk) -> None:
 
 
 def test_documents_that_finding_proposed_are_counted(desk: Desk) -> None:
-    """Null where finding them was no card of the run, a number where it was."""
+    """The count is null when the run has no card that finds them."""
     for page in desk.pages(2):
         desk.lines(page, ["To my brother", "your sister"])
     desk.recipe(step("find-documents-in-a-folder", "structure", "documents"))
@@ -156,7 +154,9 @@ def test_documents_that_finding_proposed_are_counted(desk: Desk) -> None:
 
 
 def test_documents_that_are_made_in_mid_run_take_no_page_from_the_later_cards(desk: Desk) -> None:
-    """Finding accepts what it is sure of and moves pages; they are worked on once where they lie then, and come back."""
+    """Finding accepts the certain ones and moves their pages: later cards process each page once, and undo moves them
+    back.
+    """
     box = desk.folder()
     pages = desk.pages(4, box)
     said = (

@@ -1,4 +1,6 @@
-"""The files of the folder recipe: written after the commit, edited by hand, hostile, cut off between commit and file."""
+"""Files in the folder `recipe`: written after the commit, edited by hand, hostile, or interrupted between commit and
+file.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ def save(client: Any) -> Callable[..., dict[str, Any]]:
 
 
 @pytest.fixture
-def opened(engine: Engine, library: Library) -> Callable[[], None]:
-    """Does what is done when the project is opened."""
+def reopen(engine: Engine, library: Library) -> Callable[[], None]:
+    """Runs what the opening of a project runs."""
     return lambda: files.settle(engine, library)
 
 
@@ -50,7 +52,7 @@ def _edit(path: Path, before: str, after: str) -> None:
 def test_files_are_written_after_the_commit_and_follow_an_undo(
     save: Any, client: Any, library: Library
 ) -> None:
-    """Read back by another reader of YAML than ours."""
+    """Checked with PyYAML, which the engine does not use for these files."""
     first = save(answers=example_answers(), recipe=example_recipe())
     folder = library.recipe
     assert yaml.safe_load((folder / "setup.yaml").read_text())["materials"] == ["typescript"]
@@ -65,7 +67,7 @@ def test_files_are_written_after_the_commit_and_follow_an_undo(
 
 
 def test_an_unchanged_save_leaves_the_file_as_it_is(save: Any, library: Library) -> None:
-    """Not even touched."""
+    """Not even its modification time changes."""
     save(recipe=example_recipe())
     path = library.recipe / "recipe.yaml"
     os.utime(path, (1, 1))
@@ -74,19 +76,19 @@ def test_an_unchanged_save_leaves_the_file_as_it_is(save: Any, library: Library)
 
 
 def test_an_edited_file_is_taken_in_when_the_project_is_opened(
-    save: Any, opened: Any, client: Any, library: Library
+    save: Any, reopen: Any, client: Any, library: Library
 ) -> None:
-    """As project.save_setup, undone like any other save."""
+    """The edit becomes a step of `project.save_setup`, which is undone like any other save."""
     save(answers=example_answers(), recipe=example_recipe())
     _edit(library.recipe / "recipe.yaml", "Typed letters", "Letters of a ship")
     _edit(library.recipe / "setup.yaml", "- en", "- no")
-    opened()
+    reopen()
     found = client.get(URL).json()
     assert found["recipe"]["title"] == "Letters of a ship"
     assert found["answers"]["languages"] == ["no"]
     assert found["recipe"]["version"] == 3
     assert set(_states(client).values()) == {("in-step", None)}
-    opened()
+    reopen()
     assert client.get(URL).json()["recipe"]["version"] == 3
     step = client.get("/api/actions/audit", params={"limit": 1}).json()["items"][0]
     assert step["action_name"] == "project.save_setup"
@@ -103,9 +105,9 @@ FAULTS = [
 
 
 def test_a_faulty_edit_is_refused_with_its_line_and_the_project_opens(
-    save: Any, opened: Any, client: Any, library: Library
+    save: Any, reopen: Any, client: Any, library: Library
 ) -> None:
-    """The edit stays in the file, the project's own recipe in the project."""
+    """The file keeps the edit, and the project its own recipe."""
     save(recipe=example_recipe())
     path = library.recipe / "recipe.yaml"
     for before, after in FAULTS:
@@ -115,26 +117,26 @@ def test_a_faulty_edit_is_refused_with_its_line_and_the_project_opens(
             for n, text in enumerate(path.read_text().splitlines(), 1)
             if after.split("\n")[-1].strip() in text
         )
-        opened()
+        reopen()
         assert _states(client)["recipe.yaml"] == ("refused", line)
         assert client.get(URL).json()["recipe"]["title"] == "Typed letters"
         assert after in path.read_text()
         path.write_text(path.read_text().replace(after, before, 1))
-        opened()
+        reopen()
         assert _states(client)["recipe.yaml"] == ("in-step", None)
 
 
 def test_where_both_changed_both_are_kept_until_a_person_decides(
-    save: Any, opened: Any, client: Any, library: Library
+    save: Any, reopen: Any, client: Any, library: Library
 ) -> None:
-    """For the file, and for the project."""
+    """The decision may be for the file or for the project."""
     save(recipe=example_recipe())
     path, ours = library.recipe / "recipe.yaml", library.recipe / "recipe.project.yaml"
     for keep, title in (("file", "By hand, file"), ("project", "By the route, 2")):
         _edit(path, yaml.safe_load(path.read_text())["title"], f"By hand, {keep}")
         save(recipe={**example_recipe(), "title": "By the route, 2" if keep == "project" else "By the route"})
         assert _states(client)["recipe.yaml"][0] == "both-changed"
-        opened()
+        reopen()
         assert _states(client)["recipe.yaml"][0] == "both-changed"
         assert "By hand" in path.read_text()
         assert "By the route" in ours.read_text()
@@ -151,7 +153,7 @@ def test_where_both_changed_both_are_kept_until_a_person_decides(
 def test_deciding_is_refused_where_there_is_nothing_to_decide(
     save: Any, client: Any, library: Library
 ) -> None:
-    """Another file, one in step, one that cannot be taken in."""
+    """Of an engine's own file, of one that did not change, and of one that cannot be read."""
 
     def decide(name: str, keep: str = "file") -> Any:
         body = {"name": "project.decide_file", "params": {"name": name, "keep": keep}}
@@ -170,47 +172,47 @@ def test_deciding_is_refused_where_there_is_nothing_to_decide(
 
 
 def test_a_kill_between_commit_and_file_is_settled_at_opening(
-    save: Any, opened: Any, client: Any, library: Library, monkeypatch: pytest.MonkeyPatch
+    save: Any, reopen: Any, client: Any, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file is written then, and no edit is seen in it."""
+    """The file is written on opening, and is not mistaken for an edit."""
     save(recipe=example_recipe())
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_files", lambda library: None)
         save(recipe={**example_recipe(), "title": "Second"})
     path = library.recipe / "recipe.yaml"
     assert "Typed letters" in path.read_text()
-    opened()
+    reopen()
     assert yaml.safe_load(path.read_text())["title"] == "Second"
     assert client.get(URL).json()["recipe"]["version"] == 2
 
 
 def test_a_file_that_was_removed_is_written_again_and_a_foreign_one_taken_in(
-    save: Any, opened: Any, client: Any, library: Library
+    save: Any, reopen: Any, client: Any, library: Library
 ) -> None:
-    """A recipe that somebody put into the folder of a new project is its recipe."""
+    """A file in the folder of a new project becomes part of its recipe."""
     (library.recipe / "setup.yaml").write_text("purposes: [search]\nlanguages: [de]\nscripts: [Latn]\n")
-    opened()
+    reopen()
     assert client.get(URL).json()["answers"]["purposes"] == ["search"]
     save(recipe=example_recipe())
     (library.recipe / "recipe.yaml").unlink()
-    opened()
+    reopen()
     assert (library.recipe / "recipe.yaml").exists()
 
 
-def test_the_engines_own_files_are_written_anew_with_the_edit_beside_them(
-    engine: Engine, library: Library, opened: Any
+def test_the_engines_own_files_are_restored_with_the_edit_beside_them(
+    engine: Engine, library: Library, reopen: Any
 ) -> None:
-    """Nobody starts a recipe by editing started.yaml."""
+    """Editing started.yaml starts no recipe."""
     (library.recipe / "started.yaml").write_text("recipe_version: 99\n")
-    opened()
+    reopen()
     assert not (library.recipe / "started.yaml").exists()
     assert (library.recipe / "started.edited.yaml").read_text() == "recipe_version: 99\n"
 
 
 def test_an_unreadable_file_is_refused_and_the_project_opens(
-    save: Any, opened: Any, client: Any, library: Library, tmp_path: Path
+    save: Any, reopen: Any, client: Any, library: Library, tmp_path: Path
 ) -> None:
-    """A folder in its place, a link out of it, no UTF-8, 10 MB, two documents, no mapping."""
+    """A folder in its place, a link out of the project, invalid UTF-8, 10 MB, two documents, a list."""
     save(recipe=example_recipe())
     path = library.recipe / "recipe.yaml"
     (tmp_path / "elsewhere.yaml").write_text("id: x\ntitle: Elsewhere\n")
@@ -228,7 +230,7 @@ def test_an_unreadable_file_is_refused_and_the_project_opens(
             path.symlink_to(tmp_path / "elsewhere.yaml")
         else:
             path.write_bytes(texts[kind])
-        opened()
+        reopen()
         assert _states(client)["recipe.yaml"][0] == "refused", kind
         assert client.get(URL).json()["recipe"]["title"] == "Typed letters"
 
@@ -244,7 +246,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_yaml_is_refused_in_words_at_once(name: str) -> None:
-    """Nothing is expanded and nothing is made of it."""
+    """Aliases are not expanded, and no objects are constructed."""
     with pytest.raises(Unreadable) as refusal:
         parse(HOSTILE[name].encode())
     assert refusal.value.line is not None
@@ -252,6 +254,6 @@ def test_hostile_yaml_is_refused_in_words_at_once(name: str) -> None:
 
 
 def test_words_that_other_readers_take_for_something_else_stay_words() -> None:
-    """`no` is Norwegian, 12:30 is no number, a date stays as it is written."""
+    """`no` is Norwegian, 12:30 is not a number, and a date stays as written."""
     found = parse(b"a: [no, yes, on, 12:30, 2026-11-23, 0o17, true, null, 3, 1.5, '3']\n").value
     assert found == {"a": ["no", "yes", "on", "12:30", "2026-11-23", "0o17", True, None, 3, 1.5, "3"]}

@@ -18,13 +18,11 @@ def _put(client: Any, body: dict[str, Any], status: int = 200) -> dict[str, Any]
 
 
 def test_a_new_project_has_neither_answers_nor_a_recipe(client: Any) -> None:
-    """GET before anything was saved."""
     found = client.get(URL).json()
     assert (found["answers"], found["recipe"], found["overrides"]) == (None, None, [])
 
 
 def test_a_part_left_out_stays_and_an_explicit_null_removes_it(client: Any) -> None:
-    """Partial writes of the three parts."""
     _put(client, {"answers": example_answers()})
     _put(client, {"recipe": example_recipe()})
     found = client.get(URL).json()
@@ -37,7 +35,7 @@ def test_a_part_left_out_stays_and_an_explicit_null_removes_it(client: Any) -> N
 
 
 def test_the_version_rises_by_one_on_each_changed_save_and_not_on_an_unchanged_one(client: Any) -> None:
-    """Whatever version a caller sends."""
+    """The version that a caller sends is ignored."""
     first = _put(client, {"recipe": {**example_recipe(), "version": 9}})
     assert first["recipe"]["version"] == 1
     same = _put(client, {"recipe": {**example_recipe(), "version": 4}})
@@ -48,7 +46,7 @@ def test_the_version_rises_by_one_on_each_changed_save_and_not_on_an_unchanged_o
 
 
 def test_a_save_is_undone_and_the_version_is_never_given_twice(client: Any) -> None:
-    """Taking a save back is a change as well."""
+    """Undoing a save is a change as well, and gets its own version."""
     _put(client, {"recipe": example_recipe()})
     second = _put(client, {"recipe": {**example_recipe(), "title": "Second"}})
     assert client.post("/api/actions/audit/undo", json={"audit_ids": [second["audit_id"]]}).status_code == 200
@@ -58,7 +56,7 @@ def test_a_save_is_undone_and_the_version_is_never_given_twice(client: Any) -> N
 
 
 def test_overrides_say_who_set_them_and_when(client: Any) -> None:
-    """From the server: what a body says of it is passed over."""
+    """The server sets both; what the body says of them is ignored."""
     folder = client.post("/api/documents", json={"name": "Box 1", "doc_type": "folder"}).json()["id"]
     card = {"id": "rapidocr:latin@1", "source": "shipped"}
     one = {"scope": "folder", "folder_id": folder, "step": "read", "card": card, "set_by": "somebody else"}
@@ -71,7 +69,7 @@ def test_overrides_say_who_set_them_and_when(client: Any) -> None:
 
 
 def test_an_override_of_a_deleted_folder_is_refused(client: Any) -> None:
-    """In the Trash, or never there; one that was set before stays without effect."""
+    """Deleted, or never there; an override that was set before remains, without effect."""
     folder = client.post("/api/documents", json={"name": "Box 1", "doc_type": "folder"}).json()["id"]
     card = {"id": "rapidocr:latin@1", "source": "shipped"}
     one = {"scope": "folder", "folder_id": folder, "step": "read", "card": card}
@@ -83,7 +81,9 @@ def test_an_override_of_a_deleted_folder_is_refused(client: Any) -> None:
 
 
 def test_overrides_that_do_not_fit_are_refused(client: Any) -> None:
-    """Two for one place, a folder without its id, a folder named for the whole project, a page in the place of a folder."""
+    """Two for one place, a folder override without its id, a folder id on a project override, a page instead of a
+    folder.
+    """
     card = {"id": "rapidocr:latin@1", "source": "shipped"}
     one = {"scope": "project", "step": "read", "card": card}
     assert _put(client, {"overrides": [one, one]}, 422)["code"] == "override_twice"
@@ -95,7 +95,7 @@ def test_overrides_that_do_not_fit_are_refused(client: Any) -> None:
 
 
 def test_unknown_fields_and_an_empty_body_are_refused(client: Any) -> None:
-    """Also within a step."""
+    """Within a step as well."""
     assert _put(client, {}, 422)["code"] == "invalid_request"
     recipe = example_recipe()
     recipe["steps"][0]["command"] = "rm"
@@ -103,7 +103,7 @@ def test_unknown_fields_and_an_empty_body_are_refused(client: Any) -> None:
 
 
 def test_a_secret_nine_levels_deep_is_refused(client: Any) -> None:
-    """Settings are free in shape, and no place for a key."""
+    """Settings have no fixed form, so keys in them are searched for at any depth."""
     deep: Any = {"api_key": "sk-1"}
     for _ in range(8):
         deep = {"more": deep}
@@ -113,14 +113,13 @@ def test_a_secret_nine_levels_deep_is_refused(client: Any) -> None:
 
 
 def test_a_prompt_outside_the_recipe_folder_is_refused(client: Any) -> None:
-    """Its path leads out of it."""
     recipe = example_recipe()
     recipe["steps"][0]["prompt"] = "../../secrets.txt"
     assert _put(client, {"recipe": recipe}, 422)["code"] == "malformed_recipe"
 
 
 def test_the_nearest_folder_with_an_override_wins(engine: Engine, library: Library, client: Any) -> None:
-    """A page beneath two folders, of which the inner one has its own; the project's holds elsewhere."""
+    """Of two nested folders the inner one's override applies to the page; elsewhere the project's does."""
     from armarium_recipes.project.saving import card_for
 
     def new(name: str, kind: str, parent: str | None = None) -> str:

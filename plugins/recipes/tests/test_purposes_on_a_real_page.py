@@ -1,5 +1,8 @@
-"""Five purposes, one after the other, on a page of a notebook of the 1930s: RapidOCR finds its lines, the base reader of hands
-reads them, and a provider on this machine that answers from the truth with planted errors, and says so, does the rest."""
+"""Five purposes, one after the other, on a page of a notebook of the 1930s.
+
+RapidOCR finds its lines and the base reader of handwriting reads them; a provider on this machine, which answers from
+the known text with planted errors and says so, does the rest.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 from rapidfuzz.distance import Levenshtein
-from start_desk import URL, Desk
+from start_fixtures import URL, Desk
 
 from armarium.api import Engine, Library
 from armarium_source_model.api import page_text
@@ -33,7 +36,7 @@ MAKES = {
     "translate-normalise": ("readings",),
     "tables": ("tables",),
 }
-"""What each adds to what those before it made."""
+"""What each purpose adds to the results of those before it."""
 TABLES = {
     "readings": "content_representation WHERE retracted = 0",
     "segments": "segment WHERE deleted_at IS NULL",
@@ -47,12 +50,12 @@ TABLES = {
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with all that is installed."""
+    """An engine with every installed family."""
     return make_engine()
 
 
 def truth() -> list[str]:
-    """The lines of the page as they were transcribed."""
+    """Return the lines of the page as they were transcribed."""
     root = ElementTree.parse(PICTURE.with_suffix(".xml")).getroot()
     lines = [one.get("CONTENT") or "" for one in root.iter() if one.tag.endswith("}String")]
     return [one for one in lines if one.strip()]
@@ -75,7 +78,7 @@ def desk(engine: Engine, library: Library, client: Any, tmp_path: Path) -> Itera
 
 
 def count_made(desk: Desk) -> dict[str, int]:
-    """How much of each kind stands in the project."""
+    """Return how many rows of each kind the project has."""
     with desk.library.db.read() as conn:
         return {
             what: int(conn.exec_driver_sql(f"SELECT count(*) FROM {where}").scalar_one())
@@ -84,7 +87,7 @@ def count_made(desk: Desk) -> dict[str, int]:
 
 
 def set_up(desk: Desk, purpose: str, folder: Path) -> None:
-    """Answer setup's questions, and say where files and the site are to lie."""
+    """Save answers to the setup, and the folders of the export and the site."""
     answers = {
         "purposes": [purpose],
         "languages": ["fr"],
@@ -100,8 +103,8 @@ def set_up(desk: Desk, purpose: str, folder: Path) -> None:
     assert saved.status_code == 200, saved.text
 
 
-def test_five_purposes_run_to_their_ends_and_are_taken_back_as_sets(desk: Desk, tmp_path: Path) -> None:
-    """Each does what those before it left; undone newest first, each leaves what was there before it."""
+def test_five_purposes_run_to_their_ends_and_are_undone_as_sets(desk: Desk, tmp_path: Path) -> None:
+    """Each keeps the results of those before it; undone newest first, each leaves the previous state."""
     lines = truth()
     runs: list[tuple[str, dict[str, int]]] = []
     for purpose, adds in MAKES.items():
@@ -121,12 +124,12 @@ def test_five_purposes_run_to_their_ends_and_are_taken_back_as_sets(desk: Desk, 
         if "vectors" in adds:
             assert cards["vectors"]["account"]["done"] == 1
         if runs:
-            # What was done for the purpose before is not done again.
+            # What an earlier purpose did is not done again.
             assert cards["read"]["why"] == "Every page has been through it already."
         else:
             with desk.library.db.read() as conn:
                 text = page_text(conn, run["page_ids"][0]).text
-            # The provider's errors are planted; what it corrected is nearer to the truth than 17 of 100 letters.
+            # The provider plants errors; what it corrected differs from the truth in fewer than 17 of 100 letters.
             assert Levenshtein.normalized_distance("\n".join(lines), text) < 0.17
         runs.append((run["job_id"], before))
     (written,) = list((tmp_path / "export").rglob("*.xml"))

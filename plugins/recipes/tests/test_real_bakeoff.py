@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bakeoff_desk import Desk, row_of
+from bakeoff_fixtures import Desk, row_of
 
 from armarium.api import Engine, Library, new_id
 
@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def add_page(desk: Desk, name: str) -> int:
-    """A page with the lines of its PAGE file as ground truth; how many lines."""
+    """Add a page with the lines of its PAGE file as ground truth; return the number of lines."""
     root = Tree.parse(PAGES / "page" / f"{name}.xml").getroot()
     space = root.tag.partition("}")[0] + "}"
     page = root.find(f"{space}Page")

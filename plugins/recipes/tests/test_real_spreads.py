@@ -1,4 +1,4 @@
-"""Photographs of open books, joined from real pages, under a running recipe: later cards go over the halves, once."""
+"""Photographs of open books, composed of real pages, in a recipe run: later cards process each half once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import Desk, step
+from start_fixtures import Desk, step
 
 from armarium.api import Engine, Library
 
@@ -24,13 +24,13 @@ HEIGHT = 900
 
 @pytest.fixture
 def engine(make_engine: Any) -> Engine:
-    """An engine with all that is installed."""
+    """An engine with every installed family."""
     found: Engine = make_engine()
     return found
 
 
-def real(*names: str) -> bytes:
-    """Pages of the same height side by side, with the shade of a fold between them."""
+def open_book(*names: str) -> bytes:
+    """Return pages of the same height side by side, with the shadow of a fold between them."""
     from PIL import Image
 
     pages = []
@@ -51,13 +51,13 @@ def real(*names: str) -> bytes:
 def test_halves_of_real_spreads_are_worked_on_once_and_come_back_as_spreads(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
-    """Two spreads and a single page: five pages have lines. Done and of, redo, summary and undo follow."""
+    """Two spreads and a single page make five pages with lines; counts, redo, summary and undo agree with that."""
     pytest.importorskip("rapidocr")
     desk = Desk(engine, library, client)
     box = tmp_path / "book"
     box.mkdir()
     for name, pages in {"1": ("0002", "0003"), "2": ("0004",), "3": ("0005", "0006")}.items():
-        (box / f"{name}.jpg").write_bytes(real(*pages))
+        (box / f"{name}.jpg").write_bytes(open_book(*pages))
     desk.do("document.import", {"folder": str(box)})
     desk.work()
     finder = {"id": "rapidocr:PP-OCRv6-det@6", "source": "shipped"}

@@ -1,5 +1,6 @@
-"""Random histories of every action of this family that can be undone: saves, layers, candidates, Start, decisions between a
-file and the project, readers of hands; undo is exact, and in the end nothing of them is left."""
+"""Random histories of every undoable action of this family: saves, layers, candidates, Start, decisions about edited
+files, champions. Undo is exact, and when all is undone nothing remains.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import FAMILIES
-from start_desk import Desk
+from start_fixtures import Desk
 
 from armarium.api import Engine, Example
 from armarium.principals import LOCAL_OWNER
@@ -25,7 +26,7 @@ TABLES = ("recipes_project", "recipes_override", "recipes_start", "recipes_propo
 
 
 class Moves:
-    """What may be done to a project with two folders of pages, chosen by chance; some of it is refused, as it should be."""
+    """Random moves in a project with two folders of pages; some of them are refused, as they should be."""
 
     def __init__(self, desk: Desk, folder: Path) -> None:
         self.desk = desk
@@ -38,7 +39,7 @@ class Moves:
         self.here = [one for one in readers if one.installed and one.reader]
 
     def all(self) -> list[Move]:
-        """Every move, the commonest twice."""
+        """Return every move, the commonest twice."""
         often = [
             self.answers,
             self.recipe,
@@ -117,7 +118,7 @@ class Moves:
         return "project.start", {"redo": ["order"] if chance.random() < 0.5 else []}
 
     def decide(self, chance: random.Random, _: World) -> Chosen:
-        """Somebody edits the file, and it is decided at once: what is noticed later would be a step of nobody's."""
+        """Edit a file and decide about it at once; an edit noticed later would become a step that no move made."""
         path = self.desk.library.recipe / "setup.yaml"
         if self._read_setup()["answers"] is None or not path.exists():
             return None
@@ -170,10 +171,10 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.slow
-def test_every_move_is_made_and_the_whole_is_taken_back(
+def test_every_move_is_made_and_everything_is_undone(
     make_engine: Callable[..., Engine], tmp_path: Path
 ) -> None:
-    """Each action of the family that can be undone is done at least once; in the end every step is undone."""
+    """Each undoable action of the family is done at least once; in the end every step is undone."""
     history, moves = begin(make_engine, tmp_path, 5)
     actions = importlib.import_module("armarium_recipes.plugin").armarium_plugin().actions
     never = {one.name for one in actions if one.undoable}

@@ -1,4 +1,4 @@
-"""The family as a whole: the conformance kit runs every action from its example."""
+"""The conformance kit runs every action of the family from its example."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from armarium_testing.conformance import exercise_plugin
 
 @pytest.mark.slow
 def test_the_family_keeps_to_the_contract_of_plugins(engine: Engine, tmp_path: Path) -> None:
-    """Audited, undone and redone to the same digest, refused to those who may not."""
+    """Actions are audited, undone and redone to the same digest, and refused to those who may not run them."""
     assert exercise_plugin(engine, "recipes", tmp_path / "kit") == []

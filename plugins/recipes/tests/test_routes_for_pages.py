@@ -1,4 +1,4 @@
-"""What can be done with so many pages: three routes, each figure with what it rests on."""
+"""The three routes that say what can be done with a number of pages; each figure states what it is based on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRICES = {"input_cost": 2.0, "output_cost": 6.0}
 
 @pytest.fixture
 def cloud(client: Any) -> str:
-    """A provider with a key and a model that sees; its name."""
+    """The name of a provider with a key and a model that sees."""
     made = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
     client.put(f"/api/providers/{made['id']}/key", json={"key": "k"})
     model = {
@@ -79,7 +79,7 @@ def test_a_price_makes_an_estimate_and_the_ledger_a_measured_figure(
 ) -> None:
     before = _routes(client, pages=1000, teacher=cloud)["cloud"]
     assert before["cost_usd"]["basis"] == "estimate"
-    # 1,500 tokens in at 2 and 800 out at 6 dollars a million: 0.0078 a page
+    # 1,500 tokens in at 2 dollars a million and 800 out at 6: 0.0078 a page
     assert before["cost_usd"]["value"] == pytest.approx(7.8)
     assert before["time_seconds"]["basis"] == "unknown"
     _note_calls(library, "Far", "seer-1", ("a", 3.0, 0.01), ("a", 1.0, 0.01), ("b", 2.0, 0.04))

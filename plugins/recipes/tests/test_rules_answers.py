@@ -1,4 +1,4 @@
-"""From answers to recipes: a table written by hand, a mutant for each rule, and any answers at all."""
+"""From answers to recipes: a table written by hand, a mutant for each rule, and generated answers."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture(autouse=True)
 def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cards of `rules_shelf`, and no others."""
+    """Only the cards of `rules_shelf`."""
     monkeypatch.setattr(assembling, "cards_for", lambda engine, library, ids: list(SHELF))
 
 
 def _faults(engine: Engine, one: Case) -> list[str]:
-    """In what the recipe for a case differs from what was written down."""
+    """Return how the recipe for a case differs from the expected one."""
     name, answers, cards, said = one
     made = assembling.assemble(engine, None, Answers(**answers))
     steps = {step.id: step for step in made.recipe.steps}
@@ -68,26 +68,26 @@ def _steps_of(engine: Engine, **asked: list[str]) -> tuple[str, ...]:
 
 
 def _faults_of_what_is_asked(engine: Engine) -> list[str]:
-    """Jobs and layers of which the steps are not those written down."""
+    """Return the jobs and layers whose steps are not the expected ones."""
     wrong = [job for job, steps in NEEDED.items() if _steps_of(engine, jobs=[job]) != steps]
     return wrong + [one for one, steps in ASKED_LAYERS.items() if _steps_of(engine, layers=[one]) != steps]
 
 
-def test_each_piece_of_work_and_each_layer_brings_what_it_needs(bench: Engine) -> None:
-    """Asked for alone."""
+def test_each_piece_of_work_and_each_layer_adds_what_it_needs(bench: Engine) -> None:
+    """Each is requested alone."""
     assert (set(NEEDED), set(ASKED_LAYERS)) == (set(JOBS), set(LAYERS))
     assert _faults_of_what_is_asked(bench) == []
 
 
-def test_there_are_forty_answers_and_more() -> None:
-    """Each with a name of its own."""
+def test_there_are_at_least_forty_cases() -> None:
+    """Their names are all different."""
     assert len({one[0] for one in CASES}) == len(CASES) >= 40
     assert set(ABSENT) <= {one[0] for one in CASES}
 
 
 @pytest.mark.parametrize("one", CASES, ids=[one[0] for one in CASES])
-def test_the_card_and_the_reason_are_those_written_down(bench: Engine, one: Case) -> None:
-    """Each answers' steps, cards, reasons and gaps."""
+def test_recipes_are_those_written_by_hand(bench: Engine, one: Case) -> None:
+    """The steps, cards, reasons and gaps for each set of answers."""
     assert _faults(bench, one) == []
 
 
@@ -198,15 +198,13 @@ MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_rule_that_is_taken_out_is_missed(
-    bench: Engine, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Each mutant differs from the tables written by hand somewhere."""
+def test_a_removed_rule_is_detected(bench: Engine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The recipes of each mutant differ from the hand-written tables somewhere."""
     MUTANTS[name](monkeypatch)
     try:
         missed = any(_faults(bench, one) for one in CASES) or _faults_of_what_is_asked(bench)
     except RuntimeError:
-        # Of two cards that nothing tells apart any more no reason can be given.
+        # Where this criterion alone decides between two cards, no reason can be given without it.
         missed = name == "criterion 8"
     assert missed
 
@@ -237,7 +235,9 @@ ANSWERS = st.fixed_dictionaries(
 def test_any_answers_give_a_recipe_that_passes_the_check_or_names_its_gaps(
     bench: Engine, answers: dict[str, Any]
 ) -> None:
-    """And every step has its reasons, its own id, and stands after what it works on; the same answers give the same."""
+    """Every step has reasons and an id of its own, and follows the steps it needs; the same answers give the same
+    recipe.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assembling, "cards_for", lambda engine, library, ids: list(SHELF))
         parsed = Answers(**answers)
@@ -273,7 +273,7 @@ def test_any_answers_give_a_recipe_that_passes_the_check_or_names_its_gaps(
     ],
 )
 def test_what_is_not_known_is_refused_in_words(bench: Engine, changed: dict[str, Any], words: str) -> None:
-    """With where to look."""
+    """The message says where to look up the right ones."""
     with pytest.raises(Invalid) as refused:
         assembling.assemble(bench, None, Answers(**{**CASES[0][1], **changed}))
     assert words in refused.value.detail
@@ -294,7 +294,7 @@ def test_what_is_not_known_is_refused_in_words(bench: Engine, changed: dict[str,
 def test_directions(
     bench: Engine, scripts: list[str], directions: dict[str, Any], expected: tuple[str | None, str | None]
 ) -> None:
-    """One for all where the scripts share it; scripts of opposite directions share none."""
+    """The scripts' common direction; scripts of opposite directions have none."""
     made = assembling.assemble(
         bench, None, Answers(**{**CASES[0][1], "scripts": scripts, "directions": directions})
     )
@@ -306,7 +306,7 @@ def _choose(identity: str, step: str = "read") -> list[Override]:
 
 
 def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(bench: Engine) -> None:
-    """Though the rules would take another, and only for the whole project."""
+    """The rules would choose another; the choice applies to the whole project only."""
     answers = Answers(**CASES[0][1])
     made = assembling.assemble(bench, None, answers, _choose("builtin:fitting@1"))
     read = next(step for step in made.recipe.steps if step.id == "read")
@@ -323,7 +323,7 @@ def test_a_reader_that_a_person_chose_holds_when_the_recipe_is_proposed_again(be
 
 
 def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
-    """The rules choose in its place and say so."""
+    """The rules then choose another reader and say so."""
     made = assembling.assemble(bench, None, Answers(**CASES[0][1]), _choose("linereader:gone@1"))
     read = next(step for step in made.recipe.steps if step.id == "read")
     assert read.card is not None
@@ -332,7 +332,7 @@ def test_a_chosen_reader_that_is_gone_is_named(bench: Engine) -> None:
 
 
 def test_a_licence_that_a_person_accepted_by_choosing(bench: Engine) -> None:
-    """The step says so, and the check takes it."""
+    """The step says so, and the check accepts it."""
     hebrew = {**CASES[0][1], "scripts": ["Hebr"], "languages": ["he"]}
     made = assembling.assemble(bench, None, Answers(**hebrew), _choose("linereader:10.5281/zenodo.103@1"))
     read = next(step for step in made.recipe.steps if step.id == "read")
@@ -341,7 +341,7 @@ def test_a_licence_that_a_person_accepted_by_choosing(bench: Engine) -> None:
 
 
 def test_what_a_service_would_do_is_offered_where_pages_may_not_leave(bench: Engine) -> None:
-    """By step, with the price; nothing is offered for steps that are done here."""
+    """For each such step, with the price; steps that are done here get no offer."""
     made = assembling.assemble(
         bench, None, Answers(**{**CASES[0][1], "scripts": ["Cyrl"], "languages": ["ru"]})
     )
@@ -354,7 +354,7 @@ def test_what_a_service_would_do_is_offered_where_pages_may_not_leave(bench: Eng
 
 
 def test_alternatives_are_the_next_by_the_rules(bench: Engine) -> None:
-    """Three at most."""
+    """At most three."""
     cards = [card(f"any:{number}@1", size_gb=number, languages=["fr"]) for number in range(1, 7)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assembling, "cards_for", lambda engine, library, ids: cards)
@@ -364,7 +364,7 @@ def test_alternatives_are_the_next_by_the_rules(bench: Engine) -> None:
 
 
 def test_a_spread_is_cut_only_where_one_is_seen_and_a_training_only_offered(bench: Engine) -> None:
-    """The conditions stand on the steps."""
+    """The steps state these conditions."""
     made = assembling.assemble(bench, None, Answers(**{**CASES[0][1], "pages": 6_000}))
     steps = {step.id: step for step in made.recipe.steps}
     assert steps["split"].when == When(spreads_detected=True)
@@ -372,8 +372,8 @@ def test_a_spread_is_cut_only_where_one_is_seen_and_a_training_only_offered(benc
     assert is_only_offered(steps["train"])
 
 
-def test_a_purpose_or_material_may_be_said_alone() -> None:
-    """A list of one."""
+def test_a_single_purpose_or_material_needs_no_list() -> None:
+    """It is taken as a list of one."""
     answers = Answers.model_validate(
         {"purpose": "transcribe", "material": "print", "languages": ["fr"], "scripts": ["Latn"]}
     )
@@ -381,7 +381,7 @@ def test_a_purpose_or_material_may_be_said_alone() -> None:
 
 
 def test_a_code_is_looked_up_whatever_its_capitals(bench: Engine) -> None:
-    """And stands in the recipe as the standards write it."""
+    """The recipe has it in the standard's spelling."""
     answers = Answers(**{**CASES[0][1], "scripts": ["LATN", "latn"], "languages": ["fra", "fr"]})
     assert situation.understand_answers(bench, answers).codes == ["Latn"]
     assert situation.understand_answers(bench, answers).languages == ("fr",)

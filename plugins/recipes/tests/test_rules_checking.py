@@ -1,4 +1,4 @@
-"""Why a recipe cannot run: one that fails for each kind of problem, their order, and keys that a recipe must not have."""
+"""Why a recipe cannot run: a failing recipe for each kind of problem, the order of problems, and forbidden keys."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture(autouse=True)
 def shelf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cards of `rules_shelf`, and no others."""
+    """Only the cards of `rules_shelf`."""
     monkeypatch.setattr(checking, "cards_for", lambda engine, library, ids: list(SHELF))
 
 
 def recipe(*steps: dict[str, Any], **suits: Any) -> dict[str, Any]:
-    """A recipe for a French hand, with *steps*."""
+    """Return a recipe for a French hand, with *steps*."""
     return {
         "service_recipe": 1,
         "id": "mine",
@@ -40,7 +40,7 @@ def recipe(*steps: dict[str, Any], **suits: Any) -> dict[str, Any]:
 
 
 def step(card: str | None = "linereader:hand@1", **more: Any) -> dict[str, Any]:
-    """A step that reads lines."""
+    """Return a step that reads lines."""
     made = {"id": "read", "job": "read-a-line", "layer": "reading", **more}
     return made if card is None else {**made, "card": {"id": card, "source": "shipped"}}
 
@@ -51,7 +51,7 @@ ANSWERS = {"purposes": ["transcribe"], "languages": ["fr"], "scripts": ["Latn"],
 def problems(
     engine: Engine, asked: object, library: Library | None = None, **answers: Any
 ) -> list[tuple[str, str | None]]:
-    """The kinds of what is wrong, each with the first way out."""
+    """Return the kinds of the problems, each with its first way out."""
     found = problems_of(engine, library, asked, Answers(**{**ANSWERS, **answers}))
     assert all(one.sentence.endswith((".", "…")) for one in found)
     return [(one.kind, one.fix) for one in found]
@@ -84,7 +84,6 @@ FAILING = [
 def test_a_recipe_that_fails_for_one_reason(
     bench: Engine, asked: dict[str, Any], kind: str, fix: str | None
 ) -> None:
-    """Each kind by itself."""
     assert problems(bench, asked) == [(kind, fix)]
 
 
@@ -99,18 +98,17 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("place", UNKNOWN)
 def test_names_of_nothing_are_malformed_wherever_they_stand(bench: Engine, place: str) -> None:
-    """With the place, by which a file's line is found."""
+    """The place is reported, so that the line of a file can be found."""
     told = problems_of(bench, None, {"id": "x", "title": "y", **UNKNOWN[place]}, Answers(**ANSWERS))
     assert [one.kind for one in told if one.sentence.startswith(f"{place}: ")] == ["malformed"]
 
 
 def test_every_kind_of_problem_has_a_recipe_that_fails_for_it() -> None:
-    """None is left out."""
     assert {kind for _, kind, _ in FAILING} == set(PROBLEM_ORDER)
 
 
 def test_a_recipe_that_can_run(bench: Engine) -> None:
-    """Nothing is wrong with it, as it was read or as a model."""
+    """No problem is found, whether it runs here or sends pages that may leave."""
     assert problems(bench, recipe(step())) == []
     assert (
         problems(
@@ -122,8 +120,8 @@ def test_a_recipe_that_can_run(bench: Engine) -> None:
     )
 
 
-def test_all_reasons_are_told_in_the_stated_order(bench: Engine) -> None:
-    """Of one step by kind, and step by step."""
+def test_all_reasons_are_listed_in_the_stated_order(bench: Engine) -> None:
+    """By kind within a step, and step by step."""
     many = step("linereader:10.5281/zenodo.104@1", settings={"nothing": 1})
     wrong = recipe(
         {**many, "id": "first"}, step(id="second"), scripts=["Arab"], languages=["ar"], material=["print"]
@@ -143,7 +141,7 @@ def test_all_reasons_are_told_in_the_stated_order(bench: Engine) -> None:
 
 
 def test_a_model_of_the_repository_that_is_gone_is_fetched(bench: Engine) -> None:
-    """The first way out is to fetch it."""
+    """The first way out is to download it."""
     gone = {**step(None), "card": {"id": "linereader:10.5281/zenodo.1@1", "source": "linereader-repository"}}
     (found,) = problems_of(bench, None, recipe(gone), Answers(**ANSWERS))
     assert (found.fix, found.fixes) == ("download", ["download", "choose-model", "choose-cloud"])
@@ -151,7 +149,7 @@ def test_a_model_of_the_repository_that_is_gone_is_fetched(bench: Engine) -> Non
 
 
 def test_lines_of_one_script_need_a_reader_of_that_script(bench: Engine) -> None:
-    """And not of the others of the recipe."""
+    """A reader of another script of the recipe does not suffice."""
     latin = step(applies_to={"lines_in": ["Latn"]})
     assert problems(bench, recipe(latin, scripts=["Arab", "Latn"], languages=["ar", "fr"])) == []
     arabic = step(applies_to={"lines_in": ["Arab"]})
@@ -163,13 +161,13 @@ def test_lines_of_one_script_need_a_reader_of_that_script(bench: Engine) -> None
 
 
 def test_an_accepted_licence(bench: Engine) -> None:
-    """By the person who chose the model."""
+    """The person who chose the model accepted it."""
     own = step("linereader:10.5281/zenodo.103@1", licence_accepted=True)
     assert problems(bench, recipe(own, scripts=["Hebr"], languages=["he"])) == []
 
 
 def test_a_step_that_is_only_offered_stops_nothing(bench: Engine) -> None:
-    """One with a gap, and one with a condition; a setting that was missing fills its gap."""
+    """A step with a gap and one with a condition; the missing setting closes the gap."""
     assert problems(bench, recipe(step(None, gap="Nobody reads it."))) == []
     assert problems(bench, recipe(step(None, offered_when={"corrected_lines_at_least": 100}))) == []
     places = {"id": "places", "job": "place-in-a-gazetteer", "layer": "places", "gap": "Name the file."}
@@ -180,7 +178,7 @@ def test_a_step_that_is_only_offered_stops_nothing(bench: Engine) -> None:
 
 
 def test_without_answers_pages_stay_here(bench: Engine) -> None:
-    """Nobody has said that they may leave."""
+    """Without answers nobody has allowed them to leave."""
     (found,) = problems_of(bench, None, recipe(step("cloud:Reader/eyes@served")))
     assert found.kind == "cloud-not-allowed"
 
@@ -217,7 +215,7 @@ SECRET_KEYS = [
 
 @pytest.mark.parametrize("key", SECRET_KEYS)
 def test_keys_that_name_code_secrets_tools_or_addresses(bench: Engine, key: str) -> None:
-    """Nine levels deep, in a list among others; the value is not repeated."""
+    """At any depth, also within a list; the value is not repeated."""
     deep: Any = {key: "hunter2"}
     for level in range(7):
         deep = {f"level_{level}": [deep]} if level % 2 else {f"level_{level}": deep}
@@ -230,13 +228,13 @@ def test_keys_that_name_code_secrets_tools_or_addresses(bench: Engine, key: str)
 @pytest.mark.parametrize(
     "key", ["keywords", "monkey", "encode_as", "description", "tokenless", "runs", "hosting"]
 )
-def test_keys_that_only_look_so(bench: Engine, key: str) -> None:
-    """A word of another meaning is none of these."""
+def test_keys_that_only_resemble_forbidden_ones(bench: Engine, key: str) -> None:
+    """Keys that contain such a word with another meaning are allowed."""
     assert problems(bench, recipe(step(model={"builtin": {key: 1}}))) == []
 
 
-def test_scripts_stand_in_suits_alone(bench: Engine) -> None:
-    """Anywhere else they might be read as something to run."""
+def test_scripts_are_allowed_in_suits_only(bench: Engine) -> None:
+    """Elsewhere `scripts` could be taken for something to run."""
     (found,) = problems_of(
         bench, None, recipe(step(model={"builtin": {"scripts": ["Latn"]}})), Answers(**ANSWERS)
     )
@@ -248,13 +246,13 @@ def test_scripts_stand_in_suits_alone(bench: Engine) -> None:
 @pytest.mark.parametrize(
     "asked", [None, 5, "recipe", [], [1], {}, {"steps": 3}, {"service_recipe": 2, "id": "x", "title": "y"}]
 )
-def test_what_is_no_recipe(bench: Engine, asked: object) -> None:
-    """Is told in words, whatever it is."""
+def test_an_invalid_recipe_is_reported(bench: Engine, asked: object) -> None:
+    """Anything but a recipe is refused with a sentence."""
     assert {kind for kind, _ in problems(bench, asked)} == {"malformed"}
 
 
-def test_a_recipe_without_bottom(bench: Engine) -> None:
-    """Levels and places are counted; one that holds itself ends there."""
+def test_an_endless_recipe_is_reported(bench: Engine) -> None:
+    """Levels and entries are counted; a recipe that contains itself is cut off."""
     deep: dict[str, Any] = {}
     at = deep
     for _ in range(5_000):
@@ -271,13 +269,13 @@ def test_a_recipe_without_bottom(bench: Engine) -> None:
 @pytest.mark.parametrize(
     "prompt", ["/etc/passwd", "../setup.yaml", "a/../../b.md", "..\\x.md", "~/x.md", "C:/x.md", "a\x00b", "."]
 )
-def test_prompts_lie_within_the_recipe_folder(bench: Engine, prompt: str) -> None:
-    """Whatever way out is taken, with or without a project."""
+def test_prompts_must_be_inside_the_recipe_folder(bench: Engine, prompt: str) -> None:
+    """However the path leaves the folder, with or without a project."""
     assert problems(bench, recipe(step(prompt=prompt))) == [("malformed", None)]
 
 
-def test_a_prompt_is_there(engine: Engine, library: Library) -> None:
-    """A file that can be read; a link out of the folder is none."""
+def test_a_prompt_must_exist(engine: Engine, library: Library) -> None:
+    """It must be a readable file; a link out of the folder is refused."""
     folder = library.path / "recipe"
     folder.mkdir(exist_ok=True)
     (folder / "ask.md").write_text("Read what is written.", "utf-8")
@@ -288,7 +286,7 @@ def test_a_prompt_is_there(engine: Engine, library: Library) -> None:
 
 
 def test_what_is_checked_stays_as_it_is(bench: Engine) -> None:
-    """The recipe of a caller is not touched."""
+    """The caller's object is not modified."""
     asked = recipe(step())
     before = copy.deepcopy(asked)
     problems(bench, asked)

@@ -1,4 +1,4 @@
-"""Cards are ranked in the stated order, against a ranking by pairs that knows nothing of sorting keys."""
+"""Cards are ranked in the stated order, checked against a pairwise comparison that uses no sort keys."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _cer(one: Card, languages: list[str]) -> float | None:
 
 
 def _band(cer: float | None) -> int:
-    """Points by counting, so that nothing is rounded as in the code under test."""
+    """Return the band of a rate, by counting: nothing is rounded as in the code under test."""
     return 10_000 if cer is None else sum(cer * 100 + 1e-6 >= point for point in range(1, 1_001))
 
 
 def _before(one: Card, other: Card, languages: list[str]) -> int:
-    """The stated order, criterion by criterion: -1 where *one* comes first."""
+    """Compare two cards by the stated criteria, one by one: -1 where *one* comes first."""
     if one.stands_in != other.stands_in:
         return 1 if one.stands_in else -1
     first, second = _band(_cer(one, languages)), _band(_cer(other, languages))
@@ -87,7 +87,7 @@ _cards = st.lists(
 
 @given(_cards, st.randoms(use_true_random=False))
 def test_the_order_is_the_stated_one(cards: list[Card], chance: random.Random) -> None:
-    """Whatever order the cards came in."""
+    """Whatever the order of the input."""
     wanted = {**ASKED, "languages": ["la"]}
     able = [one for one in cards if not one.languages or "la" in one.languages]
     expected = sorted(able, key=cmp_to_key(lambda one, other: _before(one, other, ["la"])))
@@ -110,7 +110,7 @@ def test_the_order_is_the_stated_one(cards: list[Card], chance: random.Random) -
     ],
 )
 def test_bands_of_one_point(cers: tuple[float | None, float | None], first: str) -> None:
-    """In one band the next criterion decides: here a is larger than b where that is to decide for b."""
+    """Within one band the next criterion decides: a is larger than b where the result should be b."""
     size = {"a": 0.3 if first == "b" else 0.1, "b": 0.2}
     cards = [
         card(f"any:{name}@1", cer_published=cer, size_gb=size[name], languages=["la"])
@@ -128,7 +128,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("changed", "kind", "word"), REFUSED)
 def test_what_a_card_is_not_made_for(changed: dict[str, Any], kind: str, word: str) -> None:
-    """The reason names what was asked for and what the card does."""
+    """The reason names both what was asked for and what the card does."""
     hand = next(one for one in SHELF if one.id == "linereader:hand@1")
     (answer,) = rank([hand], **{**ASKED, **changed})
     assert answer.rule_rank is None
@@ -152,7 +152,7 @@ def test_what_a_card_is_not_made_for(changed: dict[str, Any], kind: str, word: s
     ],
 )
 def test_what_the_rules_do_not_take(identity: str, changed: dict[str, Any], kind: str) -> None:
-    """Licence, cloud, memory, what is not here, and what is outside the catalogue."""
+    """Because of licence, cloud, memory, absence, or because it is outside the catalogue."""
     one = next(one for one in SHELF if one.id == identity)
     (answer,) = rank([one], **{**ASKED, **changed})
     assert answer.refused is not None
@@ -160,7 +160,7 @@ def test_what_the_rules_do_not_take(identity: str, changed: dict[str, Any], kind
 
 
 def test_two_gigabytes_stay_free() -> None:
-    """Exactly enough is enough."""
+    """A model that leaves exactly two is accepted."""
     one = card("any:large@1", memory_gb=6)
     assert rank([one], **{**ASKED, "memory_gb": 8.0})[0].refused is None
     assert rank([one], **{**ASKED, "memory_gb": 7.9})[0].refused is not None
@@ -168,7 +168,7 @@ def test_two_gigabytes_stay_free() -> None:
 
 
 def test_a_published_rate_counts_only_for_languages_that_the_card_names() -> None:
-    """One that is better on paper, for another language beside, comes after one that names both."""
+    """A better published rate for only one of two languages ranks behind a rate for both."""
     narrow = card("any:narrow@1", languages=["la"], cer_published=0.01)
     wide = card("any:wide@1", languages=["la", "fr"], cer_published=0.09)
     both = {**ASKED, "languages": ["la", "fr"]}
@@ -177,12 +177,12 @@ def test_a_published_rate_counts_only_for_languages_that_the_card_names() -> Non
 
 
 def test_what_was_measured_here_counts_before_what_is_published() -> None:
-    """A promise that did not hold."""
+    """A model that measured worse than published falls behind."""
     loud = card("any:loud@1", languages=["la"], cer_published=0.01, cer_measured_here=0.3)
     quiet = card("any:quiet@1", languages=["la"], cer_published=0.2)
     assert rank([loud, quiet], **ASKED)[0].id == "any:quiet@1"
 
 
 def test_a_card_of_other_work_is_not_listed() -> None:
-    """Nor is it refused: nobody asked for it."""
+    """It is not reported as refused either: nobody asked for it."""
     assert all("find-lines" in one.jobs for one in rank(SHELF, **{**ASKED, "job": "find-lines"}))

@@ -1,4 +1,4 @@
-"""A run of which pages are withheld from a caller: it is shown without them, and no count tells of them."""
+"""A run over pages of which some are withheld from a caller: it is shown without them, and no count reveals them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk, step
+from start_fixtures import URL, Desk, step
 
 from armarium.api import Engine, Library, Principal
 from armarium.principals import LOCAL_OWNER
@@ -18,26 +18,26 @@ KEPT, HIDDEN = 2, 3
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """Short ways to do and to look."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
 @pytest.fixture
 def viewer(desk: Desk) -> Any:
-    """Asks as somebody who is no reader of what is restricted."""
+    """The client of a viewer who may not read what is restricted."""
     made = desk.client.post("/api/tokens", json={"name": "a viewer", "role": "viewer"}).json()
     headers = {"Authorization": f"Bearer {made['token']}"}
     return lambda path: desk.client.get(path, headers=headers)
 
 
 def restrict(desk: Desk, *pages: str) -> None:
-    """Withhold pages from all who are not named."""
+    """Withhold pages from everybody who is not named."""
     for page in pages:
         desk.do("rights.set", {"target_kind": "document", "target_id": page, "restricted": True})
 
 
-def roads(job_id: str) -> dict[str, str]:
-    """Where a run is told of."""
+def paths_of_run(job_id: str) -> dict[str, str]:
+    """Return the paths of all answers that describe a run."""
     return {
         "list": f"{URL}/runs",
         "run": f"{URL}/runs/{job_id}",
@@ -53,7 +53,7 @@ def roads(job_id: str) -> dict[str, str]:
 
 
 def numbers(value: Any, name: str = "") -> list[tuple[str, int]]:
-    """Each number of an answer that is no time or size, with the key it stands under."""
+    """Return each number of an answer, except times and sizes, with its key."""
     if isinstance(value, dict):
         return [found for key, one in value.items() for found in numbers(one, key)]
     if isinstance(value, list):
@@ -65,7 +65,7 @@ COUNTS = ("pages", "done", "failed", "left", "pages_read", "pages_done", "pages_
 
 
 def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: Any) -> None:
-    """On every road; the owner still sees all. Damaged pages fail, kept and withheld ones."""
+    """By any route; the owner still sees all pages. Damaged pages fail, visible and withheld ones."""
     pages = desk.pages(KEPT + HIDDEN)
     kept, hidden = pages[:KEPT], pages[KEPT:]
     for page in pages:
@@ -75,7 +75,7 @@ def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: 
     desk.recipe(step("find-regions", "lines"), step("put-in-order", "lines", "order"))
     job_id = desk.run_whole()["job_id"]
     restrict(desk, *hidden)
-    for name, path in roads(job_id).items():
+    for name, path in paths_of_run(job_id).items():
         seen, whole = viewer(path), desk.client.get(path)
         assert (seen.status_code, whole.status_code) == (200, 200), name
         assert all(page not in seen.text for page in hidden), name
@@ -100,7 +100,7 @@ def test_a_run_is_shown_without_the_pages_that_are_withheld(desk: Desk, viewer: 
     assert desk.plan()["started"]["pages"] == 5
 
 
-def test_a_run_of_which_all_pages_are_withheld_is_not_told_of(desk: Desk, viewer: Any) -> None:
+def test_a_run_of_which_all_pages_are_withheld_is_not_shown(desk: Desk, viewer: Any) -> None:
     """The list counts it as withheld."""
     page = desk.pages(1)[0]
     desk.lines(page, ["Dear Sir"])
@@ -116,10 +116,10 @@ def test_a_run_of_which_all_pages_are_withheld_is_not_told_of(desk: Desk, viewer
     assert page not in viewer(f"/api/activity/jobs/{job_id}").text
 
 
-def test_a_failed_run_says_to_such_a_caller_only_which_card_failed(
+def test_a_failed_run_only_names_the_failed_card_to_such_a_caller(
     desk: Desk, viewer: Any, tmp_path: Path
 ) -> None:
-    """The words of the failure may name a page."""
+    """The message of the failure may name a page."""
     kept, hidden = desk.pages(2)
     desk.lines(kept, ["Dear Sir"])
     folder = tmp_path / "files"
@@ -136,13 +136,13 @@ def test_a_failed_run_says_to_such_a_caller_only_which_card_failed(
     assert seen["page_ids"] == [kept]
     assert seen["reason"] == f"{run['cards'][0]['title']} failed."
     assert seen["cards"][0]["why"] is None
-    for name, path in roads(job_id).items():
-        # The plan names the folder as the recipe does.
+    for name, path in paths_of_run(job_id).items():
+        # The plan names the folder because the recipe does.
         assert name == "plan" or str(folder) not in viewer(path).text, name
 
 
-def test_who_listens_is_told_of_such_a_run_in_hundredths(desk: Desk, viewer: Any) -> None:
-    """No event names a page that is withheld, and no count tells of them; the owner hears all."""
+def test_events_of_such_a_run_give_progress_in_hundredths(desk: Desk, viewer: Any) -> None:
+    """No event names a withheld page, and progress is in hundredths instead of counts; the owner gets everything."""
     pages = desk.pages(KEPT + HIDDEN)
     for page in pages:
         desk.lines(page, ["Dear Sir"])
@@ -168,14 +168,14 @@ def test_who_listens_is_told_of_such_a_run_in_hundredths(desk: Desk, viewer: Any
 
 @pytest.fixture
 def editor(desk: Desk) -> Any:
-    """Writes as somebody who is no reader of what is restricted."""
+    """The client of an editor who may not read what is restricted."""
     made = desk.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
     headers = {"Authorization": f"Bearer {made['token']}"}
     return lambda method, path, body: desk.client.request(method, path, json=body, headers=headers)
 
 
 def test_start_of_such_a_caller_is_for_the_pages_that_it_sees(desk: Desk, editor: Any) -> None:
-    """Its answer counts no other, and the run names none, to the owner neither; the rest is still to be done."""
+    """Neither the answer nor the run includes any other page, even for the owner; the other pages are still due."""
     pages = desk.pages(KEPT + HIDDEN)
     for page in pages:
         desk.lines(page, ["Dear Sir"])
@@ -191,7 +191,7 @@ def test_start_of_such_a_caller_is_for_the_pages_that_it_sees(desk: Desk, editor
 
 
 def test_no_write_answers_the_override_of_a_folder_that_is_withheld(desk: Desk, editor: Any) -> None:
-    """As no read does; what the caller does not see stays as it is."""
+    """No read does either, and what the caller cannot see stays unchanged."""
     box, card = desk.folder(), {"id": "rapidocr:PP-OCRv6-small@6", "source": "shipped"}
     for page in desk.pages(1, box):
         desk.lines(page)

@@ -1,4 +1,4 @@
-"""Start: the plan, the press, the cards one after the other, pages that change under them, undo."""
+"""Start: the plan, starting, cards that run one after the other, pages that change meanwhile, undo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from start_desk import URL, Desk, step
+from start_fixtures import URL, Desk, step
 
 from armarium.api import Engine, Library
 
@@ -19,12 +19,12 @@ CHECK = step("check", "check")
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
 def test_without_a_recipe_start_is_refused_and_says_so(desk: Desk) -> None:
-    """And with one, but no pages."""
+    """So is Start with a recipe but without pages."""
     assert [one["kind"] for one in desk.plan()["refusals"]] == ["no-recipe"]
     assert desk.start(422)["code"] == "start_refused"
     desk.recipe(ORDER)
@@ -32,7 +32,7 @@ def test_without_a_recipe_start_is_refused_and_says_so(desk: Desk) -> None:
 
 
 def test_the_plan_names_each_card_with_what_is_done_already(desk: Desk) -> None:
-    """Names on one of three pages; a check, of which it cannot be told."""
+    """Names were found on one of three pages; for a check the plan cannot tell."""
     pages = desk.pages(3)
     for page in pages:
         desk.lines(page, ["Dear Mrs Woodward"])
@@ -50,8 +50,10 @@ def test_the_plan_names_each_card_with_what_is_done_already(desk: Desk) -> None:
     assert plan["estimate"]["total_cost_usd"] == 0
 
 
-def test_a_run_does_its_cards_in_order_and_the_next_start_only_what_is_new(desk: Desk, client: Any) -> None:
-    """Then a page is added, and a text changed: only these are done; redo does all."""
+def test_a_run_does_its_cards_in_order_and_the_next_start_processes_only_what_is_new(
+    desk: Desk, client: Any
+) -> None:
+    """After the run a page is added and a text changed: only these two are processed, unless `redo` asks for all."""
     pages = desk.pages(2)
     desk.do("entity.create", {"canonical_name": "Mrs Woodward", "entity_type": "person"})
     segments = [desk.lines(page, ["Dear Mrs Woodward"])[0] for page in pages]
@@ -85,10 +87,10 @@ def test_a_run_does_its_cards_in_order_and_the_next_start_only_what_is_new(desk:
     ]
 
 
-def test_undo_of_start_withdraws_what_waits_and_the_set_takes_back_what_was_made(
+def test_undo_of_start_cancels_what_waits_and_undo_of_the_set_reverts_what_was_made(
     desk: Desk, client: Any, library: Library
 ) -> None:
-    """Two gestures: the Start, and the set of the run."""
+    """These are two undos: of the Start itself, and of the set of its run."""
     page = desk.pages(1)[0]
     desk.do("entity.create", {"canonical_name": "Mrs Woodward", "entity_type": "person"})
     desk.lines(page, ["Dear Mrs Woodward"])
@@ -116,7 +118,7 @@ def test_undo_of_start_withdraws_what_waits_and_the_set_takes_back_what_was_made
 
 
 def test_start_pressed_twice_is_one_run(desk: Desk) -> None:
-    """The second is told of the first; an unknown step and another version are refused too."""
+    """The second request is told of the first run; an unknown step and an outdated version are refused too."""
     desk.lines(desk.pages(1)[0], ["Dear Sir"])
     desk.recipe(NAMES)
     assert desk.start(422, redo=["nothing"])["code"] == "unknown_step"
@@ -127,7 +129,7 @@ def test_start_pressed_twice_is_one_run(desk: Desk) -> None:
 
 
 def test_a_recipe_saved_while_it_runs_does_not_change_the_run(desk: Desk) -> None:
-    """The run keeps the version it was started on."""
+    """The run keeps the version it was started with."""
     desk.lines(desk.pages(1)[0], ["Dear Sir"])
     desk.recipe(NAMES)
     job_id = desk.start()["started"]["job_id"]
@@ -138,7 +140,7 @@ def test_a_recipe_saved_while_it_runs_does_not_change_the_run(desk: Desk) -> Non
 
 
 def test_pages_that_are_deleted_meanwhile_are_passed_over(desk: Desk, client: Any) -> None:
-    """And the run ends well."""
+    """The run succeeds."""
     pages = desk.pages(3)
     for page in pages:
         desk.lines(page, ["Dear Sir"])
@@ -155,7 +157,7 @@ def test_pages_that_are_deleted_meanwhile_are_passed_over(desk: Desk, client: An
 def test_a_failed_card_stops_those_after_it_and_failed_pages_are_offered_again(
     desk: Desk, tmp_path: Path
 ) -> None:
-    """A picture that cannot be read is one page less; a folder that is none fails the card."""
+    """An unreadable picture costs only its page; a missing folder fails the card."""
     good, bad = desk.pages(2)
     for page in (good, bad):
         desk.lines(page, ["Dear Sir"])
@@ -184,7 +186,7 @@ def test_a_failed_card_stops_those_after_it_and_failed_pages_are_offered_again(
 
 
 def test_what_is_asked_of_an_unknown_run_is_refused(client: Any) -> None:
-    """404 for the run and for its summary."""
+    """Both the run and its summary answer 404."""
     for path in ("/runs/nothing", "/runs/nothing/summary"):
         answer = client.get(f"{URL}{path}")
         assert (answer.status_code, answer.json()["code"]) == (404, "recipe_run_not_found")

@@ -1,11 +1,13 @@
-"""What changes the plan: models to be fetched, candidates, layers and languages, folders with a card of their own, consent."""
+"""What changes the plan: models to download, candidates, layers and languages, folders with a card of their own,
+consent.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from start_desk import URL, Desk, step
+from start_fixtures import URL, Desk, step
 
 from armarium.api import Engine, Library, Principal
 from armarium_recipes.actions.setup import example_answers
@@ -18,13 +20,13 @@ MACHINE = Principal("machine", "a script", "editor")
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work."""
+    """The project of this module's tests."""
     return Desk(engine, library, client)
 
 
 @pytest.fixture
-def far(client: Any) -> str:
-    """A provider of another machine with a model that reads words; the id of its card."""
+def remote_card(client: Any) -> str:
+    """The id of a card of a remote provider whose model reads text."""
     made = client.post("/api/providers", json={"name": "Far", "provider_type": "mistral"}).json()
     client.put(f"/api/providers/{made['id']}/key", json={"key": "k"})
     prices = {"input_cost": 1.0, "output_cost": 2.0}
@@ -42,7 +44,7 @@ def _to_fetch(desk: Desk) -> Any:
 def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(
     desk: Desk, client: Any
 ) -> None:
-    """The choice is an override of the project, and is undone as a save is."""
+    """The choice is an override of the project, and is undone like a save."""
     desk.lines(desk.pages(1)[0])
     card = _to_fetch(desk)
     read = {"id": "read", "job": "read-a-line", "layer": "reading"}
@@ -70,7 +72,7 @@ def test_a_model_that_is_not_here_refuses_start_until_another_is_used_instead(
 def test_a_model_on_its_way_makes_its_step_wait(
     desk: Desk, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan is not refused for it."""
+    """The plan is not refused because of it."""
     desk.lines(desk.pages(1)[0])
     card = _to_fetch(desk)
     read = {"id": "read", "job": "read-a-line", "layer": "reading"}
@@ -90,7 +92,7 @@ def test_a_model_on_its_way_makes_its_step_wait(
 
 
 def test_a_candidate_is_used_for_a_step_that_it_can_do(desk: Desk, client: Any) -> None:
-    """Refused: a step the recipe lacks, a card nobody knows, a card of another job."""
+    """Refused are a step the recipe lacks, an unknown card, and a card for another job."""
     desk.recipe({"id": "read", "job": "read-a-line", "layer": "reading"}, NAMES)
     url = f"{URL}/steps/use-candidate"
 
@@ -112,7 +114,7 @@ def test_a_candidate_is_used_for_a_step_that_it_can_do(desk: Desk, client: Any) 
 def test_a_candidate_that_is_still_to_be_fetched_becomes_a_download_of_the_plan(
     desk: Desk, client: Any
 ) -> None:
-    """Kept as an override through project.save_setup, and undone with it."""
+    """It is stored as an override by `project.save_setup`, and undone with it."""
     desk.lines(desk.pages(1)[0])
     own = next(
         one for one in cards_here(desk.engine, desk.library) if one.id.startswith("rapidocr:PP-OCRv6-small")
@@ -130,7 +132,7 @@ def test_a_candidate_that_is_still_to_be_fetched_becomes_a_download_of_the_plan(
 
 
 def test_layers_are_added_proposed_and_taken_out(desk: Desk, client: Any) -> None:
-    """And refused where there is nothing to add or to take out."""
+    """Refused where there is nothing to add or to remove."""
 
     def change(**body: Any) -> Any:
         return client.post(f"{URL}/layers", json=body)
@@ -164,12 +166,12 @@ def test_layers_are_added_proposed_and_taken_out(desk: Desk, client: Any) -> Non
     assert change().status_code == 422
 
 
-def test_pages_go_away_only_with_the_answers_leave_and_a_persons_first_yes(
-    desk: Desk, client: Any, far: str
+def test_pages_are_sent_only_with_permission_and_a_persons_consent(
+    desk: Desk, client: Any, remote_card: str
 ) -> None:
-    """A machine cannot give it; a new step that sends pages away asks for it anew."""
+    """A machine cannot give either; a new step that sends pages requires new consent."""
     desk.lines(desk.pages(1)[0], ["Dear Sir"])
-    card = {"id": far, "source": "cloud"}
+    card = {"id": remote_card, "source": "cloud"}
     claims = {"id": "claims", "job": "find-statements", "layer": "graph", "card": card, "uses_cloud": True}
     claims |= {"runs_on": "cloud:Far"}
     desk.recipe(ORDER, claims)
@@ -199,7 +201,7 @@ def test_pages_go_away_only_with_the_answers_leave_and_a_persons_first_yes(
 
 
 def test_a_folder_with_a_card_of_its_own_is_a_card_of_the_run(desk: Desk, client: Any) -> None:
-    """Its pages by its card, all others by the project's; each page once."""
+    """Its pages are processed by its card, all others by the project's, each page once."""
     box = desk.folder("Box")
     pages, others = desk.pages(2, box), desk.pages(3)
     for page in [*pages, *others]:
@@ -218,8 +220,8 @@ def test_a_folder_with_a_card_of_its_own_is_a_card_of_the_run(desk: Desk, client
     ]
 
 
-def test_what_happens_by_itself_is_told_with_why(desk: Desk) -> None:
-    """Nothing before Start; nothing at all for tools."""
+def test_what_runs_automatically_is_listed_with_the_reason(desk: Desk) -> None:
+    """Nothing runs by itself before Start, and never in a project for tools."""
     page = desk.pages(1)[0]
     desk.lines(page, ["Dear Sir"])
     desk.recipe(
@@ -237,7 +239,7 @@ def test_what_happens_by_itself_is_told_with_why(desk: Desk) -> None:
 
 
 def test_a_step_waits_for_as_many_corrected_lines_as_it_asks_for(desk: Desk) -> None:
-    """It is looked at when its turn comes; a run in which it did not hold says how many there are."""
+    """This is checked when the step's turn comes; a run in which there were too few says how many there are."""
     page, other = desk.pages(2)
     desk.lines(page, ["Dear Sir", "I am"])
     asking = step("find-names-tag-words", "entities", "names", when={"corrected_lines_at_least": 3})
@@ -251,7 +253,7 @@ def test_a_step_waits_for_as_many_corrected_lines_as_it_asks_for(desk: Desk) -> 
 
 
 def test_a_step_for_doubtful_readings_passes_over_the_others(desk: Desk) -> None:
-    """By the mean of what the readers said of a page; where nothing is below, the card says so."""
+    """By the mean confidence of a page's readings; the card says so where no page is below the limit."""
     sure, doubtful = desk.pages(2)
     for page, confidence in ((sure, 0.95), (doubtful, 0.6)):
         read = [{"segment_id": one, "text": "Dear Sir", "confidence": confidence} for one in desk.lines(page)]

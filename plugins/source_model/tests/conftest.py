@@ -1,4 +1,4 @@
-"""What the tests of the source model share: an engine with this family and the one it stands on, a person at work."""
+"""Fixtures for the tests of the source model: an engine with this family and documents, and a project to work in."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from armarium_source_model.plugin import armarium_plugin
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from source_model_desk import Desk
+from source_model_fixtures import Desk
 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine that holds documents and the source model and nothing else."""
+    """An engine with documents and the source model only."""
     return make_engine(plugins=[documents_plugin(), armarium_plugin()])
 
 
 @pytest.fixture
 def desk(engine: Engine, library: Library) -> Desk:
-    """A person at work in a fresh library."""
+    """A new project, and short ways to work in it."""
     return Desk(engine, library)

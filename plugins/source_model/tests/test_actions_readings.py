@@ -1,11 +1,11 @@
-"""Readings through their actions, the counting reading, and the text of a page worked out from it."""
+"""Readings through their actions, the counting reading, and the page text that follows from it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON, RUN, anchor
+from source_model_fixtures import AGENT, PERSON, RUN, anchor
 
 from armarium.api import ActionContext, Conflict, Forbidden, Invalid, NotFound, ServiceError
 from armarium_source_model.api import (
@@ -32,7 +32,7 @@ def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: 
 
 
 def inside(desk: Any, work: Any, principal: Any = PERSON) -> None:
-    """Run *work(ctx)* inside a step, as another family's action would."""
+    """Run *work(ctx)* inside a step, as an action of another family would."""
     page = desk.page("Scratch")
     desk.engine.run(
         desk.library,
@@ -152,7 +152,7 @@ def test_several_lines_are_corrected_in_one_step_all_or_none(desk: Any) -> None:
     assert [readings(desk, one), readings(desk, two)] == before
 
 
-def test_a_machine_that_corrects_a_person_stands_beside_them(desk: Any) -> None:
+def test_a_machines_correction_of_a_person_does_not_count(desk: Any) -> None:
     segment_id = desk.machine_lines(desk.page(), ["Deer Sir"])["segment_ids"][0]
     mine = desk.correct(segment_id, "Dear Sir")
     theirs = desk.as_(AGENT).run("representation.create", segment_id=segment_id, text="Dear sir")
@@ -178,7 +178,7 @@ def test_a_correction_of_a_chosen_reading_ends_the_choice(desk: Any) -> None:
 @pytest.mark.parametrize(
     "text", ["𝔄𝔩𝔣𝔞 \U0001d518", "é vs é", "\u200fשלום\u200f", "a\r\nb", " a ", "\x00", "ﬀ ſ"]
 )
-def test_words_are_kept_exactly_as_sent(desk: Any, text: str) -> None:
+def test_words_are_stored_exactly_as_sent(desk: Any, text: str) -> None:
     page = desk.page()
     segment_id = desk.machine_lines(page, [None])["segment_ids"][0]
     made = desk.run("representation.create", segment_id=segment_id, text=text)
@@ -309,10 +309,10 @@ def test_what_was_derived_from_a_corrected_reading_is_stale(desk: Any) -> None:
     assert any(item["stale"] for item in readings(desk, segment_id)["items"] if item["kind"] == "translation")
 
 
-# What readers and imports bring
+# Readings from readers and imports
 
 
-def test_readings_of_a_reader_go_to_lines_of_the_pass_it_names(desk: Any) -> None:
+def test_readings_of_a_reader_are_for_lines_of_the_pass_it_names(desk: Any) -> None:
     page = desk.page()
     one = desk.machine_lines(page, [None, None])
     two = desk.machine_lines(page, [None], "m2")
@@ -341,7 +341,7 @@ def test_readings_of_a_reader_go_to_lines_of_the_pass_it_names(desk: Any) -> Non
     assert expect_refusal(Conflict, desk, "reading.take", readings=[text], **take).code == "segment_deleted"
 
 
-def test_an_import_is_of_nobody_here_and_never_the_working_pass(desk: Any) -> None:
+def test_an_import_has_no_maker_here_and_is_used_only_without_another_pass(desk: Any) -> None:
     page = desk.page()
     made: dict[str, Any] = {}
 
@@ -461,7 +461,7 @@ def test_the_text_names_its_pass_its_spans_and_what_it_leaves_out(desk: Any) -> 
     assert text_of(desk, page, include_furniture=True).text == "head\none\ntwo"
 
 
-def test_words_stand_in_for_a_line_and_a_region_for_its_lines(desk: Any) -> None:
+def test_words_replace_a_line_without_reading_and_a_region_its_lines(desk: Any) -> None:
     page = desk.page()
     made: dict[str, list[str]] = {}
 

@@ -1,4 +1,4 @@
-"""Passes and segments through their actions: what they write, each refusal, and what undo leaves behind."""
+"""Passes and segments through their actions: what they write, each refusal, and what undo leaves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON, RUN, anchor
+from source_model_fixtures import AGENT, PERSON, RUN, anchor
 
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError
 from armarium_source_model.api import list_passes, segments_of, working_pass
@@ -15,7 +15,7 @@ from armarium_source_model.queries.segments import get_segment, segment_versions
 
 
 def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
-    """The refusal that an action meets; nothing may be written by it."""
+    """Return the refusal of an action, and check that nothing was written."""
     with desk.library.db.read() as conn:
         before = conn.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
     with pytest.raises(kind) as caught:
@@ -157,7 +157,7 @@ def test_an_edit_by_a_person_lifts_a_machine_pass_and_undo_takes_that_back(desk:
         assert working_pass(conn, page) == (new["pass_id"], "newest-machine-unchosen")
 
 
-# Making segments
+# Creating segments
 
 
 def test_a_segment_takes_its_box_from_its_anchor(desk: Any) -> None:
@@ -223,7 +223,7 @@ def test_a_segment_that_cannot_be_held_is_refused_in_words(
     assert words in expect_refusal(Invalid, desk, "segment.create", **params).detail
 
 
-def test_a_segment_goes_into_a_pass_and_a_parent_of_its_own_page(desk: Any) -> None:
+def test_a_segment_needs_a_pass_and_a_parent_of_its_own_page(desk: Any) -> None:
     page, other = desk.page(), desk.page()
     pass_id, rival, foreign = desk.new_pass(page), desk.new_pass(page), desk.new_pass(other)
     base = {"kind": "line", "anchor": anchor()}
@@ -359,7 +359,7 @@ def test_an_update_changes_what_is_sent_and_null_clears(desk: Any) -> None:
     )
 
 
-def test_a_segment_never_stands_inside_itself(desk: Any) -> None:
+def test_a_segment_is_never_inside_itself(desk: Any) -> None:
     page = desk.page()
     a, b = desk.lines(page, desk.new_pass(page), 2)
     desk.run("segment.update", segment_id=b, expected_version=1, parent_segment_id=a)
@@ -384,7 +384,7 @@ def test_an_unknown_or_provisional_segment_is_refused(desk: Any, name: str, more
     assert expect_refusal(Invalid, desk, name, segment_id="legacy:a:3", **more).code == "provisional_id"
 
 
-# Withdrawing and bringing back
+# Withdrawing and undeleting
 
 
 def test_deleting_is_soft_noted_and_versioned(desk: Any) -> None:
@@ -457,7 +457,7 @@ def test_deleting_refuses_what_does_not_fit(desk: Any) -> None:
         )
 
 
-# What readers bring
+# Lines from readers
 
 
 def test_lines_of_a_reader_become_a_pass_of_their_own_in_one_step(desk: Any) -> None:
@@ -502,7 +502,7 @@ def test_a_person_who_starts_a_reader_does_not_become_its_author(desk: Any) -> N
         assert refusal.code == "not_a_person"
 
 
-def test_shapes_of_a_reader_are_brought_into_the_image_or_kept_apart_with_the_reason(desk: Any) -> None:
+def test_shapes_of_a_reader_are_clipped_to_the_image_or_dropped_with_the_reason(desk: Any) -> None:
     page = desk.page()
     lines = [
         {

@@ -1,4 +1,6 @@
-"""Areas of a page: the index finds what a look at every box finds, whatever was drawn, moved, withdrawn and undone."""
+"""Searching an area of a page: the index finds what comparing every box finds, whatever was drawn, moved, withdrawn and
+undone.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from source_model_desk import RUN, anchor
+from source_model_fixtures import RUN, anchor
 
 from armarium.api import Conflict, Invalid, NotFound, raw_of
 from armarium_source_model.queries.segments import Area, list_segments
@@ -30,8 +32,8 @@ deeds = st.lists(
 )
 
 
-class Drawing:
-    """Two pages on which random boxes are drawn, moved and withdrawn."""
+class RandomBoxes:
+    """Two pages on which boxes are drawn, moved and withdrawn at random."""
 
     def __init__(self, desk: Any) -> None:
         self.desk = desk
@@ -107,7 +109,7 @@ class Drawing:
 def test_areas_find_what_a_look_at_every_box_finds(
     desk: Any, history: list[tuple[str, int, Area]], areas: list[Area]
 ) -> None:
-    drawing = Drawing(desk)
+    drawing = RandomBoxes(desk)
     for what, which, rect in history:
         drawing.do(what, which, rect)
         drawing.check(rect)
@@ -128,7 +130,7 @@ def test_an_area_is_answered_from_the_index_of_boxes(desk: Any) -> None:
     assert any("ix_segment_area (document_id=? AND bbox_y<?)" in one for one in plan), plan
 
 
-def test_an_area_goes_with_its_pass_kind_and_readings(desk: Any) -> None:
+def test_an_area_combines_with_pass_kind_and_readings(desk: Any) -> None:
     page = desk.page()
     taken = desk.machine_lines(page, ["one", "two", None])
     other = desk.as_(RUN).run(

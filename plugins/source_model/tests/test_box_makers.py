@@ -1,4 +1,4 @@
-"""What a person touched among a machine's boxes stays a person's when they become segments, and the other way round."""
+"""When boxes become segments, a person's boxes among a machine's stay the person's, and the other way round."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, RUN
+from source_model_fixtures import AGENT, RUN
 
 from armarium_source_model.box_makers import BoxMaker, box_makers
 
@@ -14,7 +14,7 @@ PERSON, MACHINE = {"kind": "person", "name": "Ana"}, {"kind": "machine", "name":
 
 
 def read_page(desk: Any) -> tuple[str, str]:
-    """A page with a reader's artifact of four lines; the page and the artifact."""
+    """Create a page with a reader's artifact of four lines; return page and artifact."""
     page = desk.page()
     boxes = [
         {"bbox": [0.1, 0.1 * n, 0.8, 0.05], "text": f"line {n}", "level": "line", "confidence": 0.9}
@@ -34,7 +34,7 @@ def edit(desk: Any, artifact: str, **edit: Any) -> None:
 
 
 def rows(desk: Any) -> list[tuple[str | None, str, str | None]]:
-    """What each segment says, who made it, and who what it says."""
+    """Return the text of each segment, who made the segment, and who made its text."""
     with desk.library.db.read() as conn:
         return [
             tuple(row)
@@ -62,7 +62,7 @@ def test_a_box_that_a_person_moved_stays_a_persons(client: Any, desk: Any, who: 
     ]
     heard = [client.get(f"/api/segments/{one['id']}/readings").json()["items"][0] for one in shown]
     assert [one["provenance_kind"] for one in heard] == ["workflow"] * 4 + ["human", "workflow"]
-    # A run of its own accord writes no person's rows; it leaves them unknown, never a machine's.
+    # A run on nobody's behalf cannot write a person's rows; their makers become unknown, never a machine.
     human = "human" if who is None else "unknown"
     (desk if who is None else desk.as_(who)).run("segment.convert_page", document_id=page)
     assert rows(desk) == [
@@ -104,7 +104,7 @@ def test_the_page_is_read_by_the_pass_that_a_person_worked_on(desk: Any) -> None
 
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_was_edited_each_box_keeps_its_maker(seed: int) -> None:
-    """Random logs, beside boxes that carry their own history with them."""
+    """Random logs of edits, on top of boxes with a given maker."""
     dice = Random(seed)
     whose = dice.choice(["human", "workflow"])
     boxes: list[dict[str, Any]] = [{"shape": whose, "words": whose} for _ in range(dice.randint(0, 5))]
@@ -144,6 +144,6 @@ def test_whatever_was_edited_each_box_keeps_its_maker(seed: int) -> None:
         [{"op": "add", "actor": {"kind": "person"}, "indices": [0]}] * 3,
     ],
 )
-def test_a_log_that_does_not_fit_leaves_each_box_as_it_says(log: list[Any]) -> None:
+def test_a_log_that_does_not_fit_changes_no_box(log: list[Any]) -> None:
     made = box_makers([{"source": "manual"}, {}], log, "workflow")
     assert made == [BoxMaker("human", "human"), BoxMaker("workflow", "workflow")]

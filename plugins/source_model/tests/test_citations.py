@@ -1,6 +1,6 @@
-"""Where a citation leads, against a model of its own: sets of cited ids that are cut, absorbed, withdrawn and brought back.
+"""Where a citation leads, compared with a model: cited segments are split, merged, withdrawn and restored at random.
 
-The model replays what was done forwards and knows nothing of notes; `follow` reads the notes backwards.
+The model replays the events forwards and does not use the notes; `follow` reads the notes backwards.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from source_model_desk import Desk, anchor
+from source_model_fixtures import Desk, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
 from armarium_source_model.actions import forward, joins, segments
@@ -22,7 +22,7 @@ from armarium_source_model.schemas.joins import LocationRequest
 
 @dataclass(eq=False)
 class Event:
-    """One thing that happened to segments; an undo takes it out of effect, a redo brings it back into effect."""
+    """Something that happened to segments; an undo takes it out of effect, a redo puts it back."""
 
     what: str
     one: str
@@ -32,7 +32,7 @@ class Event:
 
 @dataclass
 class Ledger:
-    """All that happened on a pass, in order, and which cited ids each segment holds in the end."""
+    """The events of a pass in order; it derives which cited ids each segment contains now."""
 
     events: list[Event] = field(default_factory=list)
 
@@ -42,7 +42,7 @@ class Ledger:
         return event
 
     def holders(self) -> dict[str, set[str]]:
-        """Live segment -> the cited ids of which it holds something."""
+        """Return each live segment with the cited ids of which it contains something."""
         held: dict[str, set[str]] = {}
         live: set[str] = set()
         for event in self._standing():
@@ -64,7 +64,9 @@ class Ledger:
         return {one: held[one] for one in live}
 
     def _standing(self) -> list[Event]:
-        """The events in effect, without the absorptions and withdrawals that a bringing back has made void."""
+        """Return the events in effect, except merges and deletions that were later revoked by bringing the segment
+        back.
+        """
         void: set[int] = set()
         gone: dict[str, int] = {}
         standing = [event for event in self.events if event.in_effect]
@@ -76,8 +78,8 @@ class Ledger:
         return [event for at, event in enumerate(standing) if at not in void]
 
 
-class Story:
-    """A pass on which things happen, each in the engine and in the ledger."""
+class CitedPass:
+    """A pass whose segments are changed in the engine and in the ledger alike."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -152,11 +154,11 @@ class Story:
         return taken_back
 
     def _take_back(self, event: Event) -> list[Event]:
-        """What the undo of *event* is in the ledger: what was made has been and is gone, the rest never happened."""
+        """Record the undo of *event*: what was created has existed and is gone; anything else did not happen."""
         if event.what == "draw":
             return [self.ledger.add("withdraw", event.one)]
         if event.what == "cut":
-            # A part that is no row any more leads to the whole it was taken from.
+            # A part without a row leads to the segment it was cut from.
             return [self.ledger.add("absorb", part, event.one) for part in event.others]
         event.in_effect = False
         return []
@@ -167,7 +169,7 @@ class Story:
         undone = self.undone.pop(undo)
         for event, taken_back in undone:
             if event.what not in ("draw", "cut"):
-                # What was cut off comes back as it was; what is absorbed again is so with all it holds by now.
+                # A part returns as it was; a segment merged again brings everything it contains by now.
                 self.ledger.events.remove(event)
                 self.ledger.events.append(event)
             event.in_effect = True
@@ -176,7 +178,7 @@ class Story:
         self.steps[step] = [event for event, _ in undone]
 
     def leads_to(self, cited: str) -> set[str]:
-        """The live segments that *cited* leads to, as the engine answers."""
+        """Return the live segments to which *cited* leads according to the engine."""
         with self.desk.library.db.read() as conn:
             return set(follow(conn, cited)[1])
 
@@ -200,105 +202,107 @@ class Story:
 
 
 @pytest.fixture
-def story(desk: Desk) -> Story:
-    return Story(desk)
+def cited_pass(desk: Desk) -> CitedPass:
+    return CitedPass(desk)
 
 
-def test_what_was_absorbed_after_a_cut_was_never_in_the_part_cut_off(story: Story) -> None:
-    """A merged into B, which had been split before: when B goes, nothing is left of A, least of all B's second half."""
-    a, b, *_ = story.cited
-    part = story.split(b)
-    story.merge(b, a)
-    story.delete(b)
-    assert story.leads_to(a) == set()
-    assert story.leads_to(b) == {part}
-    story.check()
+def test_what_was_absorbed_after_a_cut_was_never_in_the_part_cut_off(cited_pass: CitedPass) -> None:
+    """B was split before A was merged into it: when B is deleted nothing of A is left, not even in B's second half."""
+    a, b, *_ = cited_pass.cited
+    part = cited_pass.split(b)
+    cited_pass.merge(b, a)
+    cited_pass.delete(b)
+    assert cited_pass.leads_to(a) == set()
+    assert cited_pass.leads_to(b) == {part}
+    cited_pass.check()
 
 
-def test_the_trail_of_a_citation_leaves_out_what_happened_to_others_before(story: Story) -> None:
-    a, b, *_ = story.cited
-    story.split(b)
-    story.merge(b, a)
-    with story.desk.library.db.read() as conn:
+def test_the_trail_of_a_citation_leaves_out_what_happened_to_others_before(cited_pass: CitedPass) -> None:
+    a, b, *_ = cited_pass.cited
+    cited_pass.split(b)
+    cited_pass.merge(b, a)
+    with cited_pass.desk.library.db.read() as conn:
         assert [note["kind"] for note in follow(conn, a)[0]] == ["merged"]
         assert [note["kind"] for note in follow(conn, b)[0]] == ["split"]
 
 
-def test_what_was_absorbed_before_a_cut_is_in_both_parts(story: Story) -> None:
-    a, b, *_ = story.cited
-    story.merge(b, a)
-    part = story.split(b)
-    assert story.leads_to(a) == {b, part}
-    story.check()
+def test_what_was_absorbed_before_a_cut_is_in_both_parts(cited_pass: CitedPass) -> None:
+    a, b, *_ = cited_pass.cited
+    cited_pass.merge(b, a)
+    part = cited_pass.split(b)
+    assert cited_pass.leads_to(a) == {b, part}
+    cited_pass.check()
 
 
-def test_a_bringing_back_that_is_undone_leaves_the_merge_as_old_as_it_was(story: Story) -> None:
-    """The undo states the merge anew, yet the keeper was cut after the merge itself: the part belongs to A still."""
-    a, b, *_ = story.cited
-    story.merge(b, a)
-    part = story.split(b)
+def test_a_bringing_back_that_is_undone_leaves_the_merge_as_old_as_it_was(cited_pass: CitedPass) -> None:
+    """The undo writes the note of the merge anew, but the keeper was split after the original merge: its part contains
+    A too.
+    """
+    a, b, *_ = cited_pass.cited
+    cited_pass.merge(b, a)
+    part = cited_pass.split(b)
     for _ in range(2):
-        story.undelete(a)
-        assert story.leads_to(a) == {a}
-        back = story.undo()
-        assert story.leads_to(a) == {b, part}
-        story.redo(back)
-        assert story.leads_to(a) == {a}
-        story.undo()
-        assert story.leads_to(a) == {b, part}
-        story.check()
+        cited_pass.undelete(a)
+        assert cited_pass.leads_to(a) == {a}
+        back = cited_pass.undo()
+        assert cited_pass.leads_to(a) == {b, part}
+        cited_pass.redo(back)
+        assert cited_pass.leads_to(a) == {a}
+        cited_pass.undo()
+        assert cited_pass.leads_to(a) == {b, part}
+        cited_pass.check()
 
 
-def test_a_merge_done_again_after_a_cut_is_a_new_merge(story: Story) -> None:
-    a, b, *_ = story.cited
-    story.merge(b, a)
-    story.undelete(a)
-    story.split(b)
-    story.merge(b, a)
-    assert story.leads_to(a) == {b}
-    story.check()
+def test_a_merge_done_again_after_a_cut_is_a_new_merge(cited_pass: CitedPass) -> None:
+    a, b, *_ = cited_pass.cited
+    cited_pass.merge(b, a)
+    cited_pass.undelete(a)
+    cited_pass.split(b)
+    cited_pass.merge(b, a)
+    assert cited_pass.leads_to(a) == {b}
+    cited_pass.check()
 
 
-def test_a_cut_that_is_undone_and_done_again_is_as_old_as_it_was(story: Story) -> None:
-    """Nothing of the cut segment's row changes here, so that the merge does not hinder the undo."""
-    whole = story.draw()
-    small = story.draw()
-    part = story.split(whole, whole_stays=True)
-    cut = story.desk.audit_id
-    story.desk.run(
+def test_a_cut_that_is_undone_and_done_again_is_as_old_as_it_was(cited_pass: CitedPass) -> None:
+    """The whole's own row does not change here, so the later merge does not prevent the undo."""
+    whole = cited_pass.draw()
+    small = cited_pass.draw()
+    part = cited_pass.split(whole, whole_stays=True)
+    cut = cited_pass.desk.audit_id
+    cited_pass.desk.run(
         "segment.update", segment_id=small, expected_version=1, anchor={"rect": [0.2, 0.11, 0.1, 0.01]}
     )
-    story.merge(whole, small)
-    story.redo(story.undo(cut))
-    assert story.leads_to(small) == {whole}
-    assert story.leads_to(whole) == {whole, part}
-    story.check()
+    cited_pass.merge(whole, small)
+    cited_pass.redo(cited_pass.undo(cut))
+    assert cited_pass.leads_to(small) == {whole}
+    assert cited_pass.leads_to(whole) == {whole, part}
+    cited_pass.check()
 
 
-def test_a_merge_that_tells_nobody_is_noticed(story: Story, monkeypatch: Any) -> None:
+def test_a_merge_without_a_note_is_detected(cited_pass: CitedPass, monkeypatch: Any) -> None:
     monkeypatch.setattr(joins, "add_notes", lambda *args, **more: None)
-    story.merge(*story.cited[:2])
+    cited_pass.merge(*cited_pass.cited[:2])
     with pytest.raises(AssertionError):
-        story.check()
+        cited_pass.check()
 
 
-def test_a_version_that_comes_back_and_tells_nobody_is_noticed(story: Story, monkeypatch: Any) -> None:
-    keep, other, *_ = story.cited
-    story.merge(keep, other)
-    story.check()
+def test_a_restored_version_without_a_note_is_detected(cited_pass: CitedPass, monkeypatch: Any) -> None:
+    keep, other, *_ = cited_pass.cited
+    cited_pass.merge(keep, other)
+    cited_pass.check()
     monkeypatch.setattr(segments, "add_notes", lambda *args, **more: None)
-    story.write_back(other)
+    cited_pass.write_back(other)
     with pytest.raises(AssertionError):
-        story.check()
+        cited_pass.check()
 
 
-def test_a_note_that_outlives_an_undo_is_noticed(story: Story, monkeypatch: Any) -> None:
+def test_a_note_that_outlives_an_undo_is_detected(cited_pass: CitedPass, monkeypatch: Any) -> None:
     monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
-    story.merge(*story.cited[:2])
-    story.check()
-    story.undo()
+    cited_pass.merge(*cited_pass.cited[:2])
+    cited_pass.check()
+    cited_pass.undo()
     with pytest.raises(AssertionError):
-        story.check()
+        cited_pass.check()
 
 
 OPERATIONS = (
@@ -306,29 +310,29 @@ OPERATIONS = (
 )  # fmt: skip
 
 
-def happen(story: Story, chance: random.Random) -> None:
-    """One thing by chance; what does not fit is refused in words and changes nothing."""
+def do_at_random(cited_pass: CitedPass, chance: random.Random) -> None:
+    """Do something at random; what is impossible is refused and changes nothing."""
     what = chance.choice(OPERATIONS)
-    one, other = chance.choice(story.cited), chance.choice(story.cited)
+    one, other = chance.choice(cited_pass.cited), chance.choice(cited_pass.cited)
     arguments: dict[str, tuple[Any, ...]] = {
         "draw": (chance.randrange(10),),
         "merge": (one, other),
         "split": (one, chance.randrange(10)),
         "write_back": (one, chance.randrange(1, 9)),
-        "undo": (chance.choice(list(story.steps)[-4:] or [""]),),
-        "redo": (chance.choice(list(story.undone)[-4:] or [""]),),
+        "undo": (chance.choice(list(cited_pass.steps)[-4:] or [""]),),
+        "redo": (chance.choice(list(cited_pass.undone)[-4:] or [""]),),
     }
     if arguments.get(what) == ("",):
         return
     with suppress(Conflict, Invalid, NotFound):
-        getattr(story, what)(*arguments.get(what, (one,)))
+        getattr(cited_pass, what)(*arguments.get(what, (one,)))
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_citations_lead_where_the_ink_went_whatever_is_done_and_undone(desk: Desk, seed: int) -> None:
+def test_citations_lead_to_the_same_ink_whatever_is_done_and_undone(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
-    story = Story(desk)
+    cited_pass = CitedPass(desk)
     for _ in range(30):
-        happen(story, chance)
-        story.check()
-    assert len(story.ledger.events) > 8
+        do_at_random(cited_pass, chance)
+        cited_pass.check()
+    assert len(cited_pass.ledger.events) > 8

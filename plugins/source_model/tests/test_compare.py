@@ -1,4 +1,4 @@
-"""The one character error rate: its policies, what it refuses to score, and the route."""
+"""The character error rate: its policies, what it refuses to score, and the route."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_expanding_is_what_a_pattern_of_all_abbreviations_would_do(
     assert normalise(text, "diplomatic", expansions) == expected
 
 
-def test_abbreviations_that_stand_for_whole_books_are_refused_before_they_are_written_out() -> None:
+def test_abbreviations_for_whole_books_are_refused_before_they_are_expanded() -> None:
     for text, long, words in (("a" * 90_000, "b" * 1000, "written out"), ("a" * 60_000, "bbb", "180,000")):
         with pytest.raises(CannotScore, match=words) as caught:
             score(text, text, expansions={"a": long})

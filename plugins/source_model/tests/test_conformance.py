@@ -1,4 +1,4 @@
-"""Every action of the source model passes the kit that any plugin's actions pass."""
+"""Every action of the source model passes the conformance kit."""
 
 from __future__ import annotations
 

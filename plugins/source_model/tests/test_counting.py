@@ -1,4 +1,4 @@
-"""Which reading counts and which pass works: every rung, in strict and in relaxed projects."""
+"""Which reading counts and which pass is the working one: every rung, in strict and in relaxed projects."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_counting_rule(
         assert counting_reading(order, chosen_id=chosen, rule=rule) == expected
 
 
-def test_of_two_rival_corrections_the_newest_counts_and_a_strict_project_says_it_is_disputed() -> None:
+def test_of_two_rival_corrections_the_newest_counts_and_a_strict_project_calls_it_disputed() -> None:
     rival = ReadingFacts("c2", "human", "2024-03-05", corrects_id="m1")
     assert counting_reading([MACHINE_1, CORRECTION, rival]) == Counting("c2", "correction", disputed=True)
     assert counting_reading([MACHINE_1, CORRECTION, rival], rule="relaxed") == Counting("c2", "correction")

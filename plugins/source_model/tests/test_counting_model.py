@@ -1,6 +1,6 @@
-"""Which reading counts, against a model of its own: what a line's readers did, replayed in plain Python.
+"""Which reading counts, compared with a model: what happened to the readings of a line, replayed in plain Python.
 
-The model ranks every live reading by the words of the rule and takes the highest; it shares no code with `counting`.
+The model ranks every live reading by the wording of the rule and takes the highest; it shares no code with `counting`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON, RUN, Desk
+from source_model_fixtures import AGENT, PERSON, RUN, Desk
 
 from armarium.api import Conflict, Invalid
 from armarium_source_model.queries.passes import reading_rule
@@ -26,8 +26,8 @@ from armarium_source_model.queries.text import page_text
 
 
 @dataclass
-class Deed:
-    """One thing somebody did about the readings of the line."""
+class ReadingEvent:
+    """Something that happened to the readings of the line."""
 
     what: str
     reading: str | None
@@ -38,34 +38,34 @@ class Deed:
 
 @dataclass
 class ExpectedCounting:
-    """What the model says counts."""
+    """What should count according to the model."""
 
     reading: str | None
     basis: str
     disputed: bool
 
 
-def tell(deeds: list[Deed], rule: str) -> ExpectedCounting:
-    """The reading that counts after *deeds*, by the words of the rule alone."""
-    standing = [deed for deed in deeds if deed.in_effect]
-    gone = {deed.reading for deed in standing if deed.what == "retract"}
-    live = [deed for deed in standing if deed.what == "read" and deed.reading not in gone]
+def expected_counting(events: list[ReadingEvent], rule: str) -> ExpectedCounting:
+    """Return what counts after *deeds*, derived from the wording of the rule."""
+    standing = [event for event in events if event.in_effect]
+    gone = {event.reading for event in standing if event.what == "retract"}
+    live = [event for event in standing if event.what == "read" and event.reading not in gone]
     chosen = None
-    for deed in standing:
-        if deed.what in ("choose", "release"):
-            chosen = deed.reading
-    retired = {deed.corrects for deed in live if deed.maker == "human"}
+    for event in standing:
+        if event.what in ("choose", "release"):
+            chosen = event.reading
+    retired = {event.corrects for event in live if event.maker == "human"}
     ranked = []
-    for at, deed in enumerate(live):
-        by_person = deed.maker == "human" and deed.reading not in retired
-        rank = 4 if deed.reading == chosen else 3 if by_person and deed.corrects else 2 if by_person else 1
-        if rank > 1 or deed.maker != "human":
-            ranked.append((rank, at, deed))
+    for at, event in enumerate(live):
+        by_person = event.maker == "human" and event.reading not in retired
+        rank = 4 if event.reading == chosen else 3 if by_person and event.corrects else 2 if by_person else 1
+        if rank > 1 or event.maker != "human":
+            ranked.append((rank, at, event))
     if not ranked:
         return ExpectedCounting(None, "none", False)
     rank, _, first = max(ranked, key=lambda one: one[:2])
     basis = ("newest-machine-unchosen", "newest-human", "correction", "chosen")[rank - 1]
-    current = sum(deed.maker == "human" and deed.reading not in retired for deed in live)
+    current = sum(event.maker == "human" and event.reading not in retired for event in live)
     return ExpectedCounting(first.reading, basis, rule == "strict" and rank < 4 and current > 1)
 
 
@@ -79,29 +79,29 @@ class Line:
         self.page = desk.page()
         self.pass_id = desk.new_pass(self.page)
         (self.line,) = desk.lines(self.page, self.pass_id, 1)
-        self.deeds: list[Deed] = []
-        self.steps: dict[str, list[Deed]] = {}
-        self.undone: dict[str, list[Deed]] = {}
+        self.events: list[ReadingEvent] = []
+        self.steps: dict[str, list[ReadingEvent]] = {}
+        self.undone: dict[str, list[ReadingEvent]] = {}
         self.words = 0
 
-    def _did(self, audit_id: str, *deeds: Deed) -> None:
-        self.deeds += deeds
-        self.steps[audit_id] = list(deeds)
+    def _did(self, audit_id: str, *events: ReadingEvent) -> None:
+        self.events += events
+        self.steps[audit_id] = list(events)
 
     def correct(self, who: Any = PERSON) -> str:
-        before = tell(self.deeds, self.rule)
+        before = expected_counting(self.events, self.rule)
         self.words += 1
         desk = self.desk.as_(who)
         made = desk.correct(self.line, f"word {self.words}")
-        # A person who corrects the chosen reading has said what counts instead.
-        released = [Deed("release", None)] if before.basis == "chosen" and who is PERSON else []
-        self._did(desk.audit_id, *released, Deed("read", made, who.provenance_kind, before.reading))
+        # A person who corrects the chosen reading decides anew what counts, so the choice ends.
+        released = [ReadingEvent("release", None)] if before.basis == "chosen" and who is PERSON else []
+        self._did(desk.audit_id, *released, ReadingEvent("read", made, who.provenance_kind, before.reading))
         if who is PERSON:
             assert self._counting() == made, "a person's correction does not count"
         return made
 
     def read(self, who: Any) -> str:
-        """A reading that corrects none: a reader's."""
+        """Add a reader's reading, which corrects no other."""
         self.words += 1
         desk = self.desk.as_(who)
         taken = desk.run(
@@ -113,29 +113,29 @@ class Line:
         )
         (made,) = taken["representation_ids"]
         maker = "workflow" if who is PERSON else who.provenance_kind
-        self._did(desk.audit_id, Deed("read", made, maker))
+        self._did(desk.audit_id, ReadingEvent("read", made, maker))
         return str(made)
 
     def choose(self, reading: str | None) -> None:
         self.desk.run("reading.choose", segment_id=self.line, representation_id=reading)
-        self._did(self.desk.audit_id, Deed("choose" if reading else "release", reading))
+        self._did(self.desk.audit_id, ReadingEvent("choose" if reading else "release", reading))
 
     def retract(self, reading: str) -> None:
         self.desk.run("reading.retract", representation_id=reading)
-        self._did(self.desk.audit_id, Deed("retract", reading))
+        self._did(self.desk.audit_id, ReadingEvent("retract", reading))
 
     def undo(self, step: str | None = None) -> None:
         step = step or next(reversed(self.steps))
         taken_back = self.desk.undo(step)
         self.undone[taken_back] = self.steps.pop(step)
-        for deed in self.undone[taken_back]:
-            deed.in_effect = False
+        for event in self.undone[taken_back]:
+            event.in_effect = False
 
     def redo(self, undo: str) -> None:
         step = self.desk.undo(undo)
         self.steps[step] = self.undone.pop(undo)
-        for deed in self.steps[step]:
-            deed.in_effect = True
+        for event in self.steps[step]:
+            event.in_effect = True
 
     def _counting(self) -> str | None:
         with self.desk.library.db.read() as conn:
@@ -143,7 +143,7 @@ class Line:
             return counting_of_segment(conn, self.line, "transcription", rule).representation_id
 
     def check(self) -> None:
-        told = tell(self.deeds, self.rule)
+        told = expected_counting(self.events, self.rule)
         with self.desk.library.db.read() as conn:
             rule = reading_rule(conn)
             assert rule == self.rule
@@ -169,7 +169,9 @@ class Line:
 
 @pytest.mark.parametrize("rule", ["strict", "relaxed"])
 def test_a_correction_of_a_chosen_reading_counts_beside_an_older_correction(desk: Desk, rule: str) -> None:
-    """m1, m2, a correction of m2; the person chooses m1 and corrects it: that is what the page says now."""
+    """m1 and m2 are read and m2 is corrected; then a person chooses m1 and corrects it: this last correction is the
+    text.
+    """
     line = Line(desk, rule)
     first = line.read(RUN)
     line.read(RUN)
@@ -203,7 +205,7 @@ def test_a_choice_settles_what_is_disputed(desk: Desk) -> None:
     line.check()
 
 
-DEEDS = (
+OPERATIONS = (
     "correct",
     "correct",
     "machine",
@@ -218,10 +220,10 @@ DEEDS = (
 )
 
 
-def happen(line: Line, chance: random.Random) -> None:
-    """One thing by chance; what does not fit is refused in words and changes nothing."""
-    what = chance.choice(DEEDS)
-    there = [deed.reading for deed in line.deeds if deed.what == "read" and deed.in_effect]
+def do_at_random(line: Line, chance: random.Random) -> None:
+    """Do something at random; what is impossible is refused and changes nothing."""
+    what = chance.choice(OPERATIONS)
+    there = [event.reading for event in line.events if event.what == "read" and event.in_effect]
     reading = chance.choice(there) if there else None
     with suppress(Conflict, Invalid):
         if what == "correct":
@@ -244,11 +246,11 @@ def happen(line: Line, chance: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", range(16))
 @pytest.mark.parametrize("rule", ["strict", "relaxed"])
-def test_what_counts_is_what_its_readers_did(desk: Desk, rule: str, seed: int) -> None:
+def test_the_counting_reading_follows_the_rule(desk: Desk, rule: str, seed: int) -> None:
     chance = random.Random(seed)
     line = Line(desk, rule)
     for _ in range(30):
-        happen(line, chance)
+        do_at_random(line, chance)
         line.check()
     assert line.words > 3
 
@@ -278,7 +280,7 @@ def test_merging_lines_with_rival_readings_keeps_the_words_of_both(desk: Desk, r
         assert page_text(conn, page, pass_id=pass_id, rule=reading_rule(conn)).text == "second 0\nsecond 1"
 
 
-def test_a_line_kept_with_an_empty_reading_takes_the_words_it_absorbs(desk: Desk) -> None:
+def test_a_keeper_with_an_empty_reading_takes_the_words_of_the_merged_line(desk: Desk) -> None:
     page = desk.page()
     taken = desk.machine_lines(page, ["", "Dear Sir"])
     lines = taken["segment_ids"]
@@ -288,7 +290,9 @@ def test_a_line_kept_with_an_empty_reading_takes_the_words_it_absorbs(desk: Desk
 
 
 def test_a_machine_cannot_merge_away_what_a_person_has_read(desk: Desk) -> None:
-    """Its joined text would not count beside the person's reading, and half of the words would be gone from the page."""
+    """The machine's joined text would not count beside the persons' readings, so half of the words would vanish from
+    the page.
+    """
     page = desk.page()
     pass_id = desk.new_pass(page)
     lines = desk.lines(page, pass_id, 2)

@@ -1,4 +1,4 @@
-"""A corrected line folded alone gives what folding the whole page gives, or says that it cannot."""
+"""Folding one corrected line gives the same as folding the whole page, or reports that it cannot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PIECES = (
 )  # fmt: skip
 
 
-def test_a_line_folded_alone_is_the_page_folded_anew() -> None:
+def test_folding_one_line_equals_folding_the_page() -> None:
     chance = random.Random(25)
     alone = 0
     for _ in range(4000):

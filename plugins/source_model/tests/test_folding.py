@@ -1,4 +1,4 @@
-"""Folding letter by letter says what folding the whole text says, in any script, and each word stands where it is said to."""
+"""Folding letter by letter equals folding the whole text, in any script, and each word is where its position says."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SIGNS = (
     "abcXYZ éÉ e\u0301 ß ſ æ ﬁ İ ı Σσς - = \u00ad \t\u2028 1 ² ½ ᾳ\u0301 α\u0345\u0301 한글 \u1100\u1161 か゛が ｶﾞ 中文 "
     "שָׁלוֹם اَلْكِتَاب क्षि न\u093c\u094d ไทย ที่ \u0e38\u0e48 བོད \u0f71\u0f72 a\u0327\u0301\u094d \ud800 \x00 \U0001d51e 🂡 ꝑ ꝛ \ufb03"
 )
-"""Letters with marks that are left out, marks that are kept, and marks whose order a normal form changes."""
+"""Letters with marks that are dropped, marks that are kept, and marks that normalisation reorders."""
 
 
-def whole(text: str) -> list[str]:
-    """The words, by the normal form of the text as a whole; no code of the engine but its table of letters."""
+def fold_whole_text(text: str) -> list[str]:
+    """Return the words of the text normalised as a whole; of the engine only the table of letters is used."""
     from armarium_source_model.folding import _FOLDING
 
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -28,10 +28,10 @@ def texts() -> list[str]:
     return [SIGNS, *("".join(chance.choices(SIGNS, k=chance.randint(1, 30))) for _ in range(4_000))]
 
 
-def test_letter_by_letter_is_as_the_whole() -> None:
+def test_folding_letter_by_letter_equals_folding_the_whole() -> None:
     for text in texts():
-        assert words_of(text) == whole(text), ascii(text)
-        assert fold_letters(text).split() == whole(text)
+        assert words_of(text) == fold_whole_text(text), ascii(text)
+        assert fold_letters(text).split() == fold_whole_text(text)
 
 
 def test_lines_folded_together_are_the_lines_folded() -> None:
@@ -39,7 +39,7 @@ def test_lines_folded_together_are_the_lines_folded() -> None:
         assert words_of(f"{text}\n{text}") == [*words_of(text), *words_of(text)], ascii(text)
 
 
-def test_words_stand_where_they_are_said_to() -> None:
+def test_words_are_at_their_positions() -> None:
     for text in texts():
         places = places_of_words(text)
         assert all(0 <= one.start < one.end <= len(text) for one in places)

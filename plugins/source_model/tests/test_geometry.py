@@ -1,4 +1,4 @@
-"""The one validator of shapes: what is held, and each sentence of refusal."""
+"""The validator of shapes: what it accepts, and each sentence of refusal."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_rect_around_points_encloses_them_and_can_be_held(points: list[tuple
 
 
 @given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=9))
-def test_what_is_clipped_lies_in_the_image(points: list[tuple[float, float]]) -> None:
+def test_clipped_shapes_are_inside_the_image(points: list[tuple[float, float]]) -> None:
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in clip_points(points))
 
 
@@ -135,7 +135,7 @@ def test_a_tile_is_one_of_the_grid(x: float, y: float, w: float, h: float) -> No
     assert 0 <= tile < 256
 
 
-def test_a_foreign_shape_keeps_what_is_sound_and_says_what_is_not() -> None:
+def test_an_imported_shape_keeps_its_valid_parts_and_names_the_others() -> None:
     sound = sound_geometry(SQUARE, [(0.1, 0.3), (0.4, 0.3)])
     assert sound.rect == pytest.approx((0.1, 0.1, 0.3, 0.3))
     assert sound.problem is None
@@ -161,7 +161,7 @@ def test_a_foreign_shape_keeps_what_is_sound_and_says_what_is_not() -> None:
 
 
 def outcome(make: Callable[[], object]) -> object:
-    """What is made, or the sentence of its refusal."""
+    """Return what is made of the shape, or the sentence of the refusal."""
     try:
         return make()
     except BadGeometry as refusal:

@@ -1,4 +1,4 @@
-"""Hostile shapes over HTTP: what cannot be held is refused in words and changes nothing."""
+"""Hostile shapes over HTTP: what cannot be stored is refused with a sentence and changes nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from source_model_desk import RUN, anchor
+from source_model_fixtures import RUN, anchor
 
 from armarium_source_model.geometry import MAX_POINTS
 from armarium_source_model.queries.orders import flows_onto, list_entries, list_neighbours, walk
@@ -18,7 +18,7 @@ from armarium_testing.digest import differences, table_digests
 
 
 def ring(count: int, middle: tuple[float, float] = (0.5, 0.5), radius: float = 0.2) -> list[list[float]]:
-    """A round outline of *count* points."""
+    """Return a round outline of *count* points."""
     return [
         [
             middle[0] + radius * math.cos(2 * math.pi * n / count),
@@ -79,7 +79,7 @@ def test_shapes_that_cannot_be_held(
 
 
 def test_an_outline_of_a_hundred_thousand_points(client: Any, desk: Any, place: dict[str, str]) -> None:
-    """Refused from a person in words; of a reader's line the rest is held, and why the outline is not."""
+    """Refused when a person sends it; a reader's line is stored without the outline, with the reason."""
     before = digest(desk)
     answer = client.post(
         "/api/segments", json={**place, "anchor": {"rect": AROUND, "polygon": ring(100_000)}}
@@ -114,7 +114,7 @@ def test_outlines_of_as_many_points_as_may_be(client: Any, desk: Any, place: dic
     merged = client.post(
         "/api/segments/merge", json={"segment_ids": [one["id"], other["id"]], "keep_id": one["id"]}
     ).json()
-    # Two rounds side by side: more points than a shape may have, so there is no outline and the baseline stays.
+    # Two circles side by side: the outline would have too many points, so it is dropped and the baseline stays.
     assert merged["anchor"]["rect"] == pytest.approx([0.1, 0.3, 0.6, 0.2])
     assert len(merged["anchor"].get("polygon", [])) <= MAX_POINTS
     assert merged["baseline"] == one["baseline"]
@@ -258,7 +258,8 @@ def test_a_flow_over_pages_of_which_one_is_in_the_trash(client: Any, desk: Any) 
     assert (refused.status_code, refused.json()["code"]) == (409, "document_in_trash")
     desk.undo(thrown)
     assert differences(before, digest(desk)) == []
-    # Emptied for good, the flow goes on over what is left; what stood inside the lost entry stands by itself.
+    # After emptying the Trash the flow continues with what is left; what was nested in the lost entry moves to the top
+    # level.
     desk.run("document.delete", ids=[pages[1]])
     desk.run("document.empty_trash")
     with desk.library.db.read() as conn:
@@ -266,7 +267,7 @@ def test_a_flow_over_pages_of_which_one_is_in_the_trash(client: Any, desk: Any) 
     assert sorted(left) == sorted([taken[0]["segment_ids"][0], taken[2]["segment_ids"][0], inside])
     answer = client.get(f"/api/reading-orders/{flow}/entries")
     assert answer.json()["count"] == 3
-    # The page the flow begins on takes the flow with it.
+    # The page on which the flow begins takes the flow with it.
     desk.run("document.delete", ids=[pages[0]])
     assert client.get(f"/api/reading-orders/{flow}/entries").status_code in (200, 409)
     desk.run("document.empty_trash")
@@ -293,7 +294,7 @@ def test_pages_of_odd_characters_keep_every_one_and_their_places(client: Any, de
     for span in found["spans"]:
         said = found["text"][span["char_start"] : span["char_end"]]
         assert said == WORDS[ids.index(span["segment_id"])]
-    # Sent again exactly as answered, counted by code points.
+    # What was answered can be sent back unchanged; positions count code points.
     for segment_id, words in zip(ids, WORDS, strict=True):
         made = client.post(f"/api/segments/{segment_id}/correct", json={"text": words + "!"})
         assert made.json()["content"] == words + "!"

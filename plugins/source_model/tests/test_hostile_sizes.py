@@ -1,11 +1,11 @@
-"""Pages of a size nobody draws by hand: they are taken, listed, read, withdrawn and put back, whole."""
+"""Pages with far more lines than anybody draws by hand are accepted, listed, read, withdrawn and restored completely."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from source_model_desk import RUN
+from source_model_fixtures import RUN
 
 from armarium.api import Invalid
 from armarium_source_model.queries.readings import readings_of
@@ -14,7 +14,7 @@ from armarium_source_model.queries.text import page_text
 
 
 def found_lines(count: int) -> list[dict[str, Any]]:
-    """*count* lines in 100 columns."""
+    """Return *count* lines in 100 columns."""
     rows = -(-count // 100)
     return [
         {

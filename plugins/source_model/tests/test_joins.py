@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, anchor
+from source_model_fixtures import AGENT, anchor
 
 from armarium.api import Conflict, Invalid, NotFound, ServiceError
 from armarium_source_model.queries.forwarding import follow
@@ -92,7 +92,7 @@ def test_merging_joins_shapes_and_texts_and_forwards_citations(desk: Any) -> Non
     assert leads_to(desk, left) == [right]
 
 
-def test_merging_lines_that_stand_below_each_other_keeps_the_kept_ones_baseline(desk: Any) -> None:
+def test_merging_lines_below_each_other_keeps_the_keepers_baseline(desk: Any) -> None:
     page = desk.page()
     pass_id = desk.new_pass(page)
     a, b, c = desk.lines(page, pass_id)
@@ -107,7 +107,7 @@ def test_merging_lines_that_stand_below_each_other_keeps_the_kept_ones_baseline(
     assert sorted(merged["absorbed_ids"]) == sorted([b, c])
 
 
-def test_a_region_merged_with_the_line_inside_it_does_not_stand_in_itself(desk: Any) -> None:
+def test_a_region_merged_with_a_line_inside_it_is_not_inside_itself(desk: Any) -> None:
     page = desk.page()
     outer, inner, other = desk.lines(page, desk.new_pass(page))
     desk.run("segment.update", segment_id=inner, expected_version=1, parent_segment_id=outer)
@@ -345,7 +345,7 @@ def test_a_machine_that_carries_does_not_become_the_person(desk: Any, rivals: di
     assert kinds == ["workflow", "agent"]
 
 
-def test_no_reading_goes_across_where_several_are_matched_with_one(desk: Any, rivals: dict[str, Any]) -> None:
+def test_no_reading_is_carried_where_several_lines_match_one(desk: Any, rivals: dict[str, Any]) -> None:
     second = desk.run(
         "segment.match_propose", from_segment_id=rivals["old"][1], to_segment_id=rivals["new"][0]
     )

@@ -1,6 +1,6 @@
-"""The laws of the source model, over random histories: whatever is done and undone in whatever order, they hold.
+"""The laws of the source model hold over random histories, whatever is done and undone in whatever order.
 
-Where a citation leads is held against a model of its own in `test_citations`, and what counts in `test_counting_model`.
+Where a citation leads is compared with a model in `test_citations`, and what counts in `test_counting_model`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from source_model_desk import AGENT, anchor
+from source_model_fixtures import AGENT, anchor
 
 from armarium.api import Conflict, Invalid, NotFound
 from armarium_documents.api import representations
@@ -53,7 +53,7 @@ WHERE h.op = 'I' AND a.undone = 0 AND NOT EXISTS (SELECT 1 FROM content_represen
 AND NOT EXISTS (SELECT 1 FROM content_representation__history d JOIN audit b ON b.seq = d.audit_seq
                 WHERE d.id = h.id AND d.op = 'D' AND d.seq > h.seq AND b.undone = 0 AND b.inverse_of IS NOT NULL)
 """
-"""Readings that a step still in effect made and that are not there, though no undo still in effect took them."""
+"""Readings written by a step still in effect that have no row, although no undo in effect deleted them."""
 
 RIVAL_CHOICES = """
 SELECT segment_id, kind FROM reading_choice WHERE superseded_at IS NULL GROUP BY segment_id, kind HAVING count(*) > 1
@@ -64,8 +64,8 @@ SELECT id, version, deleted_at, json_array({", ".join(EDITABLE)}, deleted_at IS 
 """
 
 
-class History:
-    """One page on which random things happen."""
+class RandomPage:
+    """A page that is changed at random."""
 
     def __init__(self, desk: Any) -> None:
         self.desk = desk
@@ -80,7 +80,7 @@ class History:
     def do(self, what: str, one: int, two: int) -> None:
         segment_id = self.cited[one % len(self.cited)]
         other = self.cited[two % len(self.cited)]
-        # What does not fit is refused in words, and nothing changes.
+        # What is impossible is refused with a sentence and changes nothing.
         with suppress(Conflict, Invalid, NotFound):
             getattr(self, what)(segment_id, other, two)
 
@@ -198,7 +198,7 @@ class History:
         citation = f"{SCHEME}{library.uuid}/{self.page}/{segment_id}"
         found = resolve_location(conn, self.desk.engine, library, LocationRequest(segmentId=citation))
         trail, live = follow(conn, segment_id)
-        # A segment that was drawn and taken back leads to no other, so that no note is needed to say so.
+        # A segment whose creation was undone leads to no other, so it needs no note.
         assert segment_id in standing or segment_id in self.drawn or trail, "a citation leads nowhere"
         assert found["liveSegmentIds"] == live
         assert found["segmentDeleted"] is (not live)
@@ -237,7 +237,7 @@ steps = st.lists(
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_the_laws_hold_whatever_is_done_and_undone(desk: Any, history: list[tuple[str, int, int]]) -> None:
-    page = History(desk)
+    page = RandomPage(desk)
     for what, one, two in history:
         page.do(what, one, two)
         page.check()
@@ -245,7 +245,7 @@ def test_the_laws_hold_whatever_is_done_and_undone(desk: Any, history: list[tupl
 
 def test_the_laws_notice_a_citation_that_leads_nowhere(desk: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(forward, "add_notes", lambda *args, **more: None)
-    page = History(desk)
+    page = RandomPage(desk)
     page.do("split", 0, 1)
     page.do("undo", 0, 0)
     with pytest.raises(AssertionError, match="leads nowhere"):
@@ -257,12 +257,12 @@ def test_the_laws_notice_a_reading_that_an_action_takes_away(desk: Any, monkeypa
 
     def forgetful(ctx: Any, segment: Any, text: str, counting: Any) -> Any:
         made = plain(ctx, segment, text, counting)
-        # The words are joined by now; those of the line that is absorbed go.
+        # The texts are joined already; this deletes the readings of the absorbed line.
         ctx.conn.execute(representations.delete().where(representations.c.segment_id != segment.id))
         return made
 
     monkeypatch.setattr(joins, "write_correction", forgetful)
-    page = History(desk)
+    page = RandomPage(desk)
     page.do("correct", 0, 1)
     page.do("correct", 1, 2)
     page.check()
@@ -274,7 +274,7 @@ def test_the_laws_notice_a_reading_that_an_action_takes_away(desk: Any, monkeypa
 def test_the_laws_notice_two_readings_that_count(desk: Any, monkeypatch: Any) -> None:
     plain = readings.reading_answer
     monkeypatch.setattr(readings, "reading_answer", lambda row, _counting, *more: plain(row, True, *more))
-    page = History(desk)
+    page = RandomPage(desk)
     page.do("correct", 0, 1)
     page.check()
     page.do("correct", 0, 2)
@@ -282,8 +282,8 @@ def test_the_laws_notice_two_readings_that_count(desk: Any, monkeypatch: Any) ->
         page.check()
 
 
-def test_the_laws_notice_choices_that_stand_side_by_side(desk: Any, monkeypatch: Any) -> None:
-    page = History(desk)
+def test_the_laws_notice_two_choices_in_effect(desk: Any, monkeypatch: Any) -> None:
+    page = RandomPage(desk)
     for number in (1, 2):
         page.do("machine", 0, number)
     page.do("choose", 0, 0)
@@ -297,12 +297,12 @@ def test_the_laws_notice_choices_that_stand_side_by_side(desk: Any, monkeypatch:
 @pytest.mark.parametrize(
     ("statement", "rule"), [("_CHOSEN_OF_SEGMENTS", "one line and many"), ("_OF_PASS", "the page counts")]
 )
-def test_the_laws_notice_ways_of_counting_that_part(
+def test_the_laws_notice_statements_that_count_differently(
     desk: Any, monkeypatch: Any, statement: str, rule: str
 ) -> None:
-    """The reading that counts is worked out for a line, for lines and for a pass: one rule, three statements."""
+    """Which reading counts is computed for a line, for several lines and for a pass: one rule, three statements."""
     monkeypatch.setattr(readings, statement, f"{getattr(readings, statement)} AND 0")
-    page = History(desk)
+    page = RandomPage(desk)
     page.do("machine", 0, 1)
     page.do("machine", 0, 2)
     page.do("choose", 0, 0)
@@ -318,7 +318,7 @@ def test_the_laws_notice_versions_that_do_not_grow(desk: Any, monkeypatch: Any, 
         plain(ctx, row, changes)
         ctx.conn.exec_driver_sql("UPDATE segment SET version = version - ? WHERE id = ?", (step, row.id))
 
-    page = History(desk)
+    page = RandomPage(desk)
     page.do("move", 0, 1)
     page.check()
     monkeypatch.setattr(segments, "write_version", sleepy)

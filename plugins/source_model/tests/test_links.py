@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from source_model_desk import PERSON, Desk
+from source_model_fixtures import PERSON, Desk
 
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError
 from armarium_source_model.queries.links import links_of, naming
@@ -50,7 +50,7 @@ def test_an_alias_and_its_key_are_one_link(desk: Any, ends: Any) -> None:
     link(desk, other, one, "cites")
 
 
-def test_a_link_the_same_both_ways_stands_once(desk: Any, ends: Any) -> None:
+def test_a_symmetric_link_exists_once(desk: Any, ends: Any) -> None:
     one, other, _ = ends
     made = desk.run("link.create", from_id=one, to_id=other, link_type="same_as")
     assert made["result"]["directed"] is False
@@ -221,13 +221,13 @@ def test_the_links_of_nothing_are_not_found(client: Any, desk: Any, ends: Any) -
 
 @pytest.fixture
 def with_canvas(make_engine: Any, tmp_path: Any) -> Any:
-    """A desk of an engine with every family."""
+    """A project of an engine with every family."""
     engine = make_engine(state="whole")
     engine.run(None, "library.create", {"path": str(tmp_path / "Whole.library")}, PERSON)
     return Desk(engine, engine.libraries.get(tmp_path / "Whole.library"))
 
 
-def test_what_lies_on_a_canvas_is_an_end(with_canvas: Any) -> None:
+def test_an_item_on_a_canvas_can_be_an_end(with_canvas: Any) -> None:
     desk = with_canvas
     page = desk.page()
     folder = desk.run("document.create", name="Box", doc_type="folder")["id"]
@@ -240,7 +240,7 @@ def test_what_lies_on_a_canvas_is_an_end(with_canvas: Any) -> None:
     assert refusal.code == "canvas_item_not_found"
 
 
-def test_every_alias_leads_to_a_type_and_labels_are_told_apart() -> None:
+def test_every_alias_leads_to_a_type_and_labels_differ() -> None:
     assert all(key in LINK_TYPES for key in ALIASES.values())
     assert all(
         one.is_directed == (one.key not in ("same_as", "related_to", "free")) for one in LINK_TYPES.values()

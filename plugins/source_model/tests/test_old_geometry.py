@@ -1,11 +1,11 @@
-"""Old geometry: boxes of an artifact listed as segments, refused on every write, and converted for good."""
+"""Old geometry: boxes of an artifact are listed as segments, cannot be written to, and can be converted for good."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, RUN, anchor
+from source_model_fixtures import AGENT, RUN, anchor
 
 from armarium.api import Conflict
 from armarium_documents.api import artifacts
@@ -36,7 +36,7 @@ BOXES = [
 
 @pytest.fixture
 def old(desk: Any) -> dict[str, str]:
-    """A page with an artifact of a reader that holds four boxes, one of them off the page."""
+    """A page with a reader's artifact of four boxes, one of them off the page."""
     page = desk.page()
 
     def write(ctx: Any) -> None:

@@ -1,4 +1,4 @@
-"""The order of a page: generated layouts whose true order is known, and the properties every order has."""
+"""The derived order of a page: generated layouts with a known order, and the properties of every order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PITCH = 0.028
 
 
 def turn_shape(shape: Shape, direction: str) -> Shape:
-    """A shape of a left-to-right layout on a square page, as it stands on a page of another direction."""
+    """Return a shape of a left-to-right layout on a square page as it would be on a page of another direction."""
     x, y, w, h = shape.x, shape.y, shape.w, shape.h
     if direction == "rtl":
         x = 1 - x - w
@@ -25,7 +25,7 @@ def turn_shape(shape: Shape, direction: str) -> Shape:
 
 
 def leaning(shapes: list[Shape], slope: float) -> list[Shape]:
-    """The shapes on a page that fell *slope* to the right, as upright boxes around them."""
+    """Return the shapes of a page that drops to the right by *slope*, as upright boxes around them."""
     out = []
     for shape in shapes:
         cx, cy = shape.x + shape.w / 2, shape.y + shape.h / 2
@@ -37,7 +37,7 @@ def leaning(shapes: list[Shape], slope: float) -> list[Shape]:
 
 @st.composite
 def layouts(draw: st.DrawFn) -> tuple[list[Shape], list[str]]:
-    """Loose lines: a title over the page, bands of one to four columns, head and foot furniture, marginalia."""
+    """Generate lines without regions: a title, bands of one to four columns, furniture at head and foot, marginalia."""
     shapes: list[Shape] = []
     wanted: list[str] = []
 
@@ -62,7 +62,7 @@ def layouts(draw: st.DrawFn) -> tuple[list[Shape], list[str]]:
         shift = draw(st.floats(0, 0.3))
         for column in range(columns):
             for row in range(rows):
-                # Neighbouring columns need not share their rows; a paragraph's last line is shorter.
+                # Neighbouring columns need not share their rows; a paragraph's last line may be shorter.
                 full = row < rows - 1 or columns == 1
                 share = 1.0 if full else draw(st.floats(0.5, 1.0))
                 line(
@@ -91,7 +91,7 @@ def test_columns_margins_and_furniture_in_every_direction(
     shapes, wanted = layout
     shapes = [turn_shape(shape, direction) for shape in shapes]
     if direction == "ttb":
-        # Head and foot of a vertical page are still its top and bottom: they are left out of this comparison.
+        # The head and foot of a vertical page are still its top and bottom, so this comparison leaves them out.
         furniture = {shape.id for shape in shapes if shape.is_furniture}
         shapes = [shape for shape in shapes if not shape.is_furniture]
         wanted = [name for name in wanted if name not in furniture]
@@ -101,7 +101,7 @@ def test_columns_margins_and_furniture_in_every_direction(
 
 @settings(max_examples=60, deadline=None)
 @given(layouts(), st.floats(-0.02, 0.02))
-def test_a_page_that_leans_is_read_as_if_it_stood_straight(
+def test_a_leaning_page_is_read_as_if_it_were_straight(
     layout: tuple[list[Shape], list[str]], slope: float
 ) -> None:
     shapes, wanted = layout
@@ -158,7 +158,7 @@ def test_an_unknown_parent_counts_as_none() -> None:
     assert reading_sequence(shapes) == ["a", "b"]
 
 
-def test_lines_stand_inside_their_regions_and_words_inside_their_lines() -> None:
+def test_lines_are_nested_in_regions_and_words_in_lines() -> None:
     shapes = [
         Shape("right", "region", 0.55, 0.1, 0.4, 0.8),
         Shape("left", "region", 0.05, 0.1, 0.4, 0.8),
@@ -232,7 +232,7 @@ def test_a_heading_that_overlaps_a_column_box_is_still_read_first() -> None:
     ],
 )
 def test_footnotes_come_before_marginalia_and_after_the_text(note: str, margin: str) -> None:
-    """Whatever word goes before theirs in the kind that a file's format gives (formats: `split_kind`)."""
+    """A file's format may put another word before theirs (see `split_kind` of the formats)."""
     shapes = [
         Shape("note", "region", 0.2, 0.1, 0.7, 0.05, role=note),
         Shape("margin", "region", 0.02, 0.1, 0.1, 0.3, role=margin),
@@ -249,12 +249,12 @@ def test_mongolian_columns_follow_each_other_from_left_to_right() -> None:
 
 
 @pytest.mark.parametrize(("height", "found"), [(0.5, "ttb"), (0.02, None)])
-def test_tall_lines_tell_that_a_page_is_vertical(height: float, found: str | None) -> None:
+def test_tall_lines_show_that_a_page_is_vertical(height: float, found: str | None) -> None:
     lines = [Shape(str(n), "line", 0.1 * n, 0.1, 0.05, height) for n in range(5)]
     assert line_shape_direction(lines) == found
 
 
-def test_few_or_steep_baselines_tell_no_slope() -> None:
+def test_few_or_steep_baselines_give_no_slope() -> None:
     assert page_slope([[[0, 0], [1, 0.01]]]) == 0
     assert page_slope([[[0, 0], [0.1, 1]]] * 5) == 0
     assert page_slope([[[0, 0], [1, 0.01]]] * 5) == pytest.approx(0.01)
@@ -268,7 +268,7 @@ def test_thousands_of_overlapping_boxes_are_ordered_too() -> None:
     assert sorted(reading_sequence(boxes)) == sorted(box.id for box in boxes)
 
 
-def test_a_gloss_beside_the_block_is_read_after_it_though_nobody_calls_it_one() -> None:
+def test_an_unmarked_gloss_beside_the_block_is_read_after_it() -> None:
     block = [Shape(f"b{n}", "line", 0.3, 0.1 + n * 0.04, 0.6, 0.03) for n in range(8)]
     gloss = [Shape("g0", "line", 0.08, 0.15, 0.1, 0.02), Shape("g1", "line", 0.08, 0.175, 0.1, 0.02)]
     assert reading_sequence(gloss + block)[-2:] == ["g0", "g1"]
@@ -305,7 +305,7 @@ tangles = st.lists(
 def test_the_order_depends_on_the_shapes_and_not_on_how_they_are_listed(
     shapes: list[Shape], direction: str | None, chance: random.Random
 ) -> None:
-    """Boxes that coincide, rules that run in a circle, votes that tie: the same page is always read the same way."""
+    """The same page is always read the same way, also where boxes coincide, rules contradict in a circle or votes tie."""
     once = reading_sequence(shapes, direction=direction, aspect=0.7, slope=0.01)
     assert sorted(once) == sorted(shape.id for shape in shapes)
     listed = list(shapes)
@@ -314,6 +314,6 @@ def test_the_order_depends_on_the_shapes_and_not_on_how_they_are_listed(
 
 
 def test_lines_of_one_length_in_many_columns_have_no_glosses_among_them() -> None:
-    """However far out a column stands: a page of a hundred columns once began with its eighth."""
+    """However far out a column is: the order of a page of a hundred columns once began with its eighth."""
     page = [Shape(f"{n:04}", "line", (n // 20) / 101, (n % 20) / 21, 0.006, 0.004) for n in range(2000)]
     assert reading_sequence(page[::-1], aspect=4.0) == [shape.id for shape in page]

@@ -1,4 +1,4 @@
-"""The derived order against what people wrote down as the order of real pages (PAGE files of the shared data)."""
+"""The derived order compared with the order that people stated for real pages (PAGE files of the shared data)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ EXACT = [
     "rtl/arabic-rasam/BULAC_MS_ARA_417_0010.xml",
     "",
 ][1:-1]
-"""Pages whose written order is the derived one, region for region and line for line. Elsewhere in the shared data the
-file lists lines or margins in the order they were drawn in, or says itself that it reorders the page for a test."""
+"""Pages whose stated order is the derived one, region for region and line for line. In the other files of the shared
+data the order is that in which lines or margins were drawn, or the file itself says that it reorders the page for a
+test.
+"""
 
 VERTICAL = [
     "vertical/chinese-bulac/BULAC_BIULO_CHI_1087_1_0091.xml",
@@ -54,7 +56,7 @@ VERTICAL = [
     "vertical/chinese-bulac/BULAC_BIULO_CHI_1938_1_0020.xml",
     "vertical/chinese-bulac/FR674821001_001_FP1240001-1_0054.xml",
 ]
-"""Here the regions are listed margins first, but the lines of every region are in reading order."""
+"""In these the regions are listed margins first, but the lines of each region are in reading order."""
 
 
 OTHERWISE = {
@@ -64,7 +66,7 @@ OTHERWISE = {
     "page-pairs/dinglehopper-119/00000119.gt.page.xml": "the last line of each paragraph is listed second",
     "page-pairs/dinglehopper-119/00000119.ocr.page.xml": "the last line of each paragraph is listed second",
 }
-"""Pages that state their order and are derived otherwise, with what the file says of them."""
+"""Pages whose stated order is not the derived one, with what the file says of them."""
 
 
 class Page(NamedTuple):
@@ -72,7 +74,7 @@ class Page(NamedTuple):
     baselines: list[list[tuple[float, float]]]
     texts: dict[str, str]
     written: list[list[str]]
-    """Runs of region ids in the order the file states, else one run in the file's own."""
+    """Runs of region ids in the stated order, or one run in the file's own order."""
     place: dict[str, int]
     aspect: float
 
@@ -82,7 +84,7 @@ def name_of(element: Any) -> str:
 
 
 def load(path: Path) -> Page:
-    """The regions and lines of a PAGE file, as little of it as an order needs."""
+    """Read the regions and lines of a PAGE file, as far as an order needs them."""
     etree = pytest.importorskip("lxml.etree")
     root = etree.parse(
         str(path), etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
@@ -135,7 +137,7 @@ def load(path: Path) -> Page:
 
 
 def runs(group: Any) -> list[list[str]]:
-    """The regions in the order a ReadingOrder states: what an UnorderedGroup holds are runs of their own."""
+    """Return the regions as a ReadingOrder states them: the members of an UnorderedGroup are runs of their own."""
     ordered = name_of(group).startswith("OrderedGroup")
     inside = [e for e in group if name_of(e).startswith(("RegionRef", "OrderedGroup", "UnorderedGroup"))]
     if ordered:
@@ -193,8 +195,8 @@ def is_exact(page: Page) -> bool:
     return all([one for one in sequence if one in set(run)] == run for run in page.written)
 
 
-def test_how_many_stated_orders_are_derived_exactly_is_what_the_readme_says() -> None:
-    """Every PAGE file of the shared data that has a ReadingOrder over regions that can be drawn."""
+def test_the_readme_gives_the_number_of_stated_orders_that_are_derived_exactly() -> None:
+    """Counted over every PAGE file of the shared data with a ReadingOrder of regions that have a shape."""
     if not DATA.is_dir():
         pytest.skip("the real pages are not here: set ARMARIUM_SHARED_DATA to their folder")
     found: dict[str, bool] = {}
@@ -205,7 +207,7 @@ def test_how_many_stated_orders_are_derived_exactly_is_what_the_readme_says() ->
         try:
             page = load(path)
         except (ValueError, TypeError, ZeroDivisionError):
-            # Files whose page has no size, kept as bad examples.
+            # Files kept as bad examples, whose page has no size.
             continue
         found[str(path.relative_to(DATA))] = is_exact(page)
     assert {name for name, exact in found.items() if not exact} == set(OTHERWISE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from source_model_desk import anchor
+from source_model_fixtures import anchor
 
 from armarium.api import Conflict, Invalid, NotFound, ServiceError
 from armarium_source_model.queries.orders import flows_onto, list_entries, list_neighbours, list_orders, walk
@@ -25,7 +25,7 @@ def page(desk: Any) -> str:
 
 
 @pytest.fixture
-def taken(desk: Any, page: str) -> Any:
+def machine_pass(desk: Any, page: str) -> Any:
     """Three read lines of a machine."""
     return desk.machine_lines(page, ["one", "two", "three"])
 
@@ -83,9 +83,9 @@ def test_an_order_can_be_filled_with_that_of_the_boxes(desk: Any, page: str) -> 
     assert [e["segment_id"] for e in inner] == lines[:2]
 
 
-def test_segments_are_placed_moved_and_taken_out(desk: Any, page: str, taken: Any) -> None:
-    one, two, three = taken["segment_ids"]
-    order_id = order_of(desk, page, taken["pass_id"])
+def test_segments_are_placed_moved_and_taken_out(desk: Any, page: str, machine_pass: Any) -> None:
+    one, two, three = machine_pass["segment_ids"]
+    order_id = order_of(desk, page, machine_pass["pass_id"])
     first = place(desk, order_id, two)
     place(desk, order_id, three, at_end=True)
     place(desk, order_id, one, after_entry_id=first["id"])
@@ -130,9 +130,9 @@ def test_places_run_out_of_room_until_the_order_is_renumbered(desk: Any, page: s
     assert sequence(desk, order_id) == wanted
 
 
-def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, taken: Any) -> None:
-    one, two, _ = taken["segment_ids"]
-    order_id = order_of(desk, page, taken["pass_id"])
+def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, machine_pass: Any) -> None:
+    one, two, _ = machine_pass["segment_ids"]
+    order_id = order_of(desk, page, machine_pass["pass_id"])
     entry = place(desk, order_id, one)
     go = "reading_order.place"
     refusal = expect_refusal(Conflict, desk, go, order_id=order_id, segment_id=one)
@@ -154,7 +154,7 @@ def test_an_order_refuses_what_does_not_fit(desk: Any, page: str, taken: Any) ->
         Invalid, desk, go, order_id=order_id, segment_id=two, after_entry_id=entry["id"], at_end=True
     )
     child = place(desk, order_id, two, parent_entry_id=entry["id"])
-    three = taken["segment_ids"][2]
+    three = machine_pass["segment_ids"][2]
     refusal = expect_refusal(
         Invalid, desk, go, order_id=order_id, segment_id=three, after_entry_id=child["id"]
     )
@@ -208,9 +208,9 @@ def test_many_segments_are_put_in_at_once_and_taken_out_by_one_undo(desk: Any, p
     assert digests(desk) == after
 
 
-def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, taken: Any) -> None:
-    one, two, three = taken["segment_ids"]
-    order_id = order_of(desk, page, taken["pass_id"])
+def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, machine_pass: Any) -> None:
+    one, two, three = machine_pass["segment_ids"]
+    order_id = order_of(desk, page, machine_pass["pass_id"])
     entry = place(desk, order_id, one)
 
     def fill(kind: type[ServiceError], *places: Any, order_id: str = order_id) -> ServiceError:
@@ -225,7 +225,7 @@ def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, taken: An
     refusal = fill(NotFound, two, {"segment_id": three, "parent_segment_id": "nowhere"})
     assert refusal.code == "parent_not_in_order"
     assert "name it earlier in the list" in refusal.detail
-    # What a segment stands inside comes before it, so that nothing can stand inside itself.
+    # An enclosing entry must precede the nested one in the list, so nothing can be nested in itself.
     refusal = fill(NotFound, {"segment_id": two, "parent_segment_id": three}, three)
     assert refusal.fields["id"] == three
     fill(NotFound, {"segment_id": two, "parent_segment_id": two})
@@ -238,10 +238,10 @@ def test_what_is_put_in_at_once_is_refused_whole(desk: Any, page: str, taken: An
     assert fill(Conflict, two, foreign).code == "other_pass"
     desk.run("segment.delete", segment_ids=[three], expected_versions=[1])
     assert fill(Conflict, two, three).code == "segment_deleted"
-    gone = order_of(desk, page, taken["pass_id"])
+    gone = order_of(desk, page, machine_pass["pass_id"])
     desk.run("reading_order.withdraw", order_id=gone)
     assert fill(Conflict, two, order_id=gone).code == "order_deleted"
-    flow = order_of(desk, page, taken["pass_id"], kind="flow")
+    flow = order_of(desk, page, machine_pass["pass_id"], kind="flow")
     assert desk.run("reading_order.fill", order_id=flow, segments=[{"segment_id": foreign}])["count"] == 1
 
 
@@ -255,15 +255,15 @@ def test_an_order_is_made_over_a_pass_of_its_own_page(desk: Any, page: str) -> N
 
 
 def test_a_withdrawn_order_is_refused_until_it_is_restored(
-    client: Any, desk: Any, page: str, taken: Any
+    client: Any, desk: Any, page: str, machine_pass: Any
 ) -> None:
-    order_id = order_of(desk, page, taken["pass_id"], seed_from_pass=True)
+    order_id = order_of(desk, page, machine_pass["pass_id"], seed_from_pass=True)
     assert client.delete(f"/api/reading-orders/{order_id}").json()["deleted_at"]
     base = f"/api/reading-orders/{order_id}"
-    body = {"segment_id": taken["segment_ids"][0], "at_end": True}
+    body = {"segment_id": machine_pass["segment_ids"][0], "at_end": True}
     for answer in (
         client.get(f"{base}/entries"),
-        client.get(f"{base}/neighbours", params={"segment_id": taken["segment_ids"][0]}),
+        client.get(f"{base}/neighbours", params={"segment_id": machine_pass["segment_ids"][0]}),
         client.post(f"{base}/place", json=body),
         client.post(f"{base}/renumber"),
         client.delete(base),
@@ -277,9 +277,9 @@ def test_a_withdrawn_order_is_refused_until_it_is_restored(
     assert client.post(f"{base}/restore").status_code == 409
 
 
-def test_the_order_as_written_is_listed_first(client: Any, desk: Any, page: str, taken: Any) -> None:
-    order_of(desk, page, taken["pass_id"], name="a", kind="commentary")
-    order_of(desk, page, taken["pass_id"], name="b", kind="as-written")
+def test_the_order_as_written_is_listed_first(client: Any, desk: Any, page: str, machine_pass: Any) -> None:
+    order_of(desk, page, machine_pass["pass_id"], name="a", kind="commentary")
+    order_of(desk, page, machine_pass["pass_id"], name="b", kind="as-written")
     listed = client.get(f"/api/reading-orders/document/{page}").json()["items"]
     assert [one["name"] for one in listed] == ["b", "a"]
     assert client.get("/api/reading-orders/document/nowhere").status_code == 404
@@ -316,17 +316,17 @@ def test_neighbours_cross_the_borders_of_regions(client: Any, desk: Any, page: s
     assert client.get("/api/reading-orders/nowhere/entries").status_code == 404
 
 
-def test_the_text_follows_a_named_order_and_says_what_it_lacks(
-    client: Any, desk: Any, page: str, taken: Any
+def test_the_text_follows_a_named_order_and_lists_what_it_omits(
+    client: Any, desk: Any, page: str, machine_pass: Any
 ) -> None:
-    one, two, three = taken["segment_ids"]
+    one, two, three = machine_pass["segment_ids"]
     other = desk.machine_lines(page, ["four"], "m2")
-    order_id = order_of(desk, page, taken["pass_id"], kind="flow")
+    order_id = order_of(desk, page, machine_pass["pass_id"], kind="flow")
     for segment_id in (three, one, two, other["segment_ids"][0]):
         place(desk, order_id, segment_id, at_end=True)
     desk.run("segment.delete", segment_ids=[one], expected_versions=[1])
     desk.run("segment.update", segment_id=two, expected_version=1, is_furniture=True)
-    query = {"order": order_id, "pass_id": taken["pass_id"]}
+    query = {"order": order_id, "pass_id": machine_pass["pass_id"]}
     found = client.get(f"/api/segments/document/{page}/text", params=query).json()
     assert (found["text"], found["order_id"]) == ("three", order_id)
     assert {(gap["segment_id"], gap["reason"], gap["pass_id"]) for gap in found["omitted"]} == {
@@ -339,10 +339,10 @@ def test_the_text_follows_a_named_order_and_says_what_it_lacks(
 
 
 def test_the_text_refuses_an_order_of_another_pass_and_names_both(
-    client: Any, desk: Any, page: str, taken: Any
+    client: Any, desk: Any, page: str, machine_pass: Any
 ) -> None:
     other = desk.machine_lines(page, ["four"], "m2")
-    order_id = order_of(desk, page, taken["pass_id"])
+    order_id = order_of(desk, page, machine_pass["pass_id"])
     place_of_text = f"/api/segments/document/{page}/text"
     for query in ({"order": order_id}, {"order": order_id, "pass_id": other["pass_id"]}):
         answer = client.get(place_of_text, params=query)
@@ -350,17 +350,17 @@ def test_the_text_refuses_an_order_of_another_pass_and_names_both(
         assert (answer.status_code, body["code"], body["order_pass_id"], body["pass_id"]) == (
             422,
             "order_other_pass",
-            taken["pass_id"],
+            machine_pass["pass_id"],
             other["pass_id"],
         )
-        assert taken["pass_id"] in body["detail"]
+        assert machine_pass["pass_id"] in body["detail"]
         assert other["pass_id"] in body["detail"]
     assert client.get(place_of_text, params={"order": "nowhere"}).status_code == 404
     bare = desk.page()
     assert client.get(f"/api/segments/document/{bare}/text", params={"order": order_id}).status_code == 422
 
 
-def test_an_entry_with_nothing_inside_stands_for_what_its_segment_holds(desk: Any, page: str) -> None:
+def test_an_entry_without_nested_entries_means_the_content_of_its_segment(desk: Any, page: str) -> None:
     from armarium.api import ActionContext
     from armarium_source_model.api import (
         NewPass,
@@ -412,19 +412,19 @@ def test_an_entry_with_nothing_inside_stands_for_what_its_segment_holds(desk: An
         assert page_text(conn, page, pass_id=made["pass"], order_id=alone).text == "third"
 
 
-def test_flows_that_end_on_an_earlier_page_can_go_on_here(client: Any, desk: Any) -> None:
+def test_flows_that_end_on_an_earlier_page_can_be_continued(client: Any, desk: Any) -> None:
     folder = desk.run("document.create", name="Book")["id"]
     pages = [
         desk.run("document.create", name=f"p{n}", doc_type="page", parent_id=folder)["id"] for n in range(4)
     ]
-    taken = [desk.machine_lines(page, ["x"]) for page in pages]
+    machine_pass = [desk.machine_lines(page, ["x"]) for page in pages]
     flows = {}
     for n in (0, 1):
-        flows[n] = order_of(desk, pages[n], taken[n]["pass_id"], kind="flow", name=f"flow {n}")
-        place(desk, flows[n], taken[n]["segment_ids"][0])
-    plain = order_of(desk, pages[1], taken[1]["pass_id"])
-    place(desk, plain, taken[1]["segment_ids"][0])
-    order_of(desk, pages[0], taken[0]["pass_id"], kind="flow", name="empty")
+        flows[n] = order_of(desk, pages[n], machine_pass[n]["pass_id"], kind="flow", name=f"flow {n}")
+        place(desk, flows[n], machine_pass[n]["segment_ids"][0])
+    plain = order_of(desk, pages[1], machine_pass[1]["pass_id"])
+    place(desk, plain, machine_pass[1]["segment_ids"][0])
+    order_of(desk, pages[0], machine_pass[0]["pass_id"], kind="flow", name="empty")
 
     def onto(page: str) -> list[tuple[str, int]]:
         with desk.library.db.read() as conn:
@@ -432,7 +432,7 @@ def test_flows_that_end_on_an_earlier_page_can_go_on_here(client: Any, desk: Any
 
     assert onto(pages[3]) == [(flows[1], 2), (flows[0], 3)]
     assert onto(pages[0]) == []
-    place(desk, flows[0], taken[2]["segment_ids"][0], at_end=True)
+    place(desk, flows[0], machine_pass[2]["segment_ids"][0], at_end=True)
     assert onto(pages[3]) == [(flows[0], 1), (flows[1], 2)]
     assert onto(pages[1]) == []
     desk.run("document.delete", ids=[pages[2]])
@@ -444,12 +444,12 @@ def test_flows_that_end_on_an_earlier_page_can_go_on_here(client: Any, desk: Any
     assert client.get("/api/reading-orders/flows/onto/nowhere").status_code == 404
 
 
-def test_orders_over_http(client: Any, desk: Any, page: str, taken: Any) -> None:
-    body = {"document_id": page, "pass_id": taken["pass_id"], "name": "Mine", "kind": "imposed"}
+def test_orders_over_http(client: Any, desk: Any, page: str, machine_pass: Any) -> None:
+    body = {"document_id": page, "pass_id": machine_pass["pass_id"], "name": "Mine", "kind": "imposed"}
     made = client.post("/api/reading-orders", json=body)
     assert (made.status_code, made.json()["entry_count"]) == (200, 0)
     base = f"/api/reading-orders/{made.json()['id']}"
-    entry = client.post(f"{base}/place", json={"segment_id": taken["segment_ids"][0]}).json()
+    entry = client.post(f"{base}/place", json={"segment_id": machine_pass["segment_ids"][0]}).json()
     assert entry["position"] == 1.0
     assert client.get(f"{base}/entries").json()["items"][0]["id"] == entry["id"]
     assert client.post(f"{base}/renumber").json()["entry_count"] == 1

@@ -1,4 +1,4 @@
-"""The picture of a page shows its lines where they are and its readings beside them, and no text can break it."""
+"""The picture of a page shows its lines in place and its readings beside them, and no text can break it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def page() -> SamplePage:
     return sample_pages(count=3, scale=0.4)[2]
 
 
-def test_the_page_stands_left_and_its_readings_right(page: SamplePage) -> None:
+def test_the_page_is_on_the_left_and_its_readings_on_the_right(page: SamplePage) -> None:
     drawn = draw_page(page.picture, drawn_lines(page), max_size=800)
     assert drawn.height == 800
     assert drawn.width > 1.5 * 800 * page.width / page.height
@@ -143,8 +143,8 @@ def pixels_of(picture: Image.Image, colour: tuple[int, int, int]) -> int:
 
 
 @pytest.mark.parametrize(("way", "first"), [("ttb", "right"), ("ttb-lr", "left")])
-def test_readings_of_lines_that_run_downward_stand_in_columns(way: str, first: str) -> None:
-    """The first column stands at its own side of the panel, and is higher than wide; so is its ink."""
+def test_readings_of_vertical_lines_are_drawn_in_columns(way: str, first: str) -> None:
+    """The first column is at its own side of the panel and is taller than wide, and so is its ink."""
     texts = ["ᠮᠣᠩᠭᠣᠯ ᠪᠢᠴᠢᠭ", ""] if way == "ttb-lr" else ["春眠不覺曉", ""]
     lines = [
         DrawnLine(n + 1, None, None, (0.1 + n / 3, 0.1, 0.1, 0.8), text, downward=way)  # type: ignore[arg-type]

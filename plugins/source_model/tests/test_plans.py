@@ -1,4 +1,6 @@
-"""No route of the family reads a table from end to end: each statement has an index, so that none grows with the project."""
+"""No route of the family scans a whole table: each statement uses an index, so that none slows down as the project
+grows.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
-from source_model_desk import RUN, Desk, anchor
+from source_model_fixtures import RUN, Desk, anchor
 
 from armarium.api import Engine, Library, raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
@@ -17,15 +19,17 @@ from armarium_source_model.plugin import armarium_plugin
 from armarium_source_model.queries.links import naming
 
 FEW = {"audit_current", "library_setting", "reading_kind", "sqlite_master", "source_model_page_due"}
-"""What holds a few rows in any project, or of which one row is asked for."""
+"""Tables with few rows in any project, or of which one row is read."""
 OF_ALL_PAGES = "INSERT OR IGNORE INTO source_model_page_due SELECT DISTINCT document_id FROM segment_pass"
-"""A setting of the project changes what is read on every page: each is put down for the job that looks again."""
+"""Concerns all pages: a setting of the project changes how every page is read, so each is noted for the job that
+updates it.
+"""
 FROM_ITS_END = re.compile(r"ORDER BY seq DESC LIMIT 1\b")
-"""The last row of a history or of the audit log is the last of its tree; SQLite calls this a scan as well."""
+"""Reads the last row of a history or of the audit log from the end of its index; SQLite calls this a scan as well."""
 
 
-class Listening:
-    """Every statement that the connections of an engine run, while it listens."""
+class StatementLog:
+    """Every statement that the connections of an engine run while it is on."""
 
     def __init__(self) -> None:
         self.statements: dict[str, str] = {}
@@ -45,9 +49,9 @@ class Listening:
 
 
 @pytest.fixture
-def listening(monkeypatch: Any) -> Listening:
-    """Hears every connection that is made from now on."""
-    found = Listening()
+def statement_log(monkeypatch: Any) -> StatementLog:
+    """Records the statements of every connection opened from now on."""
+    found = StatementLog()
     plain: Callable[..., sqlite3.Connection] = sqlite3.connect
 
     def connect(*args: Any, **named: Any) -> sqlite3.Connection:
@@ -60,17 +64,17 @@ def listening(monkeypatch: Any) -> Listening:
 
 
 @pytest.fixture
-def engine(listening: Listening, make_engine: Callable[..., Engine]) -> Engine:
+def engine(statement_log: StatementLog, make_engine: Callable[..., Engine]) -> Engine:
     return make_engine(plugins=[documents_plugin(), armarium_plugin()])
 
 
-def read_whole(conn: sqlite3.Connection, statement: str) -> list[str]:
-    """The tables that a statement reads from end to end, as SQLite plans it."""
+def scanned_tables(conn: sqlite3.Connection, statement: str) -> list[str]:
+    """Return the tables that a statement scans completely, according to SQLite's plan."""
     if not statement.lstrip().upper().startswith(("SELECT", "WITH", "UPDATE", "DELETE", "INSERT")):
         return []
     there = {row[0] for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     names = {name: name for name in there}
-    # A plan names a table by its alias; what is none of a table's is a subquery, whose own tables have lines of their own.
+    # A plan names a table by its alias; a name that is no table is a subquery, whose tables have lines of their own.
     names |= {
         alias: name
         for name, alias in re.findall(
@@ -81,9 +85,9 @@ def read_whole(conn: sqlite3.Connection, statement: str) -> list[str]:
     try:
         plan = conn.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
     except sqlite3.Error:
-        # Of a table that was there only for a moment.
+        # The statement was for a temporary table that no longer exists.
         return []
-    # An index of a part of a table is read whole where that part is what is asked for.
+    # A partial index is scanned completely where its whole part is wanted.
     part = [
         row[0]
         for row in conn.execute(
@@ -98,39 +102,39 @@ def read_whole(conn: sqlite3.Connection, statement: str) -> list[str]:
     return [names[one] for one in scanned if one in names and names[one] not in FEW]
 
 
-def test_what_reads_a_table_from_end_to_end_is_noticed(listening: Listening, desk: Desk) -> None:
+def test_what_reads_a_table_from_end_to_end_is_noticed(statement_log: StatementLog, desk: Desk) -> None:
     with closing(sqlite3.connect(desk.library.db.path)) as conn:
-        assert read_whole(conn, "SELECT * FROM segment s WHERE s.kind_raw = 'x'") == ["segment"]
-        assert read_whole(conn, "SELECT * FROM link WHERE note = 'x'") == ["link"]
-        assert read_whole(conn, "SELECT * FROM reading_order o WHERE o.kind = 'x'") == ["reading_order"]
-        assert read_whole(conn, "SELECT * FROM reading_order o WHERE o.kind = 'flow'") == []
-        assert read_whole(conn, "SELECT * FROM segment s WHERE s.id = 'x'") == []
-        assert read_whole(conn, "SELECT * FROM (SELECT 1 AS one UNION SELECT 2) s") == []
-    with desk.library.db.read() as conn, listening.to("naming"):
+        assert scanned_tables(conn, "SELECT * FROM segment s WHERE s.kind_raw = 'x'") == ["segment"]
+        assert scanned_tables(conn, "SELECT * FROM link WHERE note = 'x'") == ["link"]
+        assert scanned_tables(conn, "SELECT * FROM reading_order o WHERE o.kind = 'x'") == ["reading_order"]
+        assert scanned_tables(conn, "SELECT * FROM reading_order o WHERE o.kind = 'flow'") == []
+        assert scanned_tables(conn, "SELECT * FROM segment s WHERE s.id = 'x'") == []
+        assert scanned_tables(conn, "SELECT * FROM (SELECT 1 AS one UNION SELECT 2) s") == []
+    with desk.library.db.read() as conn, statement_log.to("naming"):
         naming(conn, desk.engine)
         raw_of(conn).execute("SELECT 1 FROM link WHERE note = 'x'")
-    assert "SELECT 1 FROM link WHERE note = 'x'" in listening.statements
+    assert "SELECT 1 FROM link WHERE note = 'x'" in statement_log.statements
 
 
 def test_no_route_reads_a_table_from_end_to_end(
-    listening: Listening, desk: Desk, library: Library, client: Any
+    statement_log: StatementLog, desk: Desk, library: Library, client: Any
 ) -> None:
-    walked = walk(listening, desk, client)
+    walked = ask_every_route(statement_log, desk, client)
     with closing(sqlite3.connect(library.db.path)) as conn:
         whole = {
             f"{what}: {' '.join(statement.split())[:300]}": tables
-            for statement, what in listening.statements.items()
+            for statement, what in statement_log.statements.items()
             if FROM_ITS_END.search(statement) is None
             and statement.strip() != OF_ALL_PAGES
-            and (tables := read_whole(conn, statement))
+            and (tables := scanned_tables(conn, statement))
         }
     assert walked > 50
-    assert len(listening.statements) > 200
+    assert len(statement_log.statements) > 200
     assert whole == {}
 
 
-def walk(listening: Listening, desk: Desk, client: Any) -> int:
-    """Ask each route of the family once, and take steps back; how many requests that were."""
+def ask_every_route(statement_log: StatementLog, desk: Desk, client: Any) -> int:
+    """Send a request to each route of the family, and undo steps; return the number of requests."""
     folder = desk.run("document.create", name="Folder", doc_type="folder")["id"]
     before, page = (
         desk.run("document.create", name=name, doc_type="page", parent_id=folder)["id"] for name in "ab"
@@ -151,14 +155,14 @@ def walk(listening: Listening, desk: Desk, client: Any) -> int:
     def ask(method: str, path: str, body: Any = None, status: int = 200, **query: Any) -> Any:
         nonlocal asked
         asked += 1
-        with listening.to(f"{method} {re.sub('[0-9a-f]{32}', '…', path)}"):
+        with statement_log.to(f"{method} {re.sub('[0-9a-f]{32}', '…', path)}"):
             answer = client.request(method, path, json=body, params=query or None)
         assert answer.status_code == status, (method, path, answer.text)
         return answer.json()
 
     def undo(*written: dict[str, Any]) -> None:
         for one in written:
-            with listening.to(f"undo of {sorted(one)}"):
+            with statement_log.to(f"undo of {sorted(one)}"):
                 desk.undo(one["audit_id"])
 
     own, orders, links = "/api/segments", "/api/reading-orders", "/api/links"
@@ -235,7 +239,7 @@ def walk(listening: Listening, desk: Desk, client: Any) -> int:
     ask("POST", f"{links}/{made}/restore")
     ask("DELETE", f"{own}/passes/{hand}")
     ask("POST", f"{own}/passes/{hand}/restore")
-    with listening.to("reading.take"):
+    with statement_log.to("reading.take"):
         desk.as_(RUN).run(
             "reading.take",
             document_id=page,
@@ -243,6 +247,6 @@ def walk(listening: Listening, desk: Desk, client: Any) -> int:
             provider="reader",
             readings=[{"segment_id": lines[10], "text": "seen"}],
         )
-    with listening.to("segment.convert_page"), pytest.raises(Exception, match="nothing to convert"):
+    with statement_log.to("segment.convert_page"), pytest.raises(Exception, match="nothing to convert"):
         desk.run("segment.convert_page", document_id=page)
     return asked

@@ -1,11 +1,11 @@
-"""The routes of the source model over HTTP: shapes of answers, statuses, headers."""
+"""The routes of the source model over HTTP: the form of answers, statuses, headers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON, anchor
+from source_model_fixtures import AGENT, PERSON, anchor
 
 from armarium_source_model.schemas.readings import PageText, ReadingList
 from armarium_source_model.schemas.segments import SegmentListResponse, SegmentVersionList, SegmentView
@@ -17,25 +17,25 @@ def page(desk: Any) -> str:
 
 
 @pytest.fixture
-def taken(desk: Any, page: str) -> dict[str, Any]:
+def machine_pass(desk: Any, page: str) -> dict[str, Any]:
     """A machine's pass of three lines, two of them read."""
     found: dict[str, Any] = desk.machine_lines(page, ["one", "two", None])
     return found
 
 
 def test_the_list_of_a_page_is_what_it_declares(
-    client: Any, desk: Any, page: str, taken: dict[str, Any]
+    client: Any, desk: Any, page: str, machine_pass: dict[str, Any]
 ) -> None:
     answer = client.get(f"/api/segments/document/{page}")
     assert answer.status_code == 200
     listed = SegmentListResponse.model_validate(answer.json())
-    assert [one.id for one in listed.segments] == taken["segment_ids"]
+    assert [one.id for one in listed.segments] == machine_pass["segment_ids"]
     assert [one.text for one in listed.segments] == ["one", "two", None]
     (one,) = listed.passes
     assert (one.working, one.working_basis, one.segment_count) == (True, "newest-machine-unchosen", 3)
 
 
-def test_the_list_can_be_narrowed(client: Any, desk: Any, page: str, taken: dict[str, Any]) -> None:
+def test_the_list_can_be_narrowed(client: Any, desk: Any, page: str, machine_pass: dict[str, Any]) -> None:
     other = desk.new_pass(page)
     region = desk.run(
         "segment.create",
@@ -50,11 +50,11 @@ def test_the_list_can_be_narrowed(client: Any, desk: Any, page: str, taken: dict
         assert answer.status_code == 200, answer.text
         return [one["id"] for one in answer.json()["segments"]]
 
-    assert ids() == [*taken["segment_ids"], region]
+    assert ids() == [*machine_pass["segment_ids"], region]
     assert ids(pass_id=other) == [region]
     assert ids(kind="region") == [region]
     assert ids(area="0.6,0.6,0.1,0.1") == [region]
-    assert ids(area="0.0,0.0,1.0,0.1") == taken["segment_ids"][:1]
+    assert ids(area="0.0,0.0,1.0,0.1") == machine_pass["segment_ids"][:1]
     assert ids(artifact_id="none") == []
 
 
@@ -158,8 +158,8 @@ def test_an_unknown_segment_is_not_found(client: Any, path: str) -> None:
     assert client.get(f"/api/segments/nowhere{path}").status_code == 404
 
 
-def test_readings_over_http(client: Any, desk: Any, page: str, taken: dict[str, Any]) -> None:
-    place = f"/api/segments/{taken['segment_ids'][0]}"
+def test_readings_over_http(client: Any, desk: Any, page: str, machine_pass: dict[str, Any]) -> None:
+    place = f"/api/segments/{machine_pass['segment_ids'][0]}"
     listed = ReadingList.model_validate(client.get(f"{place}/readings").json())
     machine = listed.items[0].id
     made = client.post(f"{place}/correct", json={"text": "One", "expected_counting_id": machine})
@@ -181,36 +181,42 @@ def test_readings_over_http(client: Any, desk: Any, page: str, taken: dict[str, 
     )
 
 
-def test_a_run_may_not_choose(desk: Any, taken: dict[str, Any]) -> None:
+def test_a_run_may_not_choose(desk: Any, machine_pass: dict[str, Any]) -> None:
     from armarium.api import Forbidden
 
     with pytest.raises(Forbidden):
-        desk.as_(AGENT).run("reading.choose", segment_id=taken["segment_ids"][0], representation_id=None)
-    desk.as_(PERSON).run("reading.choose", segment_id=taken["segment_ids"][0], representation_id=None)
+        desk.as_(AGENT).run(
+            "reading.choose", segment_id=machine_pass["segment_ids"][0], representation_id=None
+        )
+    desk.as_(PERSON).run("reading.choose", segment_id=machine_pass["segment_ids"][0], representation_id=None)
 
 
-def test_the_text_over_http(client: Any, page: str, taken: dict[str, Any]) -> None:
+def test_the_text_over_http(client: Any, page: str, machine_pass: dict[str, Any]) -> None:
     answer = client.get(f"/api/segments/document/{page}/text")
     found = PageText.model_validate(answer.json())
-    assert (found.text, found.pass_id) == ("one\ntwo", taken["pass_id"])
+    assert (found.text, found.pass_id) == ("one\ntwo", machine_pass["pass_id"])
     assert client.get("/api/segments/document/nowhere/text").status_code == 404
     assert client.get(f"/api/segments/document/{page}/text", params={"pass_id": "nowhere"}).status_code == 404
-    named = client.get(f"/api/segments/document/{page}/text", params={"pass_id": taken["pass_id"]}).json()
+    named = client.get(
+        f"/api/segments/document/{page}/text", params={"pass_id": machine_pass["pass_id"]}
+    ).json()
     assert named["pass_basis"] == "named"
 
 
 def test_a_lone_surrogate_is_refused_and_not_an_error_of_the_engine(
-    client: Any, taken: dict[str, Any]
+    client: Any, machine_pass: dict[str, Any]
 ) -> None:
     answer = client.post(
-        f"/api/segments/{taken['segment_ids'][0]}/correct",
+        f"/api/segments/{machine_pass['segment_ids'][0]}/correct",
         content=b'{"text": "\\ud800"}',
         headers={"Content-Type": "application/json"},
     )
     assert answer.status_code in (400, 422)
 
 
-def test_the_rule_of_the_project_decides(client: Any, desk: Any, page: str, taken: dict[str, Any]) -> None:
+def test_the_rule_of_the_project_decides(
+    client: Any, desk: Any, page: str, machine_pass: dict[str, Any]
+) -> None:
     assert client.patch("/api/library/settings", json={"reading_rule": "relaxed"}).status_code == 200
     listed = client.get(f"/api/segments/document/{page}").json()
     assert listed["passes"][0]["working_basis"] == "newest"

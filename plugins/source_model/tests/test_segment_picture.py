@@ -1,4 +1,4 @@
-"""The picture of one segment: what it shows, and why there is none."""
+"""The picture of one segment: what it shows, and why there may be none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarium_source_model.cutting import cut_segment, lean_of, plain
 
 
 def page_with_slanting_bar() -> Any:
-    """A grey page of 400 x 200 with a dark bar from (100, 80) to (300, 120), 20 high."""
+    """Return a grey page of 400 x 200 with a dark bar from (100, 80) to (300, 120), 20 high."""
     from PIL import Image, ImageDraw
 
     image = Image.new("L", (400, 200), 200)
@@ -87,7 +87,7 @@ def test_every_kind_of_picture_becomes_plain(mode: str, becomes: str) -> None:
 
 @pytest.fixture
 def drawn(desk: Any) -> dict[str, Any]:
-    """A page with a picture and one slanting line measured on it."""
+    """A page with a picture, and one slanting line measured on it."""
     out = io.BytesIO()
     page_with_slanting_bar().save(out, "PNG")
     data = out.getvalue()

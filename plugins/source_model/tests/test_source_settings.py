@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON
+from source_model_fixtures import AGENT, PERSON
 
 from armarium.api import Invalid, NotFound, ServiceError
 from armarium_source_model.queries.settings import resolve_settings
@@ -74,7 +74,7 @@ def test_unknown_is_a_finding_and_ends_the_walk(desk: Any) -> None:
     ]
 
 
-def test_what_a_machine_laid_out_says_run_and_an_import_says_import(desk: Any) -> None:
+def test_facts_from_a_machine_have_the_source_run(desk: Any) -> None:
     page = desk.page()
     taken = desk.as_(AGENT).run(
         "segment.take_lines",
@@ -112,7 +112,7 @@ def test_directions_and_scripts_are_read_off_shapes_and_letters(desk: Any) -> No
     assert facts(desk, document_id=numbers)["direction"]["basis"] == "the script Arab"
 
 
-def test_the_encoding_is_kept_on_the_projects_row_of_the_script(desk: Any) -> None:
+def test_the_encoding_is_stored_in_the_projects_row_of_the_script(desk: Any) -> None:
     page = desk.page()
     state(desk, "script", "Latn", page)
     assert facts(desk, document_id=page)["encoding"]["status"] == "never-determined"
@@ -190,7 +190,7 @@ def test_ill_formed_languages(tag: str) -> None:
     assert not is_language(tag)
 
 
-def test_a_segment_in_french_is_told_what_a_tag_is(client: Any, desk: Any) -> None:
+def test_a_language_name_instead_of_a_tag_is_refused_with_an_explanation(client: Any, desk: Any) -> None:
     page = desk.page()
     pass_id = desk.new_pass(page)
     new = {"document_id": page, "pass_id": pass_id, "kind": "line", "anchor": {"rect": [0.1, 0.1, 0.5, 0.1]}}

@@ -1,4 +1,4 @@
-"""Spans on a reading: they move along with a correction where their characters say where to, and cross a match."""
+"""Spans on a reading: a correction moves them where its characters are certain, and a match carries them across."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from source_model_desk import AGENT, PERSON, Desk, anchor
+from source_model_fixtures import AGENT, PERSON, Desk, anchor
 
 from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin

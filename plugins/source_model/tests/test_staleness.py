@@ -1,10 +1,10 @@
-"""What a correction has made stale: rows that keep a text's fingerprint, and readings made from other readings."""
+"""What a correction makes stale: rows with the fingerprint of a text, and readings made from other readings."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from source_model_desk import RUN
+from source_model_fixtures import RUN
 
 from armarium_source_model.api import (
     DerivedRow,
@@ -50,7 +50,7 @@ def test_readings_made_from_a_corrected_or_retracted_one_are_stale(desk: Any) ->
     (copy,) = desk.run("segment.carry", match_id=match, kinds=["reading"])["carried"]
     with desk.library.db.read() as conn:
         assert stale_readings(conn, page) == []
-    # A machine's rival corrects nothing; a person's correction of the original does, on whatever segment it stands.
+    # A machine's rival reading corrects nothing; a person's correction of the original does, for copies on any segment.
     rival = desk.as_(RUN)
     rival.run("representation.create", segment_id=old, text="Dear Sin")
     with desk.library.db.read() as conn:

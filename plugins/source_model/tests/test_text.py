@@ -1,4 +1,4 @@
-"""The text of a page, assembled: lines, blocks, spans by code point, directions."""
+"""The assembled text of a page: lines, blocks, spans by code point, directions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_span_is_its_reading_exactly(rows: list[tuple[str, str | None]]) -
     assert [found.text[s.char_start : s.char_end] for s in found.spans] == [text for text, _ in rows]
 
 
-def test_the_first_letter_that_has_a_direction_tells_that_of_a_text() -> None:
+def test_the_first_letter_with_a_direction_decides_that_of_a_text() -> None:
     hebrew, latin, digits = "שלום", "pax", "1234"
     assert [first_strong_direction(text) for text in (hebrew, latin, digits, "«" + hebrew, "é")] == [
         "rtl",

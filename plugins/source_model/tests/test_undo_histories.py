@@ -1,4 +1,4 @@
-"""Random histories of every action of this family: undo is exact and its refusals are foretold."""
+"""Random histories of every action of this family: undo is exact, and its refusals are predicted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from source_model_desk import PERSON, Desk
+from source_model_fixtures import PERSON, Desk
 
 from armarium.api import Engine, raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
@@ -19,7 +19,7 @@ Chosen = tuple[str, Params] | None
 
 
 class Moves:
-    """What may be done on two pages with two passes each, chosen by chance; half of it is refused, as it should be."""
+    """Random moves on two pages with two passes each; half of them are refused, as they should be."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -30,7 +30,7 @@ class Moves:
                 desk.correct(segment_id, "Dear Sir")
 
     def all(self) -> list[Move]:
-        """Every move, those that make rows twice."""
+        """Return every move, those that insert rows twice."""
         often = [
             self.draw,
             self.change,
@@ -156,7 +156,7 @@ class Moves:
         return found and ("representation.create", {"segment_id": found[0], "text": text})
 
     def write_several(self, chance: random.Random, _: World) -> Chosen:
-        """Lines of any page and pass, whatever became of them; at times one of them twice, which refuses all."""
+        """Write readings to lines of any page and pass in any state; sometimes to one line twice, which refuses all."""
         found = [row for row in (self._segment(chance) for _ in range(chance.randrange(1, 4))) if row]
         corrections: list[Params] = [
             {"segment_id": row[0], "text": f"text {chance.randrange(9)}"} for row in found
@@ -308,9 +308,9 @@ def prove(make_engine: Callable[..., Engine], tmp_path: Any, seeds: range, seque
 
 @pytest.mark.slow
 def test_every_move_is_made_and_none_is_always_refused(desk: Desk) -> None:
-    """The histories would prove little of an action that is never done: each is done here at least once."""
+    """The histories would prove little about an action that is always refused: each succeeds here at least once."""
     history = Histories(desk.engine, desk.library, Moves(desk).all(), seed=5)
-    # Older geometry has histories of its own in test_old_geometry.
+    # Old geometry has histories of its own in test_old_geometry.
     never = {action.name for action in armarium_plugin().actions} - {"segment.convert_page"}
     for _ in range(12):
         history.run(10, steps=30)
@@ -327,8 +327,8 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
     prove(make_engine, tmp_path, range(2), 12)
 
 
-def undone_to_nothing(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> None:
-    """A whole history, from the first page on, is taken back: what is left is the project as it was made."""
+def check_undo_of_everything(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> None:
+    """Undo a whole history from its first page on, and check that only the new project is left."""
     engine = make_engine(plugins=[documents_plugin(), armarium_plugin()], state=f"state-{seed}")
     place = tmp_path / f"{seed}.library"
     engine.run(None, "library.create", {"path": str(place)}, PERSON)
@@ -336,7 +336,7 @@ def undone_to_nothing(make_engine: Callable[..., Engine], tmp_path: Any, seed: i
     made = Histories(engine, library, []).content
     desk = Desk(engine, library)
     history = Histories(engine, library, Moves(desk).all(), seed=seed)
-    # Whatever chance does, something is deleted, split and merged: each leaves a note that no undo removes.
+    # Whatever is chosen at random, there is a deletion, a split and a merge: each leaves a note that no undo removes.
     page = desk.page("Cut up")
     pass_id = desk.new_pass(page, "Hand")
     one, two, three = desk.lines(page, pass_id, 3)
@@ -360,7 +360,7 @@ def undone_to_nothing(make_engine: Callable[..., Engine], tmp_path: Any, seed: i
 def test_a_whole_history_is_taken_back_to_an_empty_project(
     make_engine: Callable[..., Engine], tmp_path: Any, seed: int
 ) -> None:
-    undone_to_nothing(make_engine, tmp_path, seed)
+    check_undo_of_everything(make_engine, tmp_path, seed)
 
 
 @pytest.mark.soak
@@ -369,7 +369,7 @@ def test_a_whole_history_is_taken_back_to_an_empty_project(
 def test_forty_whole_histories_are_taken_back(
     make_engine: Callable[..., Engine], tmp_path: Any, seed: int
 ) -> None:
-    undone_to_nothing(make_engine, tmp_path, seed)
+    check_undo_of_everything(make_engine, tmp_path, seed)
 
 
 @pytest.mark.soak

@@ -1,11 +1,11 @@
-"""The versions of a segment: out of history, written back, and of a withdrawn segment too."""
+"""The versions of a segment: read from the history and restored, also of a withdrawn segment."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON, anchor
+from source_model_fixtures import AGENT, PERSON, anchor
 
 from armarium.api import Conflict, NotFound, ServiceError
 from armarium_source_model.queries.forwarding import follow
@@ -13,7 +13,7 @@ from armarium_source_model.queries.segments import segment_versions
 
 
 def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
-    """The refusal that an action meets; nothing may be written by it."""
+    """Return the refusal of an action, and check that nothing was written."""
     with desk.library.db.read() as conn:
         before = conn.exec_driver_sql("SELECT count(*) FROM audit").scalar_one()
     with pytest.raises(kind) as caught:
@@ -82,7 +82,7 @@ def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(de
     made = desk.run(go, segment_id=a, version=1, expected_version=3)
     assert (made["version"], made["deleted_at"], made["anchor"]["rect"]) == (4, None, anchor()["rect"])
     restored = desk.audit_id
-    # The newest version is the one that lay withdrawn: its shape is meant, not that it lay so.
+    # The newest version is the withdrawn state: its shape is restored, not its being withdrawn.
     merged = desk.run(go, segment_id=b, version=2, expected_version=2)
     assert (merged["version"], merged["deleted_at"]) == (3, None)
     assert (live(a), live(b)) == ([a], [b])
@@ -96,7 +96,7 @@ def test_a_withdrawn_segment_comes_back_with_the_version_that_is_written_back(de
     )
 
 
-def test_a_version_whose_parent_stands_inside_the_segment_now_is_not_written_back(desk: Any) -> None:
+def test_a_version_whose_parent_is_now_inside_the_segment_is_not_restored(desk: Any) -> None:
     page = desk.page()
     a, b = desk.lines(page, desk.new_pass(page), 2)
     desk.run("segment.update", segment_id=a, expected_version=1, parent_segment_id=b)

@@ -1,4 +1,4 @@
-"""How a page and its parts are written, and that order and text heed it wherever it is stated."""
+"""How a page and its parts are written, and that order and text follow it wherever it is stated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from source_model_desk import Desk, anchor
+from source_model_fixtures import Desk, anchor
 
 from armarium.api import Library
 from armarium_source_model.facts import Holder, PageFacts, is_unknown
@@ -41,7 +41,7 @@ def add(desk: Desk, page: str, pass_id: str, rect: Any, words: str = "", **more:
 
 
 def shelf(desk: Desk) -> tuple[str, str, str]:
-    """A page in a folder in a folder: outer folder, inner folder, page."""
+    """Create a page in nested folders; return outer folder, inner folder, page."""
     outer = desk.run("document.create", name="Outer")["id"]
     inner = desk.run("document.create", name="Inner", parent_id=outer)["id"]
     page = desk.run("document.create", name="p", doc_type="page", parent_id=inner)["id"]
@@ -56,7 +56,7 @@ def two_columns(desk: Desk, page: str) -> str:
 
 
 @pytest.mark.parametrize("where", ["page", "inner", "outer", "project"])
-def test_a_direction_is_heeded_by_the_order_wherever_it_is_stated(desk: Desk, where: str) -> None:
+def test_the_order_follows_a_direction_wherever_it_is_stated(desk: Desk, where: str) -> None:
     outer, inner, page = shelf(desk)
     pass_id = two_columns(desk, page)
     assert text(desk, page) == "1 2"
@@ -134,7 +134,7 @@ def test_a_segment_is_asked_beside_its_own_pass(desk: Desk) -> None:
     assert facts(desk, document_id=page)["direction"]["value"] == "ltr"
 
 
-def test_a_direction_that_is_none_of_places_leaves_the_order_to_the_text(desk: Desk) -> None:
+def test_a_direction_that_fixes_no_places_leaves_the_order_to_the_text(desk: Desk) -> None:
     page = desk.page()
     pass_id = desk.new_pass(page)
     add(desk, page, pass_id, LEFT, HEBREW + " 1")
@@ -200,7 +200,7 @@ def row(name: str, number: int, **more: Any) -> Shape:
     return Shape(name, "line", 0.1, 0.1 + 0.1 * number, 0.8, 0.03, **more)
 
 
-def test_the_default_is_told_by_shapes_then_text_then_script() -> None:
+def test_the_default_direction_follows_shapes_then_text_then_script() -> None:
     tall = [Shape(name, "line", 0.1 + 0.2 * n, 0.1, 0.05, 0.8) for n, name in enumerate("ab")]
     assert writing(tall, {"a": "漢字", "b": "漢字"}).direction().value == "ttb"
     assert writing(tall, {"a": LATIN, "b": LATIN}).direction().value == "ltr"
@@ -225,7 +225,7 @@ def test_a_line_without_letters_runs_as_what_holds_it() -> None:
     assert [page.direction(one).value for one in ("b", "two", "d", None)] == ["ltr", "rtl", "rtl", "ltr"]
 
 
-def test_furniture_does_not_tell_which_way_a_page_runs() -> None:
+def test_furniture_does_not_decide_the_direction_of_a_page() -> None:
     shapes = [row("head", 0, is_furniture=True), row("a", 1)]
     page = writing(shapes, {"head": LATIN, "a": ARABIC})
     assert (page.direction().value, page.direction("head").value) == ("rtl", "ltr")
@@ -234,7 +234,7 @@ def test_furniture_does_not_tell_which_way_a_page_runs() -> None:
     assert answer.value == "Arab"
 
 
-def test_what_a_page_states_goes_before_what_its_columns_state() -> None:
+def test_what_a_page_states_precedes_what_its_columns_state() -> None:
     shapes = [
         Shape("left", "region", 0.05, 0.1, 0.4, 0.8, direction="rtl"),
         Shape("right", "region", 0.55, 0.1, 0.4, 0.8, direction="rtl"),
@@ -251,7 +251,7 @@ def test_what_a_page_states_goes_before_what_its_columns_state() -> None:
         ("ttb", None, ["c", "b", "a"]),
     ],
 )
-def test_columns_follow_each_other_as_the_file_says(
+def test_columns_follow_the_order_of_the_file(
     direction: str, line_order: str | None, wanted: list[str]
 ) -> None:
     shapes = [Shape(name, "line", 0.1 + 0.3 * n, 0.1, 0.1, 0.8) for n, name in enumerate("abc")]
@@ -268,7 +268,7 @@ def test_lines_from_the_foot_of_the_page_upwards() -> None:
     assert PageWriting(shapes, PageFacts(line_order="bt"), {}).sequence() == ["c", "b", "a"]
 
 
-def test_unknown_is_said_in_any_case_and_with_a_script() -> None:
+def test_unknown_is_accepted_in_any_case_and_with_a_script() -> None:
     assert is_unknown("language", "UND")
     assert is_unknown("language", "und-Latn")
     assert is_unknown("language", "mis")
@@ -286,7 +286,7 @@ def test_joined_lines_of_a_hebrew_page_are_joined_from_the_right(desk: Desk) -> 
     assert text(desk, page) == "א ב"
 
 
-def test_an_order_begun_as_the_page_is_read_heeds_what_the_folder_states(desk: Desk) -> None:
+def test_an_order_seeded_from_the_page_follows_what_the_folder_states(desk: Desk) -> None:
     _, inner, page = shelf(desk)
     pass_id = two_columns(desk, page)
     desk.run("document.update", document_id=inner, direction="rtl")

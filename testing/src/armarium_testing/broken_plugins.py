@@ -1,5 +1,5 @@
-"""Distributions that only misbehave, each in one way, written into a folder on the path: an engine must survive them
-all.
+"""Distributions that only misbehave, each in one way, written into a folder on the path: an engine must survive all of
+them.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from armarium_testing.faulty import an_action, a_job, a_table, a_router
 
 @dataclass(frozen=True)
 class BrokenPlugin:
-    """One distribution: its module's text, what it is refused with, and how the engine finds it."""
+    """One distribution: the text of its module, how it is refused, and how the engine finds it."""
 
     name: str
     source: str
     words: str | None
-    """A part of the sentence it is refused with; None: it is loaded and must do no harm."""
+    """A part of the sentence it is refused with; None if it is loaded and must do no harm."""
     deadly: bool = False
-    """It hangs, or ends the process that imports it."""
+    """Whether it hangs, or ends the process that imports it."""
     entries: dict[str, str] = field(default_factory=dict)
-    """Group of entry points to the line in it; empty: a plugin of its name."""
+    """Groups of entry points with the line in each; empty for a plugin of its name."""
     called: str | None = None
-    """The name it is refused under, where that is not its own."""
+    """The name under which it is refused, where that is not its own."""
 
     @property
     def module(self) -> str:
@@ -41,7 +41,7 @@ class BrokenPlugin:
         return f"broken_{self.name.replace('-', '_')}"
 
     def write(self, site: Path) -> None:
-        """Write the module and the metadata an installer would write into *site*."""
+        """Write the module into *site*, with the metadata that an installer would write."""
         site.mkdir(parents=True, exist_ok=True)
         (site / f"{self.module}.py").write_text(self.source, encoding="utf-8")
         about = site / f"{self.module}-1.0.dist-info"
@@ -59,7 +59,7 @@ class BrokenPlugin:
 
     @property
     def plugin(self) -> str:
-        """The name of the plugin in it."""
+        """The name of its plugin."""
         return self.name.replace("-", "_")
 
 
@@ -70,7 +70,7 @@ def write_all(broken: Iterable[BrokenPlugin], site: Path) -> None:
 
 
 def _plugin(name: str, words: str | None, fields: str, before: str = "", **more: object) -> BrokenPlugin:
-    """Return one that returns a Plugin with these *fields*, after the statements *before*."""
+    """Return a distribution whose plugin has these *fields*, after the statements *before*."""
     own = name.replace("-", "_")
     said = "" if "name=" in fields else f'name="{own}", '
     source = (
@@ -83,7 +83,7 @@ def _plugin(name: str, words: str | None, fields: str, before: str = "", **more:
 def _tables(
     name: str, words: str | None, columns: str, info: str = 'info=tracked(label="row")', before: str = ""
 ) -> BrokenPlugin:
-    """Return one with a table of these *columns*."""
+    """Return a distribution with a table of these *columns*."""
     return _plugin(
         name,
         words,
@@ -352,7 +352,7 @@ MILD: tuple[BrokenPlugin, ...] = (
     ),
     _module("loud", None, "print('{}'); sys.stdout.write('loud\\n')\n" + _good("loud")),
 )
-"""Those that an engine can examine in one go: some are refused as declared, some in the trial."""
+"""Those that one engine can examine together: some are refused by their declaration, some by the trial."""
 
 DEADLY: tuple[BrokenPlugin, ...] = (
     _module("ends-it", "ended the process while it was imported (exit code 7)", "os._exit(7)", deadly=True),

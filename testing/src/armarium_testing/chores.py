@@ -65,7 +65,7 @@ class Tree(Message):
     items: int = 1
     failing: int = 0
     number: int = 0
-    """Distinguishes trees that are otherwise the same work."""
+    """Distinguishes trees that would otherwise be the same work."""
 
 
 @action(
@@ -104,7 +104,7 @@ class Gate:
         self.open = threading.Event()
 
     def pass_through(self) -> None:
-        """Report that the chore is here and wait for its release."""
+        """Report that the chore is here, and wait until it is released."""
         self.reached.set()
         self.open.wait(20)
 
@@ -163,7 +163,7 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
 
 
 def do_items(job: JobContext) -> dict[str, Any]:
-    """Note each item with its checkpoint; killed at any time, no item is lost or noted twice."""
+    """Note each item together with its checkpoint: killed at any time, no item is lost or noted twice."""
     items = job.args.items
     for item in range(job.checkpoint.get("item", 0), items):
         job.check()
@@ -197,7 +197,7 @@ def spawn_tree(job: JobContext) -> None:
 
 
 def refuse(job: JobContext) -> None:
-    """Fail with a sentence, once; a retry with the switch in the project's derived folder succeeds."""
+    """Fail with a sentence until a file in the project's derived folder makes retries succeed."""
     switch = job.library.derived_folder / "chore-may"
     if not switch.exists():
         raise Conflict("The chore was refused: it was to be. Retry it when it may.", code="chore_refused")

@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 STRANGERS = '''
-"""What strangers install: a reader, a reader in a runtime, a transcriber, a plugin with a command, one that does not load."""
+"""A third-party distribution: a reader, a reader in a runtime, a transcriber, a plugin with a command, one that does not load."""
 from armarium_worker import FoundLine, LineReading, Reader, Refused, Runtime, SpokenLine, Transcriber, Transcript
 from armarium.api import Plugin, hookimpl
 
@@ -155,7 +155,7 @@ def _install(site: Path) -> None:
 
 @dataclass
 class CommandResult:
-    """How a command ended."""
+    """The outcome of a command."""
 
     code: int
     out: str
@@ -179,7 +179,7 @@ class Machine:
         """Run `armarium WORDS`."""
         from armarium.cli.program import build
 
-        # In a context of its own: the options of one command (`--json`) must not apply to what a test calls next.
+        # In a context of its own: the options of one command (`--json`) must not apply to what the test calls next.
         ended = copy_context().run(self.runner.invoke, build(), list(words), prog_name="armarium")
         assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
         assert "Traceback" not in ended.output
@@ -205,9 +205,9 @@ class Machine:
         return ran.err + ran.out
 
 
-def _strangers(base: Path) -> tuple[Path, Path]:
-    """The folder of the third-party plugins, and the verdicts on all plugins: once for all modules of a process,
-    because a trial of everything installed takes many seconds.
+def _third_party_plugins(base: Path) -> tuple[Path, Path]:
+    """Return the folder of the third-party plugins, and the file of verdicts on all plugins: both made once for all
+    modules of a process, because a trial of everything installed takes many seconds.
     """
     site, verdicts = base / "strangers", base / "plugin-trials.json"
     if not site.exists():
@@ -221,9 +221,9 @@ def _strangers(base: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for the module's machines, with the third-party plugins installed and no settings of this user's."""
+    """A folder for the module's machines, with the third-party plugins installed and none of this user's settings."""
     folder = tmp_path_factory.mktemp("cli")
-    site, verdicts = _strangers(tmp_path_factory.getbasetemp())
+    site, verdicts = _third_party_plugins(tmp_path_factory.getbasetemp())
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("SERVICE_", "ARMARIUM_"))]:
             if name not in ("ARMARIUM_SHARED_DATA", "ARMARIUM_NO_BACKGROUND"):
@@ -278,7 +278,7 @@ def serving(world: Path, short_home: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def desk(serving: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine whose commands speak to the serving engine; the user is in an empty folder."""
+    """A machine whose commands use the serving engine; the user is in an empty folder."""
     monkeypatch.setenv("SERVICE_STATE_DIR", str(serving))
     monkeypatch.chdir(tmp_path)
     return Machine(tmp_path, serving)
@@ -288,8 +288,8 @@ Pictures = Callable[[Sequence[str]], Path]
 
 
 def in_a_terminal() -> None:
-    """For a child process, before it runs: let it receive signals from a terminal, even if these tests run in the
-    background or under nohup, where every process ignores them.
+    """Let a child process receive signals from a terminal, also if these tests run in the background or under nohup,
+    where every process ignores them. To be called in the child before it runs its program.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -297,8 +297,8 @@ def in_a_terminal() -> None:
 
 @pytest.fixture
 def pictures(tmp_path: Path) -> Pictures:
-    """`pictures(["1.png", "faint.png"])` makes a folder of pages; those called faint are refused, bare ones have no
-    line.
+    """`pictures(["1.png", "faint.png"])` makes a folder of pages; those called faint are refused, those called bare
+    have no line.
     """
 
     def make(names: Sequence[str]) -> Path:
@@ -320,7 +320,7 @@ def pictures(tmp_path: Path) -> Pictures:
 
 @pytest.fixture
 def read_pages(desk: Machine, pictures: Pictures) -> Machine:
-    """A project of two pages, found and read."""
+    """A project of two pages whose lines were found and read."""
     pictures(["1.png", "2.png"])
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")

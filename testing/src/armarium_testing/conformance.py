@@ -36,7 +36,7 @@ class Fault:
 
 
 def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
-    """Check every action of plugin *name*, including its rights; return the faults found (none: it conforms).
+    """Check every action of plugin *name*, including its rights; return the faults, none if it conforms.
 
     *engine* is started; the kit stops its background work, including what an example has started, before it checks what
     an action does. *folder* is empty and inside its allowed roots. Each action gets a project of its own.
@@ -121,7 +121,7 @@ def _behaviour(engine: Engine, found: Action[Any], library: Library, folder: Pat
 
 
 def stop_background_work(engine: Engine, library: Library) -> None:
-    """Stop background work: a job that writes between two digests would be taken for the action or its undo."""
+    """Stop background work: what a job writes between two digests would be attributed to the action or its undo."""
     if engine.jobs.is_started:
         engine.jobs.stop()
         # Stopping detaches every queue; the project stays attached to the runner, as in an engine without jobs.
@@ -151,7 +151,7 @@ def _refusals(engine: Engine, found: Action[Any], library: Library, params: dict
 
 
 def _keeps_words_out(found: Action[Any], params: dict[str, Any]) -> None:
-    """Raise unless what the audit row would keep is plain data."""
+    """Raise unless what the audit row would store is plain data."""
     redact_params(found.parse(params))
 
 
@@ -196,7 +196,7 @@ def _undo_and_redo(
     except ServiceError as error:
         yield f"it cannot be undone: {error.detail}"
         return
-    # The parts of a conducted action stay; its undo reverts the step, so it is compared with the state after a second
+    # The parts of a conducted action remain; its undo reverts the step, so it is compared with the state after a second
     # undo.
     before = table_digests(db, schema) if found.conduct is not None else before
     left = differences(before, table_digests(db, schema))

@@ -11,7 +11,7 @@ from armarium.store.tables import rules_of
 
 
 def table_digests(db: Database, schema: Schema) -> dict[str, str]:
-    """Return tracked table to a digest of its rows (in the order of their keys, monotonic columns left out).
+    """Return each tracked table with a digest of its rows (in the order of their keys, without monotonic columns).
 
     Two equal digests mean equal content, bit for bit, floats included.
     """

@@ -52,7 +52,7 @@ from armarium_testing.shim import (
 )
 
 RESTART_LIMIT = 5.0
-"""Processor seconds an engine may need to open what a kill left behind; wall-clock time also depends on other load."""
+"""Processor seconds an engine may need to open what a kill left; wall-clock time would also depend on other load."""
 
 Say = Callable[[str], None]
 
@@ -63,17 +63,17 @@ def _as_it_lies(place: Path) -> None:
 
 @dataclass(frozen=True)
 class Opening:
-    """One way in which what a kill left is found and opened; each gets a copy of it, at the same path."""
+    """One way in which the state after a kill is opened; each gets a copy of it, at the same path."""
 
     name: str
     open: Callable[[Engine, Path], Library] | None = None
-    """Opens the projects in the order under test, and returns the one to check; None: only the one that was hit."""
+    """Opens the projects in the order under test, returns the one to check; None opens the one that was worked on."""
     before: Callable[[Path], None] = _as_it_lies
     """What is done to the files before an engine opens them."""
     check: Callable[[Engine, Library, Path, list[str]], list[str]] | None = None
-    """Checks replacing the workload's `finish` and `check`."""
+    """Checks that replace the workload's `finish` and `check`."""
     every: int = 1
-    """It is tried after the first kill, and after each so many."""
+    """This way is tried after the first kill, and after every so many."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ class Workload:
     plugins: Callable[[], Sequence[Plugin] | None]
     """The plugins of the engine; None for every installed one."""
     prepare: Callable[[Engine, Library, Path], None]
-    """Sets up the starting state once; the folder is for files the work needs."""
+    """Sets up the starting state, once; the folder is for files that the work needs."""
     work: Callable[[Engine, Library, Path, Say], None]
     """The work; calls `say` with a word once something is acknowledged and must survive."""
     check: Callable[[Engine, Library, Path, list[str]], list[str]]
-    """Checks what is left, given the words said; returns sentences about faults."""
+    """Checks the state after the kill, given the words that were said; returns sentences about faults."""
     finish: Callable[[Engine, Library, Path], None] | None = None
     """Completes the work before `check` (jobs that resume from a checkpoint)."""
     openings: tuple[Opening, ...] = (Opening(""),)
-    """The ways in which what is left is opened, each after each kill or a sample of them."""
+    """The ways in which the state after a kill is opened, each after every kill or a sample of them."""
 
 
 @dataclass
@@ -112,7 +112,7 @@ class Striker:
     """Runs one workload and interrupts it, in *folder*."""
 
     last_words_count = True
-    """Whether what the work says between the interruption and its end was acknowledged."""
+    """Whether the words said between the interruption and the end of the process were acknowledged."""
 
     def __init__(self, workload: Workload, folder: Path, *, seed: int = 0) -> None:
         self.workload = workload
@@ -122,7 +122,7 @@ class Striker:
         self.looked_over = 0
         self.ground = folder / "ground"
         folder.mkdir(parents=True, exist_ok=True)
-        # Created here once and thrown away: what it imports is then loaded in every fork.
+        # An engine is created and thrown away here, so that what it imports is loaded in every fork.
         Engine(Settings(state_dir=folder / "unused"), plugins=workload.plugins())
         self._in_child(lambda say: self._prepare())
         self._import_ahead()
@@ -145,7 +145,7 @@ class Striker:
         return engine, engine.libraries.get(package)
 
     def _import_ahead(self) -> None:
-        """Import here, once, what the work imports on first use; otherwise every fork would pay for it."""
+        """Import what the work imports on first use; otherwise every fork would do so."""
 
         def name_modules(say: Say) -> None:
             here = set(sys.modules)
@@ -155,14 +155,14 @@ class Striker:
 
         words, _, _ = self._in_child(name_modules)
         for name in words:
-            # Some modules only exist inside others; a failing import shows again in the work itself.
+            # Some modules exist only inside others; a failing import shows again in the work itself.
             with suppress(Exception):
                 importlib.import_module(name)
         gc.collect()
         gc.freeze()
 
     def _prepare(self) -> None:
-        # The folder of the rounds: stored paths, in the registry say, are then right in each of them.
+        # All rounds use the same folder, so that stored paths, in the registry for example, are right in each.
         place = self.folder / "round"
         place.mkdir()
         engine, library = self._engine(place)
@@ -179,9 +179,7 @@ class Striker:
     def _in_child(
         self, work: Callable[[Say], None], *, kill_after: float | None = None
     ) -> tuple[list[str], int, float]:
-        """Run *work* in a fork; return what it said, its exit status, how long it took. Killed after *kill_after*
-        seconds.
-        """
+        """Run *work* in a fork, killed after *kill_after* seconds; return its words, exit status and duration."""
         reader, writer = os.pipe()
         began = time.monotonic()
         child = os.fork()
@@ -221,7 +219,7 @@ class Striker:
         return words, status, time.monotonic() - began
 
     def strike_down(self, child: int) -> None:
-        """Kill the working process; a harness for other disasters does more."""
+        """Kill the working process; a subclass for another kind of disaster does more."""
         os.kill(child, signal.SIGKILL)
 
     def _work(self, place: Path, arm: Callable[[], None] | None = None) -> Callable[[Say], None]:
@@ -298,7 +296,7 @@ class Striker:
             )
 
     def with_errors(self, stride: int, first: int = 1) -> None:
-        """Make every *stride*-th call from the *first* on fail, once and for a while, with each of three errors."""
+        """Let every *stride*-th call from the *first* on fail, once and for a while, with each of three errors."""
         calls = self._calls()
         for mode in (FAIL_ONCE, FAIL_FROM):
             for number_of_error in (errno.ENOSPC, errno.EIO, errno.EROFS):

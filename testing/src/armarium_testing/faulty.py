@@ -76,7 +76,7 @@ def _wrong_arguments() -> ModuleType:
 
 
 def faulty_plugins() -> dict[str, tuple[ModuleType, str]]:
-    """Return name to (a module with hooks, a part of the sentence it is refused with)."""
+    """Return each name with a module of hooks and a part of the sentence with which it is refused."""
     good = shelf.shelf_plugin()
     return {
         "empty": (ModuleType("faulty"), "no armarium_plugin"),

@@ -125,7 +125,7 @@ def http_client(engine: Engine, library: Library | None = None) -> Iterator[Test
     headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
     if library is not None:
         headers["X-Service-Library-Path"] = quote(str(library.path))
-    # Not entered as a context manager: the engine is started and closed by its own fixture.
+    # The client is not entered as a context manager: the engine is started and closed by its own fixture.
     client = TestClient(
         create_app(engine=engine),
         base_url="http://127.0.0.1:8765",

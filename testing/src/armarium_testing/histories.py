@@ -1,7 +1,7 @@
-"""Random histories: steps, undos of steps and sets, redos, against an oracle that knows nothing of triggers.
+"""Random histories: steps, undos of steps and sets, redos, compared with an oracle that knows nothing of triggers.
 
-After each step the whole content is read and compared with what it was, so the oracle knows what the step changed from
-the rows alone. From that it predicts for every undo whether it is refused, why, and what it leaves.
+After each step all content is read and compared with the previous state, so the oracle learns from the rows alone what
+the step changed. From that it predicts for every undo whether it is refused, why, and what it leaves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Content = dict[Key, tuple[Any, ...]]
 
 @dataclass
 class World:
-    """What a move may use: the existing rows."""
+    """The existing rows, from which a move chooses."""
 
     content: Content
 
@@ -35,7 +35,7 @@ class World:
 
 
 Move = Callable[[random.Random, World], Any]
-"""Chooses `(action, parameters)`, or anything false where there is nothing for it to work on."""
+"""Chooses `(action, parameters)`, or returns something false where there is nothing to work on."""
 
 
 @dataclass
@@ -44,12 +44,12 @@ class DoneStep:
 
     audit_id: str
     changed: dict[Key, tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]]
-    """Row to (its values before, its values after); None: the row did not exist."""
+    """Each row with its values before and after; None where the row did not exist."""
     undone: bool = False
     inverse_of: DoneStep | None = None
 
     def mark_undone(self) -> None:
-        """Mark it undone; along the chain every other step is in effect again."""
+        """Mark the step as undone; of its chain of undos and redos every other one is in effect again."""
         self.undone = True
         state, step = False, self.inverse_of
         while step is not None:
@@ -58,7 +58,7 @@ class DoneStep:
 
 
 Law = Callable[[Mapping[str, Mapping[Any, Mapping[str, Any]]], str, Mapping[str, Any]], bool]
-"""Whether a row of a table breaks what is to be true of it, given all rows by table and key: `(rows, table, row)`."""
+"""Whether a row of a table violates a law, given all rows by table and key: `(rows, table, row)`."""
 
 
 class Difference(AssertionError):
@@ -75,7 +75,7 @@ class Tally:
 
 
 class Histories:
-    """Runs random histories in one library. Raises `Difference` with the seed at the first disagreement."""
+    """Runs random histories in one project. Raises `Difference` with the seed at the first disagreement."""
 
     def __init__(
         self,
@@ -86,7 +86,9 @@ class Histories:
         seed: int = 0,
         laws: Sequence[Law] = (),
     ) -> None:
-        """*laws*: what the oracle is to know of the family's rules (`RowLaw`), said by itself; a breach is `changed`."""
+        """*laws* are the family's rules (`RowLaw`) as the oracle states them itself; a violation is refused as
+        `changed`.
+        """
         self.laws = laws
         self.engine = engine
         self.library = library
@@ -133,7 +135,7 @@ class Histories:
         self.content = self.read()
 
     def read(self) -> Content:
-        """Return every tracked row, without the columns that only grow; those are remembered separately."""
+        """Return every tracked row without its monotonic columns, which are remembered separately."""
         found: Content = {}
         self._counters = {}
         with self.library.db.read() as conn:
@@ -157,7 +159,7 @@ class Histories:
         return self.tally
 
     def empty(self) -> int:
-        """Undo every step still in effect, newest first; return how many. Raises the refusal of one."""
+        """Undo every step still in effect, newest first; return how many. Raises the refusal of any."""
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             steps = raw.execute(
@@ -186,7 +188,7 @@ class Histories:
 
     def _note_step(self, audit_id: str, inverse_of: DoneStep | None = None) -> DoneStep:
         before, counted, after = self.content, self._counters, self.read()
-        # A row whose counter grew was touched, even if its other values are as before.
+        # A row whose counter grew was touched, even if its other values are the same.
         changed = {
             key: (before.get(key), after.get(key))
             for key in before.keys() | after.keys()
@@ -229,7 +231,7 @@ class Histories:
         self.content = state
 
     def _foretell(self, chosen: Sequence[DoneStep]) -> tuple[str | None, Content]:
-        """Return the predicted reason for which an undo of *chosen* is refused, or None; and the content it leaves."""
+        """Return the predicted reason for refusing an undo of *chosen*, or None; and the content the undo leaves."""
         content = self.content
         flags: dict[int, bool] = {}
         for step in chosen:
@@ -255,7 +257,7 @@ class Histories:
         return ("changed" if self._orphans(content) else None), content
 
     def _orphans(self, content: Content, parents: set[Key] | None = None) -> bool:
-        """Return whether some row refers to a row that does not exist (of *parents* only, when given)."""
+        """Return whether some row refers to a row that does not exist (only to one of *parents*, where given)."""
         if parents is not None and not parents:
             return False
         by_table: dict[str, list[tuple[Any, ...]]] = {}
@@ -272,7 +274,7 @@ class Histories:
         return False
 
     def _circles(self, content: Content, step: DoneStep) -> bool:
-        """Return whether a row that *step* touched now lies beneath itself."""
+        """Return whether a row that *step* touched is now its own ancestor."""
         for table, column in self._own:
             at = self._columns[table].index(column)
             for name, key in step.changed:
@@ -286,7 +288,7 @@ class Histories:
         return False
 
     def _breaks_laws(self, content: Content, step: DoneStep) -> bool:
-        """Whether a row that *step* touched, as it is now, breaks a law."""
+        """Return whether a row that *step* touched violates a law in its present state."""
         if not self.laws:
             return False
         rows: dict[str, dict[Any, dict[str, Any]]] = {}
@@ -296,7 +298,7 @@ class Histories:
         return any(law(rows, table, row) for law in self.laws for table, row in touched)
 
     def _has_doubles(self, content: Content, step: DoneStep) -> bool:
-        """Return whether two rows now share a unique value: a later step made an equal of what this one restores."""
+        """Return whether two rows now share a unique value, because a later step took the one that this undo restores."""
         for table, positions in self._unique:
             if not any(name == table for name, _ in step.changed):
                 continue

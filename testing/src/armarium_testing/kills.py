@@ -16,10 +16,10 @@ class Killed(BaseException):
 
 
 class KilledContext:
-    """The part of a job's context that a body uses, which kills it at the call after so many *calls*.
+    """The part of a job's context that a body uses; it kills the job at the call after so many *calls*.
 
-    A step counts as two: it is killed before it or after it. `kept` is the checkpoint as then stored in the database,
-    to be given to the next one. Steps whose job names no set get *set_id*.
+    A step counts as two calls: the job is killed before it or after it. `kept` is the checkpoint as it is then stored
+    in the database, to be given to the next context. Steps whose job names no set get *set_id*.
     """
 
     def __init__(
@@ -45,26 +45,26 @@ class KilledContext:
             raise Killed
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """As of a job's context."""
+        """Do what a job's context does."""
         self._tick()
 
     def check(self) -> None:
-        """As of a job's context."""
+        """Do what a job's context does."""
         self._tick()
 
     def log(self, level: str, message: str, **data: Any) -> None:
-        """As of a job's context."""
+        """Do what a job's context does."""
         self._tick()
 
     def save(self, checkpoint: dict[str, Any], **counts: Any) -> None:
-        """As of a job's context."""
+        """Do what a job's context does."""
         self._tick()
         self._keep(checkpoint)
 
     def act(
         self, name: str, params: Any, *, checkpoint: Any = None, set_id: str | None = None, **counts: Any
     ) -> Any:
-        """As of a job's context: the step and its checkpoint are written together."""
+        """Do what a job's context does: the step and its checkpoint are written together."""
         self._tick()
         outcome = self.engine.run(self.library, name, params, LOCAL_OWNER, set_id=set_id or self.set_id)
         if checkpoint is not None:
@@ -73,5 +73,5 @@ class KilledContext:
         return outcome
 
     def _keep(self, checkpoint: dict[str, Any]) -> None:
-        # As stored in the database: it shares nothing with what the job changes afterwards.
+        # As stored in the database: later changes by the job do not affect it.
         self.kept = orjson.loads(orjson.dumps(checkpoint))

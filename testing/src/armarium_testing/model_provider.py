@@ -1,9 +1,9 @@
-"""A provider on this machine that speaks the real wire formats, for tests: its answers, and their faults, are
+"""A provider on this machine for tests, which speaks the real wire formats; its answers and their faults are
 configured.
 
-with LoopbackProvider() as provider:
-    provider.answers = ["Dear Sir"]
-    provider.add_to(engine, "Loopback", "openai")
+    with LoopbackProvider() as provider:
+        provider.answers = ["Dear Sir"]
+        provider.add_to(engine, "Loopback", "openai")
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from armarium.api import Engine, Principal
 
 OWNER = Principal("person", "owner", "owner", token_kind="owner", folders=None)
 BASES = {"anthropic": "/v1", "google": "/v1beta"}
-"""The path of the address of each type that differs from OpenAI's."""
+"""For each type whose path differs from OpenAI's, the path of its address."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer. With *body* exactly these bytes are sent, instead of *text* in the requested wire format."""
+    """One answer. With *body*, exactly these bytes are sent instead of *text* in the requested wire format."""
 
     text: str = ""
     thinking: str = ""
@@ -33,7 +33,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     seconds: float = 0.0
-    """Seconds before anything is sent."""
+    """Seconds of silence before anything is sent."""
     drip: float = 0.0
     """Seconds between two bytes of the body."""
     endless: bool = False
@@ -43,7 +43,7 @@ class Answer:
 
 
 class LoopbackProvider:
-    """A server in a thread of its own. *answers* are given one after another, the last one repeatedly."""
+    """A server in a thread of its own, which gives *answers* one after another and then repeats the last one."""
 
     def __init__(self) -> None:
         self.answers: list[str | Answer] = [""]
@@ -105,7 +105,7 @@ class LoopbackProvider:
         return not self._ended.wait(seconds)
 
     def enter(self) -> None:
-        """Count a current call."""
+        """Count a call as running."""
         with self._lock:
             self.in_hand += 1
             self.most_in_hand = max(self.most_in_hand, self.in_hand)

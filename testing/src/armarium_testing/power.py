@@ -1,4 +1,4 @@
-"""Power cuts: a file system of its own is shut down under the working engine, mounted again and checked.
+"""Power cuts: a separate file system is shut down under the working engine, mounted again and checked.
 
     python -m armarium_testing.power MODULE:NAME FOLDER --cuts N [--seed S]      (root on Linux)
 
@@ -40,10 +40,10 @@ def why_not() -> str | None:
 
 
 class PowerCuts(Striker):
-    """Interrupts a workload on a file system of its own by cutting that file system's power."""
+    """Interrupts a workload by cutting the power of the file system on which it works."""
 
     last_words_count = False
-    """False: nothing said after the cut counts; a sync that the cut overtakes may answer as if it had been made."""
+    """Words said after the cut do not count: a sync that the cut overtakes may answer as if it had been made."""
 
     def __init__(self, workload: Workload, folder: Path, *, seed: int = 0) -> None:
         folder.mkdir(parents=True)
@@ -60,7 +60,7 @@ class PowerCuts(Striker):
         subprocess.run(["mount", "-o", "loop", str(self.image), str(self.mounted)], check=True)
 
     def strike_down(self, child: int) -> None:
-        """Cut the power, and only then end the process, which can write no more."""
+        """Cut the power, and only then end the process, which cannot write any more."""
         descriptor = os.open(self.mounted, os.O_RDONLY)
         try:
             fcntl.ioctl(descriptor, GOING_DOWN, struct.pack("I", WITHOUT_FLUSHING))

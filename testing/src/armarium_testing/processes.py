@@ -1,10 +1,10 @@
-"""What tests need to know of processes that they started or killed."""
+"""Questions about processes that tests have started or killed."""
 
 import psutil
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether no process runs under *pid* any more; one that only waits to be reaped counts as ended.
+    """Return whether no process runs under *pid* any more; a process that only waits to be reaped counts as ended.
 
     A process may end between two checks, so no later check may rely on the first.
     """

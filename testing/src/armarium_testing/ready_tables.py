@@ -1,4 +1,4 @@
-"""New databases of one process get their tables as a copy of the first: a test pays for a project, not for its DDL.
+"""New databases of one process get their tables as a copy of the first: a test pays for its project, not for the DDL.
 
 A test run creates hundreds of projects with the same tables. The first of each kind is created as a user's is; its
 content at that point (tables, indexes, triggers, versions, no project yet) is kept in memory and copied, page by page,
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from armarium.store.database import Database
 
 KEPT = 6
-"""How many sets of tables are kept, the last used: for the two databases of an engine, and those of a test's own
-plugins.
+"""How many sets of tables are kept, the most recently used: two for the databases of an engine, the others for tests
+with plugins of their own.
 """
 
 
 @contextmanager
 def tables_made_once() -> Iterator[None]:
-    """Within the block, `Schema.ensure` copies the tables of an empty database that this process created before."""
+    """For the duration of the block, `Schema.ensure` copies tables into an empty database if this process created them
+    before.
+    """
     ensure = Schema.ensure
     images: dict[Hashable, tuple[Schema, sqlite3.Connection]] = {}
     one_at_a_time = threading.Lock()
@@ -52,7 +54,8 @@ def tables_made_once() -> Iterator[None]:
         with closing(sqlite3.connect(db.path)) as file:
             file.backup(image)
         with one_at_a_time:
-            # The schema is kept with it: objects whose identity the key contains live as long as the key.
+            # The schema is stored with the image: the key contains identities of objects, which must live as long as
+            # the key.
             images[key] = self, image
             if len(images) > KEPT:
                 images.pop(next(iter(images)))[1].close()

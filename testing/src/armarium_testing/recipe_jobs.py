@@ -1,4 +1,4 @@
-"""The kit for recipe jobs: one is run on a page of its own example, killed, undone and redone."""
+"""The kit for recipe jobs: each is run on a page of its own example, killed, undone and redone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarium_testing.conformance import stop_background_work
 from armarium_testing.digest import differences, table_digests
 
 MARKS = ("run_id", "episode_id", "text_fingerprint")
-"""Columns that say where a row comes from; a job that writes a table with such a column fills it."""
+"""Columns that say where a row comes from; a job that writes a table with such a column must fill it."""
 
 
 def exercise_recipe_job(
@@ -30,12 +30,12 @@ def exercise_recipe_job(
     settings: Mapping[str, Any] | None = None,
     timeout: float = 120.0,
 ) -> list[str]:
-    """Check the recipe job *job_id*; return the faults found, each a sentence (none: it conforms).
+    """Check the recipe job *job_id*; return the faults, each a sentence, none if it conforms.
 
     *engine* is started; *folder* is empty and inside its allowed roots. *settings* override those of the job's example.
-    A project is created, the example adds a page to it, and one job works on that page: it succeeds, writes only
-    through the actions it names, marks its rows with the run that made them, does nothing twice when it is killed
-    between its last step and its end, and is undone and redone as a set to the same digest.
+    A project is created, the example adds a page to it, and one job works on that page: it must succeed, write only
+    through the actions it names, mark its rows with the run that made them, repeat nothing when it is killed between
+    its last step and its end, and be undone and redone as a set to the same digest.
     """
     if job_id not in engine.recipe_jobs:
         known = ", ".join(engine.recipe_jobs) or "none"
@@ -118,7 +118,7 @@ def _steps(library: Library, job_id: str) -> list[tuple[str, str]]:
 
 
 def _forget_the_end(library: Library, job_id: str) -> None:
-    """Restore the state that a kill leaves between its last step and its end: it is found running, and waits again."""
+    """Restore the state after a kill between the last step and the end of the job: it is recovered and queued again."""
     with library.db.write() as conn:
         raw_of(conn).execute(
             "UPDATE job SET state = 'waiting', body_done = 0, attempts = 0, result = NULL, finished_at = NULL "
@@ -138,7 +138,7 @@ def _called_a_model(library: Library, job_id: str) -> bool:
 def _find_unmarked(
     engine: Engine, library: Library, steps: list[tuple[str, str]], *, called: bool
 ) -> Iterable[str]:
-    """Report rows that its steps made and that do not say where they come from."""
+    """Return faults about rows of its steps that do not say where they come from."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         first = raw.execute("SELECT seq FROM audit WHERE id = ?", (steps[0][0],)).fetchone()[0]

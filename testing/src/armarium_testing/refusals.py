@@ -1,9 +1,10 @@
-"""Whether every refusal of a package is produced by a test: where refusals are created in its source, and where they
-occurred.
+"""Whether every refusal of a package is produced by a test: where its source creates refusals, and where they occurred.
 
-with listening() as made:
-    …  # all that is to be refused
-assert never_made(armarium_formats, made) == []
+In a test:
+
+    with listening() as made:
+        …  # everything that is to be refused
+    assert never_made(armarium_formats, made) == []
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ Place = tuple[str, int]
 
 @contextmanager
 def listening() -> Iterator[set[Place]]:
-    """Collect the places in the source at which refusals are created meanwhile, by any thread.
+    """Collect the places in the source at which any thread creates refusals during the block.
 
-    For a refusal with a class of its own, both the place that uses it and the one in the class that states it.
+    For a refusal with a class of its own, both the place that uses the class and the one inside it are collected.
     """
     made: set[Place] = set()
     plain = ServiceError.__init__
@@ -94,12 +95,14 @@ def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tupl
 
 def _is_refusal(module: ModuleType, name: str) -> bool:
     found = getattr(module, name, None) or getattr(armarium.errors, name, None)
-    # The base class of them all states nothing itself.
+    # The common base class is no refusal itself.
     return isinstance(found, type) and issubclass(found, ServiceError) and found is not ServiceError
 
 
 class EveryRefusal:
-    """The part of a pytest run that records; with xdist each worker does, and the main process sums up."""
+    """The part of a pytest run that records refusals; with xdist each worker records, and the main process adds them
+    up.
+    """
 
     def __init__(self, config: pytest.Config, packages: list[str]) -> None:
         self.config = config
@@ -127,7 +130,7 @@ class EveryRefusal:
             session.exitstatus = 1
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Name what no test produced."""
+        """Name the refusals that no test produced."""
         for name, missing in self.missing.items():
             terminalreporter.section(f"refusals of {name} that no test produces")
             for one in missing:

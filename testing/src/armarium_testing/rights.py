@@ -1,4 +1,5 @@
-"""Rights of every action, compared with its declaration and with the locks: done, undone and redone by anyone.
+"""Rights of every action, compared with its declaration and with locks: done, undone and redone by every kind of
+caller.
 
 Which documents a row belongs to, and which lock applies to them, is computed here from the rows alone, in plain Python;
 nothing of `armarium.history` is used.
@@ -32,16 +33,16 @@ AGENT = replace(EDITOR, kind="machine", name="an agent", token_kind="agent")
 STRANGER = replace(EDITOR, name="bound elsewhere", libraries=frozenset({"/another.library"}))
 
 MOST_LOCKS = 4
-"""How many nodes are locked, one after another, each time that an action is done, undone and redone."""
+"""How many nodes are locked, one after another, each time an action is done, undone and redone."""
 
 Row = dict[str, Any]
 Content = dict[str, dict[tuple[Any, ...], Row]]
 Refusal = tuple[int, str | None] | None
-"""Status and code; None where it was done."""
+"""Status and code; None where it was not refused."""
 
 
 class Model:
-    """What a project's rows say about who may change them."""
+    """What the rows of a project say about who may change them."""
 
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
@@ -49,7 +50,7 @@ class Model:
         self.tree = next((one for one in self.tables.values() if rules_of(one).tree), None)
 
     def read(self) -> Content:
-        """Every tracked row."""
+        """Read every tracked row."""
         found: Content = {}
         with self.library.db.read() as conn:
             raw = raw_of(conn)
@@ -119,9 +120,9 @@ class Model:
         return strong or weak
 
     def refuses(self, before: Content, after: Content, named: Iterable[str] = ()) -> bool:
-        """Return whether an editor is refused the change from *before* to *after* because of a lock, in either of them.
+        """Return whether an editor is refused the change from *before* to *after*, because of a lock in either state.
 
-        *named*: nodes that the step guards although its rows do not refer to them.
+        *named* are nodes that the step guards although its rows do not refer to them.
         """
         if any(self.is_locked(after, node) for node in named):
             return True
@@ -187,7 +188,7 @@ def lock_on(engine: Engine, library: Library, node_id: str) -> Iterator[None]:
 
 
 def attempt(work: Callable[[], Any]) -> Refusal:
-    """Return how *work* is refused, None where it is done."""
+    """Return how *work* is refused, or None."""
     try:
         work()
     except ServiceError as refusal:
@@ -196,7 +197,7 @@ def attempt(work: Callable[[], Any]) -> Refusal:
 
 
 def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
-    """Check the rights of every action of plugin *name*; return the faults found.
+    """Check the rights of every action of plugin *name*; return the faults.
 
     *engine* is started; the kit stops its background work. *folder* is empty and inside its allowed roots.
     """
@@ -252,7 +253,7 @@ class _Trial:
             try:
                 done = self._do(LOCAL_OWNER)
             except Conflict:
-                # It works on nothing that was touched since, and each lock touched something.
+                # The action needs nothing that was touched since, and each lock touches something.
                 return
             after = self.model.read()
             for node, refusal in told.items():
@@ -274,8 +275,8 @@ class _Trial:
         return random.Random(self.found.name).sample(nodes, min(len(nodes), MOST_LOCKS))
 
     def _taken_back(self, done: str) -> Iterator[str]:
-        """Undo step *done*, and redo it, by those who may not, under each lock, then by the owner."""
-        # Locking a node changes its row, so a step which changed that row too cannot be undone by anybody.
+        """Let those who may not try to undo step *done* and to redo it, under each lock; then do both as the owner."""
+        # Locking a node changes its row, so nobody can undo a step that changed that row too.
         refused = {(403, "node_locked"), (409, "undo_refused")}
         if self.found.role == "owner":
             refused.add((403, "owner_only"))
@@ -298,13 +299,13 @@ class _Trial:
             done = following
 
     def _refused_outright(self, work: Callable[[Principal], Any], what: str) -> Iterator[str]:
-        """Try those who may not whatever the rows are: viewers, tokens of other projects, machines, editors for an
-        owner's action.
+        """Try callers who may not run the action whatever the rows are: viewers, tokens of other projects, machines,
+        and editors for an owner's action.
         """
         found = self.found
         owners_first = found.role == "owner" and self.home is None
         stranger = (403, "owner_only" if owners_first else "library_access_denied")
-        # An engine-wide action that a bound token may run checks the reach itself.
+        # An engine-wide action that a bound token may run checks the token's reach itself.
         own = found.bound and self.home is None and what == "does it"
         expected: list[tuple[Principal, Refusal]] = [] if own else [(STRANGER, stranger)]
         if found.role != "viewer":
@@ -323,7 +324,7 @@ class _Trial:
                 yield f"{who.name} {what}: expected {refused}, met {met}"
 
     def _refused_by_rows(self, done: str, what: str) -> Iterator[str]:
-        """Check that a change that needs a person needs one when it is undone too, in whichever direction it goes."""
+        """Check that a change which needs a person also needs one when it is undone, in either direction."""
         before = self.model.read()
         there = self._undo(done, LOCAL_OWNER)
         after = self.model.read()
@@ -375,14 +376,14 @@ class _Trial:
         return self.engine.run(self.library, self.found.name, self.params, who).audit_id
 
     def _undo(self, step: str, who: Principal, *, keep: bool = True) -> str:
-        """Undo *step* as *who*; with *keep* false the owner redoes it at once. Return the undo's own step."""
+        """Undo *step* as *who*; unless *keep* is true the owner redoes it at once. Return the undo's own step."""
         (undone,) = self.engine.undo(self.home, [self._newest(step)], who)["audit_ids"]
         if not keep:
             self.engine.undo(self.home, [undone], LOCAL_OWNER)
         return str(undone)
 
     def _newest(self, step: str) -> str:
-        """Return the step in effect among those that undid *step* and redid it."""
+        """Return the step in effect in the chain of undos and redos of *step*."""
         db = self.library.db if self.home is not None else self.engine.state
         with db.read() as conn:
             raw = raw_of(conn)

@@ -87,7 +87,7 @@ remarks = Table(
 
 
 class ShelfParams(Params):
-    """A shelf to make."""
+    """A shelf to create."""
 
     name: str = Field(min_length=1, max_length=100)
 
@@ -115,7 +115,7 @@ class ManyParams(Params):
 
 
 class ChangeParams(Params):
-    """What to change of a book."""
+    """Changes of a book."""
 
     id: str
     title: str | None = None
@@ -130,7 +130,7 @@ class IdParams(Params):
 
 
 class LoanParams(Params):
-    """A loan to note."""
+    """A loan to record."""
 
     book_id: str
     reader: str
@@ -255,7 +255,7 @@ def clear(ctx: ActionContext, p: IdParams) -> dict[str, Any]:
 @action(
     "shelf.restock",
     params=ShelfParams,
-    summary="Make a shelf with two books, as one gesture",
+    summary="Make a shelf with two books in one step",
     example=lambda ex: {"name": "C"},
 )
 def restock(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _note(undone: UndoContext) -> None:
     undo_name="shelf.unremark",
 )
 def remark(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
-    """Write an append-only note beside tracked rows."""
+    """Append a note, which is never changed, beside tracked rows."""
     ctx.conn.execute(update(shelves).values(name=p.name))
     ctx.conn.execute(insert(remarks).values(id=new_id(), text="remarked"))
     return {}
@@ -297,13 +297,13 @@ def remark(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
     example=lambda ex: {"name": "E"},
 )
 def burn(ctx: ActionContext, p: ShelfParams) -> dict[str, Any]:
-    """Write what cannot be undone and only a person may do."""
+    """Write something that cannot be undone and that only a person may do."""
     ctx.conn.execute(update(shelves).values(name=p.name))
     return {}
 
 
 def shelf_plugin() -> Plugin:
-    """The family."""
+    """Return the family."""
     return Plugin(
         name="shelf",
         summary="Shelves and books, for tests",

@@ -24,11 +24,11 @@ SHIM = Path(__file__).with_name("fault_shim.c")
 CLOCK_SHIM = Path(__file__).with_name("clock_shim.c")
 OFF, COUNT, KILL, FAIL_ONCE, FAIL_FROM = range(5)
 FULL_FOR = 0.3
-"""Seconds a permanently failing disk goes on failing, unless the work ends before: then somebody has freed space."""
+"""Seconds for which a failing disk keeps failing, unless the work ends before: then somebody has freed space."""
 
 
 def arm_shim(mode: int, at: int, number: int = 0) -> None:
-    """Do *mode* at the *at*-th call from now on; *number* is the error the call fails with."""
+    """Arm the shim: do *mode* at the *at*-th call from now on; *number* is the error with which the call fails."""
     ctypes.CDLL(None).fault_arm(mode, ctypes.c_long(at), number)
 
 
@@ -38,7 +38,7 @@ def calls_seen() -> int:
 
 
 def make_room(number: int) -> None:
-    """Let the disk work again a while after it began to fail at call *number*, so that running jobs continue."""
+    """Let the disk work again some time after it began to fail at call *number*, so that running jobs continue."""
     while calls_seen() < number:
         time.sleep(0.01)
     time.sleep(FULL_FOR)
@@ -46,13 +46,13 @@ def make_room(number: int) -> None:
 
 
 def compare_when_refused(engine: Engine, mode: int, number_of_error: int, say: Callable[[str], None]) -> None:
-    """From here on, report when a refused action has changed something."""
+    """Report from now on when a refused action has changed something."""
     right = engine.run
 
     def run(library: Library | None, name: str, *given: Any, **more: Any) -> Any:
-        # While jobs run others write too, and in a job's thread one step's changes cannot be told from another's.
+        # While jobs run others write too, and in a job's thread the changes of one step cannot be told from another's.
         alone = threading.current_thread() is threading.main_thread() and not engine.jobs.is_started
-        # A conducted action commits in parts: what it left is undone when the project is opened again.
+        # A conducted action commits in parts: what a refusal leaves is undone when the project is opened again.
         parts = engine.actions.get(name).conduct is not None
         if library is None or parts or not alone:
             return right(library, name, *given, **more)
@@ -72,7 +72,7 @@ def compare_when_refused(engine: Engine, mode: int, number_of_error: int, say: C
 
 
 def compiler() -> str | None:
-    """The C compiler that can make the shim, or None."""
+    """Return the C compiler that can make the shim, or None."""
     return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
 
 

@@ -45,20 +45,20 @@ class TruthfulProvider(LoopbackProvider):
         return text[1::-1] + text[2:] if number % PLANTED == 0 else text
 
     def nearest(self, read: str) -> str:
-        """Return the line of the ground truth that was misread so."""
+        """Return the line of the ground truth that was misread as this."""
         alike = [SequenceMatcher(None, line, read, autojunk=False).ratio() for line in self.truth]
         number = alike.index(max(alike))
         return self.line(number)
 
     def fill_form(self, asked: set[str], lines: list[tuple[str, str]]) -> dict[str, Any]:
-        """Return the form whose fields are *asked*, about *lines* (id, what was read)."""
+        """Return the form with the requested fields *asked*, about *lines* (id, reading)."""
         first = lines[0][0]
         if "names" in asked:
             found = [
                 (line, words) for line, text in lines for words in re.findall(r"\b[A-Z][a-zé]{3,}\b", text)
             ]
             names = [{"line": line, "words": one, "name": one, "kind": "person"} for line, one in found]
-            # One that is nowhere on the page: the engine leaves it out.
+            # This name is nowhere on the page: the engine must leave it out.
             return {"names": [*names, {"line": first, "words": "Nobody", "name": "Nobody", "kind": "person"}]}
         if "statements" in asked:
             parts = {

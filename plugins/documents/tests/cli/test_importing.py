@@ -1,4 +1,6 @@
-"""Bringing files in from the terminal: folders and archives stay folders, what was noted is said, and so is nothing."""
+"""`armarium import` and `armarium export`: folders stay folders, readers' notes are shown, and nothing to import is an
+error.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,10 @@ def test_two_folders_of_the_same_names_stay_apart_on_the_way_in_and_out(
     written = {str(path.relative_to(desk.home / "out")) for path in (desk.home / "out").rglob("*.xml")}
     assert written == {"Box 3/0001.xml", "Box 4/0001.xml"}
     assert "Box 4" in (desk.home / "out" / "Box 4" / "0001.xml").read_text("utf-8")
-    # Of one folder they stand side by side, as ever.
+    # When a single folder is exported, its files are not put into a folder of its name.
     desk.succeed("export", "Box 3", "--out", "one")
     assert [path.name for path in (desk.home / "one").iterdir()] == ["0001.xml"]
-    # What is refused halfway leaves no folder behind.
+    # A refused export leaves none of the folders that it had begun to write.
     (desk.home / "half" / "Box 4").mkdir(parents=True)
     (desk.home / "half" / "Box 4" / "0001.xml").touch()
     assert "is there already" in desk.expect_refusal("export", "--out", "half")
@@ -59,7 +61,7 @@ def test_an_empty_folder_ends_with_1_and_a_sentence(desk: Machine, words: tuple[
     assert "There is nothing to import in hollow" in said.err + said.out
 
 
-def test_what_the_readers_noted_is_said_once_for_many(desk: Machine, pictures: Pictures) -> None:
+def test_the_same_note_of_readers_is_shown_once_for_many_files(desk: Machine, pictures: Pictures) -> None:
     folder = pictures([f"{n}.png" for n in range(1, 6)])
     for n in range(1, 6):
         (folder / f"{n}.xml").write_text(PAGE.format(image=f"{n}.png", text="word"))

@@ -1,4 +1,4 @@
-"""Documents by name, path or id; folders made; a page drawn."""
+"""Documents named by name, path or id; folders that are created; a page drawn into a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def make(desk: Machine, name: str, *above: str) -> str:
 
 @pytest.fixture
 def shelf(desk: Machine, pictures: Pictures) -> Machine:
-    """Two boxes with a page of the same name in each."""
+    """Two boxes, each with a page of the same name."""
     desk.succeed("create", "Letters")
     folder = pictures(["1.png"])
     for box in ("Box 3", "Box 4"):
@@ -67,6 +67,6 @@ def test_a_page_is_drawn_with_its_lines(read_pages: Machine, monkeypatch: pytest
     before = out.read_bytes()
     assert "is there already" in read_pages.expect_refusal("draw", "1.png", "--out", str(out))
     read_pages.succeed("draw", "1.png", "--size", "256")
-    # Beside the page's own picture, never over it.
+    # The file is written beside the page's own picture, never over it.
     assert Path(read_pages.home / "1-lines.png").is_file()
     assert out.read_bytes() == before

@@ -1,4 +1,4 @@
-"""The commands of documents, through an engine that serves: the tree, the table, the Trash."""
+"""The commands for documents, through a serving engine: the tree, the table, the Trash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium_testing.command_line import Machine, Pictures, ids
 
 
 def run(machine: Machine, action: str, params: str) -> dict[str, Any]:
-    """The result of an action run by its name."""
+    """Return the result of an action."""
     found: dict[str, Any] = machine.succeed("action", "run", action, "-p", params, "--json").json["result"]
     return found
 
@@ -32,7 +32,7 @@ def test_ls_goes_into_folders_or_not(wills: Machine) -> None:
     assert wills.expect_refusal("ls", "f" * 32).startswith("There is no document")
 
 
-def test_show_tells_what_a_document_is(wills: Machine) -> None:
+def test_show_describes_a_document(wills: Machine) -> None:
     page = ids(wills)["1.png"]
     describe(wills, page, place="Toledo", tags=["a", "b"], nothing=None)
     run(wills, "document.update", f'{{"document_id": "{page}", "date_iso": "1750", "is_starred": true}}')
@@ -64,7 +64,7 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
     wills.succeed("uncrop", "1.png")
     wills.succeed("canvas", "pages", "--out", str(wills.home / "canvas.png"))
     assert wills.succeed("dataset", "pages", "--json").json["total"] == 3
-    # An alias of the same name does not stand in the way; another document does.
+    # An alias with the same name is no obstacle; another document is.
     run(wills, "bookmark.create", f'{{"target_id": "{known["1.png"]}"}}')
     assert known["1.png"] in wills.succeed("show", "1.png").out
     again = run(wills, "document.create", '{"name": "2.png"}')["id"]
@@ -79,10 +79,8 @@ def test_a_document_is_named_by_its_name_where_only_one_has_it(wills: Machine) -
     )
 
 
-def test_show_tells_of_a_kind_that_cannot_be_resolved(
-    wills: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No action and no undo leaves a page so; a project that came from elsewhere may hold one."""
+def test_show_reports_a_kind_that_cannot_be_resolved(wills: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No action and no undo leaves a page like this, but a project from elsewhere may contain one."""
     from armarium.cli.refusals import Refused
     from armarium.cli.session import Session
 
@@ -177,7 +175,7 @@ def test_empty_trash_asks_first(wills: Machine) -> None:
 
 @pytest.fixture
 def described(wills: Machine) -> Machine:
-    """The three pages, two of them described."""
+    """Three pages, two of them described."""
     known = ids(wills)
     describe(wills, known["1.png"], place="Toledo", pages=12, date="1750-03-01", sealed=True)
     describe(wills, known["2.png"], place="Cuenca", pages=3, date="1750-09", sealed=False, long="x" * 200)
@@ -261,7 +259,7 @@ def test_a_dataset_that_cannot_be_is_refused(wills: Machine) -> None:
         assert said in wills.expect_refusal("dataset", *words), words
 
 
-def test_a_folder_imported_again_brings_only_what_is_new(wills: Machine, pictures: Pictures) -> None:
+def test_a_folder_imported_again_adds_only_what_is_new(wills: Machine, pictures: Pictures) -> None:
     assert wills.succeed("import", "pages").out.startswith("Imported 0 files; 3 were there already.")
     pictures(["4.png"])
     again = wills.succeed("import", "pages", "--json").json

@@ -1,4 +1,4 @@
-"""Commands are run here on a machine of their own: see `armarium_testing.command_line`."""
+"""Commands run here on a machine of their own: see `armarium_testing.command_line`."""
 
 from armarium_testing.command_line import desk, machine, pictures, read_pages, serving, wills, world
 

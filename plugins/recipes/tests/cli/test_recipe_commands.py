@@ -1,4 +1,4 @@
-"""A project is set up, looked at, started and followed at the command line."""
+"""Commands of recipes: set up a project, show its recipe, start it and follow the run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_options_answer_every_question_of_setup(letters: Machine) -> None:
     assert jobs.index("find-lines") < jobs.index("read-a-line") < jobs.index("find-names-tag-words")
 
 
-def test_what_is_left_out_takes_what_was_said_before_or_the_default(letters: Machine) -> None:
+def test_options_left_out_keep_earlier_answers_or_the_default(letters: Machine) -> None:
     first = letters.succeed("setup", "--language", "he", "--json").json["answers"]
     assert (first["purposes"], first["materials"], first["scripts"]) == (
         ["transcribe"],
@@ -81,14 +81,14 @@ def test_what_is_left_out_takes_what_was_said_before_or_the_default(letters: Mac
     assert third["audit_id"] is None
 
 
-def test_setup_says_the_steps_with_their_reasons(letters: Machine) -> None:
+def test_setup_shows_the_steps_with_their_reasons(letters: Machine) -> None:
     said = letters.succeed("setup", "--language", "es", "--material", "print").out
     assert ". find-lines" in said
     assert "read-a-line with " in said
     assert said.strip().endswith("armarium plan")
 
 
-def test_setup_says_what_it_does_not_understand(letters: Machine) -> None:
+def test_setup_names_what_it_does_not_understand(letters: Machine) -> None:
     for words, sentence in (
         (("--purpose", "fame", "--language", "la"), "'fame' is not a purpose; there are: transcribe"),
         (("--material", "stone", "--language", "la"), "'stone' is not a material; there are: handwriting"),
@@ -168,7 +168,7 @@ def test_a_chart_is_refused_before_anything_is_measured(letters: Machine, tmp_pa
 
 
 def test_the_table_of_a_bake_off_is_drawn_into_a_file(letters: Machine, tmp_path: Path) -> None:
-    """Of finders of lines, measured on two pages with fifty checked lines each."""
+    """A bake-off of line finders, measured on two pages with fifty checked lines each."""
     letters.succeed("setup", "--language", "es", "--material", "print", "--yes")
     for name in ("1.png", "2.png"):
         page_id = next(
@@ -275,11 +275,11 @@ def test_a_table_names_the_best_the_tied_and_those_that_were_not_measured(
                 "candidates": [_row("Finder", None, lines_found=90, lines_checked=100, extra_lines=7)]})  # fmt: skip
     said = capsys.readouterr().out
     assert "90 of 100" in said
-    # What cannot be taken from here is not offered.
+    # A line finder is put to use by another command.
     assert "bakeoff --use" not in said
     assert "armarium candidates find-lines --use 1" in said
 
 
-def test_times_and_prices_are_said_as_people_say_them() -> None:
+def test_times_and_prices_are_shown_in_readable_units() -> None:
     assert [starting.duration(one) for one in (None, 5, 600, 36000)] == ["?", "5 s", "10 min", "10.0 h"]
     assert [starting.dollars(one) for one in (None, 0, 1.5)] == ["?", "nothing", "$1.50"]

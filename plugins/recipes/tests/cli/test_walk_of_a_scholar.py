@@ -1,4 +1,4 @@
-"""The walk of a scholar: a box of typed letters and a manuscript become a text, files and a website, by the command line alone."""
+"""From scans to a website at the command line alone: a box of typed letters, then a manuscript."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _words(text: str) -> set[str]:
 
 @pytest.mark.slow
 def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> None:
-    """What the pages were drawn from is the truth; RapidOCR reads them. A name that the project knows is found."""
+    """The pages are drawn from known texts and read by RapidOCR; a name that the project knows is found in them."""
     pytest.importorskip("rapidocr")
     drawn = [page for page in sample_pages(count=4) if not page.is_blank][:2]
     box = tmp_path / "letters"
@@ -65,7 +65,7 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
     website = _build(desk, tmp_path / "website")
     assert all(_words(text) <= _words(website) for text in texts)
 
-    # What a run made is taken back as one, and done again as one; the start itself is the step before it.
+    # What a run made is undone and redone as one set; the start itself is the step before it.
     desk.succeed("undo")
     assert "was never read" in desk.succeed("text", f"{drawn[0].name}.jpg").err
     assert json.loads(desk.succeed("entities", "--json").out)["items"][0]["canonical_name"] == "Puerto Claro"
@@ -75,7 +75,7 @@ def test_from_setup_to_a_site_and_back_again(desk: Machine, tmp_path: Path) -> N
 
 
 def _build(desk: Machine, place: Path) -> str:
-    """The words of the website that the engine builds with Node from its runtime; all that is on its pages and in its search."""
+    """Build the website with Node from the engine's runtime; return all words on its pages and in its search index."""
     fetched = desk.run("runtime", "install", "site-builder")
     if fetched.code != 0:
         pytest.skip(f"The runtime of sites cannot be installed here, as without a network: {fetched.err}")
@@ -92,8 +92,11 @@ def _build(desk: Machine, place: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(not MANUSCRIPT.is_dir(), reason="the shared sample pages are not beside this checkout")
 def test_a_manuscript_from_setup_to_a_website(desk: Machine, tmp_path: Path) -> None:
-    """RapidOCR finds the lines of a notebook of the 1930s, the base reader of hands reads them: of its longer words three in
-    five at least are right (68 and 71 of 100 when this was written, of characters 83)."""
+    """RapidOCR finds the lines of a notebook of the 1930s and the base reader of handwriting reads them.
+
+    At least three in five of its longer words must be right (68 and 71 of 100 when this was written, and 83 of 100
+    characters).
+    """
     pytest.importorskip("rapidocr")
     box = tmp_path / "notebook"
     box.mkdir()

@@ -1,4 +1,4 @@
-"""A page corrected in an editor: what was changed is saved in one step, and nothing that was written is lost."""
+"""`armarium edit`: a page corrected in an editor is saved in one step, and nothing that was typed is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_testing.command_line import Machine
 
 @pytest.fixture
 def editor(read_pages: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
-    """`editor("...")`: the editor runs this Python on `text`, the words of the file, and writes it back."""
+    """`editor("...")`: the editor runs this Python code on `text`, the content of the file, and writes it back."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.delenv("VISUAL", raising=False)
@@ -31,7 +31,7 @@ def editor(read_pages: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def read_kept_file(said: str) -> str:
-    """What stands in the file that a refusal names."""
+    """Return the content of the file that a refusal names."""
     found = re.search(r"What you wrote is in (\S+)\.$", said)
     assert found is not None, said
     return Path(found[1]).read_text("utf-8")
@@ -55,7 +55,7 @@ def test_each_changed_line_is_a_correction_and_all_are_one_step(
 
 def test_only_what_was_changed_is_written(read_pages: Machine, editor) -> None:  # type: ignore[no-untyped-def]
     before = read_pages.succeed("history", "--json").json["total"]
-    # Some editors take blanks away at the ends of lines and write the line ends of another system.
+    # Some editors strip blanks at the ends of lines and write the line ends of another system.
     editor("text = '\\r\\n'.join(line.rstrip() for line in text.split('\\n'))")
     assert read_pages.succeed("correct", "1.png").out == "Nothing was changed in 1.png.\n"
     assert read_pages.succeed("history", "--json").json["total"] == before
@@ -76,7 +76,7 @@ def test_only_what_was_changed_is_written(read_pages: Machine, editor) -> None: 
         ("text = text.replace('2 | linea 2', '2 | ')", "Line 2 is empty"),
     ],
 )
-def test_a_line_added_or_taken_away_is_refused_and_the_text_kept(
+def test_an_added_or_removed_line_is_refused_and_the_text_kept(
     read_pages: Machine,
     editor,
     code: str,
@@ -89,7 +89,7 @@ def test_a_line_added_or_taken_away_is_refused_and_the_text_kept(
     assert read_pages.succeed("text", "1.png").out == "linea 1\nlinea 2\n"
 
 
-def test_a_clash_is_told_by_the_number_of_its_line(read_pages: Machine, editor) -> None:  # type: ignore[no-untyped-def]
+def test_a_conflict_is_reported_with_the_number_of_its_line(read_pages: Machine, editor) -> None:  # type: ignore[no-untyped-def]
     line = read_pages.succeed("text", "1.png", "--json").json["items"][0]["spans"][1]["segment_id"]
     editor("text = text.replace('linea', 'mine')")
     from armarium_source_model.cli import editing
@@ -98,7 +98,7 @@ def test_a_clash_is_told_by_the_number_of_its_line(read_pages: Machine, editor) 
 
     def slow(place: Path) -> None:
         run(place)
-        # A second writer, while the editor is open.
+        # Somebody else saves a correction while the editor is open.
         read_pages.succeed("correct", line, "theirs")
 
     with pytest.MonkeyPatch.context() as patch:

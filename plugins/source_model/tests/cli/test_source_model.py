@@ -13,7 +13,7 @@ from armarium_testing.command_line import Machine
 
 @pytest.fixture(scope="module")
 def shared(serving: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, list[str]]]:
-    """One project of read pages for the whole module, in which the user stands, and the ids of its pages."""
+    """One project of read pages for the whole module, which the commands use, and the ids of its pages."""
     from PIL import Image
 
     home = tmp_path_factory.mktemp("scribe")
@@ -42,12 +42,12 @@ def read_pages(shared: tuple[Machine, list[str]]) -> Machine:
 
 @pytest.fixture
 def page(shared: tuple[Machine, list[str]]) -> str:
-    """A page of two read lines that no other test has touched."""
+    """A page of two read lines that no other test has changed."""
     return shared[1].pop()
 
 
 def lines_of(machine: Machine, page: str) -> list[str]:
-    """The ids of a page's lines, in reading order."""
+    """Return the ids of a page's lines, in reading order."""
     (found,) = machine.succeed("text", page, "--json").json["items"]
     return [span["segment_id"] for span in found["spans"]]
 
@@ -83,7 +83,7 @@ def test_segments_are_narrowed(read_pages: Machine, page: str) -> None:
     assert desk.expect_refusal("segments", "nosuch").endswith(".")
 
 
-def test_readings_stand_side_by_side_and_one_is_chosen(read_pages: Machine, page: str) -> None:
+def test_readings_are_listed_together_and_one_is_chosen(read_pages: Machine, page: str) -> None:
     desk = read_pages
     line = lines_of(desk, page)[0]
     old = desk.succeed("readings", line, "--json").json["items"][0]["id"]
@@ -102,7 +102,7 @@ def test_readings_stand_side_by_side_and_one_is_chosen(read_pages: Machine, page
     assert desk.expect_refusal("readings", line, "--choose", old, "--release").startswith("Give one change")
 
 
-def test_a_translation_stands_beside_the_transcription(read_pages: Machine, page: str) -> None:
+def test_a_translation_is_listed_beside_the_transcription(read_pages: Machine, page: str) -> None:
     desk = read_pages
     line = lines_of(desk, page)[0]
     desk.succeed("correct", line, "Line one", "--kind", "translation")
@@ -169,7 +169,7 @@ def test_an_order_needs_a_pass(read_pages: Machine, page: str) -> None:
     assert "no pass to order yet" in read_pages.expect_refusal("order", "new", page, "Mine")
 
 
-def test_links_are_added_told_from_both_ends_and_withdrawn(read_pages: Machine, page: str) -> None:
+def test_links_are_added_listed_at_both_ends_and_withdrawn(read_pages: Machine, page: str) -> None:
     desk = read_pages
     first, second = lines_of(desk, page)
     link = desk.succeed("link", "add", first, "glosses", second, "--note", "in red", "--json").json
@@ -228,7 +228,7 @@ def test_the_doctor_finds_an_index_that_lacks_a_row(read_pages: Machine) -> None
     desk.succeed("release")
     place = desk.home / "Letters.library"
     other = sqlite3.connect(place / "library.sqlite")
-    # What an index says it holds is changed under it, as a damage would: rows it should hold are not there.
+    # Change the definition of an index without rebuilding it, as damage would: some rows are then missing in it.
     other.execute("PRAGMA writable_schema = ON")
     where = "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'ix_segment_area'"
     other.execute(where, ("WHERE deleted_at IS NULL", "WHERE deleted_at IS NOT NULL"))

@@ -1,5 +1,6 @@
-"""Judgements of palaeographers and control points of maps as work to be struck: each step is whole, and none that was
-acknowledged is lost."""
+"""Judgements of palaeographers and control points of maps as a workload for the fault tests: each step is whole, and no
+acknowledged one is lost.
+"""
 
 from __future__ import annotations
 

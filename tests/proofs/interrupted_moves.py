@@ -1,7 +1,7 @@
-"""A move that is killed, and what happens to one of its two projects before they are opened again.
+"""A move that is killed, after which something happens to one of its two projects before they are opened again.
 
-The other project is renamed, removed, or set back to a copy of its database from before or from within the move; the
-two are opened in either order. The work is that of `workloads.TRANSFER`.
+The other project is renamed, removed, or reset to a copy of its database from before or during the move; the two are
+opened in either order. The work is that of `workloads.TRANSFER`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEPT = "kept"
 
 
 def _keep(folder: Path) -> None:
-    """Copy both databases as a snapshot would find them now; no copies where it is killed meanwhile."""
+    """Copy both databases as a snapshot would find them now; a kill meanwhile leaves no copies."""
     made = folder / "being kept"
     for name in (SOURCE, TARGET):
         for part in ("library.sqlite", "library.sqlite-wal"):
@@ -38,7 +38,7 @@ def _keep(folder: Path) -> None:
 
 
 def _moves(engine: Engine, library: Library, folder: Path, say: Say) -> None:
-    """Run the transfers, with a copy of both databases before each half of each of them."""
+    """Run the transfers, with a copy of both databases before each half of each."""
     from armarium_documents.actions.transfer import copying
 
     def kept_before(name: str) -> None:
@@ -73,7 +73,7 @@ def _remove(name: str, folder: Path) -> None:
 
 
 def _set_back(name: str, place: int, folder: Path) -> None:
-    """Set a project back to one of the copies: the *place*-th, or counted from the newest."""
+    """Reset a project to one of the copies: the *place*-th, or counted from the newest."""
     kept = sorted(folder.glob(f"{KEPT}.*"))
     if not kept:
         return
@@ -85,14 +85,14 @@ def _set_back(name: str, place: int, folder: Path) -> None:
 
 
 def _check_settled(fate: str, engine: Engine, library: Library, folder: Path, said: list[str]) -> list[str]:
-    """Return the faults of the remaining projects, which are open now: nothing half transferred, lost or held."""
+    """Return the faults of the remaining projects, which are open: anything half transferred, lost or still held."""
     wrong: list[str] = []
     live: dict[str, int] = {}
     explained = False
     left = {one.path.name: one for one in engine.libraries.open_now() if not engine.is_global(one)}
     for one in left.values():
         found, more = whole_boxes(one)
-        # A complete copy records that its source has yet to be settled when that project is absent.
+        # A complete copy records that its source has yet to be settled while that project is absent.
         wrong += [word for word in more if fate != "removed" or "were not finished" not in word]
         wrong += [
             str(finding["what"])

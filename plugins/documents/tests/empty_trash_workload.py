@@ -1,4 +1,4 @@
-"""Empty Trash as work to be struck: a kill or a full disk leaves all of it in the Trash, or none."""
+"""Empty Trash as a workload for the fault tests: a kill or a full disk leaves everything in the Trash, or nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _plugins() -> list[Plugin]:
 
 
 def _prepare(engine: Engine, library: Library, folder: Path) -> None:
-    from documents_ground import add_picture, picture
+    from documents_fixtures import add_picture, picture
 
     box = engine.run(library, "document.create", {"name": "Box"}, LOCAL_OWNER).result
     kept = engine.run(library, "document.create", {"name": "Kept"}, LOCAL_OWNER).result
@@ -27,7 +27,7 @@ def _prepare(engine: Engine, library: Library, folder: Path) -> None:
     assert kept is not None
     for number in range(6):
         add_picture(engine, library, box["id"], picture(grey=number * 9), f"{number}")
-    # One picture that only the kept folder has, and one that both have.
+    # One picture that only the kept folder has, and one that both folders share.
     add_picture(engine, library, kept["id"], picture(grey=0), "shared")
     add_picture(engine, library, kept["id"], picture(grey=99), "alone")
     engine.run(library, "document.delete", {"ids": [box["id"]]}, LOCAL_OWNER)

@@ -1,9 +1,9 @@
-"""A crowd: clients of a served engine, in a process of their own, who ask, pause as people and agents do, and ask
-again.
+"""The clients of a load test, in a process of their own: each sends a request, pauses as people and agents do, and
+repeats.
 
-``python crowd.py PLAN.json`` runs the clients of a plan (`Plan`) and prints their figures as JSON (`ClientFigures`).
-Each client keeps one connection and has one request under way. A time is from the first byte sent to the last one
-received.
+``python load_clients.py PLAN.json`` runs the clients of a plan (`Plan`) and prints their figures as JSON
+(`ClientFigures`). Each client keeps one connection and has one request under way. A time is from the first byte sent to
+the last one received.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ PATIENCE = 60.0
 """Seconds until a client gives up; then it is unknown whether a write was made."""
 
 BURST_EVERY, BURST_SHARE, BURST_LENGTH = 20.0, 0.25, 4
-"""Every 20 seconds each client may send four requests without a pause, as when a page is opened; each fourth client
-does.
-"""
+"""Every 20 seconds each fourth client sends four requests without a pause, as when a page is opened."""
 
 MIX = {
     "one document": 26,
@@ -38,16 +36,16 @@ MIX = {
     "segment changed": 5,
     "document renamed": 2,
 }
-"""The mix of requests, in hundredths. A correction and a change read first: 70 reads of 100 by themselves, 80 with
-those.
+"""The mix of requests, in hundredths. A correction and a change also read first, so of 100 requests 70 only read, and
+80 do with those.
 """
 
 
 @dataclass
 class Plan:
-    """What a crowd does. *pause* is the mean wait between two requests of one client, 0 for none (a closed loop).
+    """What the clients do. *pause* is the mean wait between two requests of one client, 0 for none (a closed loop).
 
-    *herd*: all send their bursts at the same moment, as if one event had called them, not each at its own.
+    *herd*: all send their bursts at the same moment, as if one event had caused them, instead of each at its own.
     """
 
     host: str
@@ -72,9 +70,9 @@ class ClientFigures:
     times: dict[str, list[float]] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
     corrected: list[str] = field(default_factory=list)
-    """Ids of the readings that were acknowledged."""
+    """Ids of the readings whose creation was acknowledged."""
     changed: dict[str, int] = field(default_factory=dict)
-    """Contested segment to the number of acknowledged changes of it."""
+    """Each contested segment with the number of acknowledged changes."""
     renamed: int = 0
     stale: int = 0
     """Changes refused (409) because somebody else was first: that is what the expected version is for."""
@@ -86,7 +84,7 @@ class ClientFigures:
 
 
 class Refused(Exception):
-    """An unsuccessful answer, recorded already."""
+    """An answer without success, which is recorded already."""
 
 
 class Client:
@@ -108,7 +106,7 @@ class Client:
     async def live(self, began: float) -> None:
         """Send requests until the time is over."""
         until = began + self.plan.seconds
-        # The clients of a crowd do not start at the same moment.
+        # The clients do not all start at the same moment.
         await asyncio.sleep(self.random.random() * max(self.plan.pause, 0.05))
         burst_at = began + (5.0 if self.plan.herd else self.random.random() * BURST_EVERY)
         while time.monotonic() < until:
@@ -168,7 +166,7 @@ class Client:
             return
 
     async def correct(self, kind: str, line: str) -> None:
-        """Read a line, and correct it on condition that the reading seen still counts."""
+        """Read a line, and correct it on condition that the reading still counts."""
         seen = await self.get("readings of a line", f"/api/segments/{line}/readings")
         body = {
             "text": f"{self.name}, {self.turn}",
@@ -179,7 +177,7 @@ class Client:
             self.met.corrected.append(made["id"])
 
     async def change(self, kind: str, segment: str) -> None:
-        """Read a segment that others change too, and increment it on condition that its version is the one seen."""
+        """Read a segment that others change too, and increment it on condition that its version is still the same."""
         seen = (await self.get("one segment", f"/api/segments/{segment}"))["segment"]
         body = {
             "segment_id": segment,
@@ -195,7 +193,7 @@ class Client:
     async def send(
         self, kind: str, method: str, path: str, body: object = None, *, stale: bool = False
     ) -> Any:
-        """Return the answer; None for a change that came too late, where *stale* allows that; raises Refused otherwise."""
+        """Return the answer; None for a change that came too late, where *stale* allows that. Raises Refused otherwise."""
         began = time.monotonic()
         try:
             status, answer = await asyncio.wait_for(self._exchange(method, path, body), PATIENCE)
@@ -238,7 +236,7 @@ async def lateness(met: ClientFigures, until: float) -> None:
         met.lateness.append((time.monotonic() - wanted) * 1000)
 
 
-async def crowd(plan: Plan) -> ClientFigures:
+async def run_clients(plan: Plan) -> ClientFigures:
     """Run the clients of *plan* to their end."""
     met = ClientFigures()
     began = time.monotonic()
@@ -248,5 +246,5 @@ async def crowd(plan: Plan) -> ClientFigures:
 
 
 if __name__ == "__main__":
-    met = asyncio.run(crowd(Plan(**json.loads(Path(sys.argv[1]).read_text()))))
+    met = asyncio.run(run_clients(Plan(**json.loads(Path(sys.argv[1]).read_text()))))
     json.dump(asdict(met), sys.stdout)

@@ -1,4 +1,4 @@
-"""What the source model says of a page, where two ways of asking once differed: each place asks for one meaning."""
+"""Questions that two places once answered differently: each place now gives the same answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from source_model_desk import AGENT, PERSON, RUN, Desk, anchor
+from source_model_fixtures import AGENT, PERSON, RUN, Desk, anchor
 
 from armarium.api import Conflict, Invalid, Principal
 from armarium_documents.api import artifacts
@@ -35,8 +35,10 @@ def test_blanks_are_no_reading(client: Any, desk: Desk, blank: str) -> None:
 
 @pytest.mark.parametrize("provider", ["user", "text-layer", "Text-Layer "])
 @pytest.mark.parametrize("who", [PERSON, AGENT, RUN])
-def test_no_caller_takes_a_name_that_lifts_its_pass(desk: Desk, who: Principal, provider: str) -> None:
-    """A text layer is the file's own text: what is read goes before every reader's pass, so only the engine says so."""
+def test_no_caller_may_use_a_provider_name_that_ranks_first(
+    desk: Desk, who: Principal, provider: str
+) -> None:
+    """The text layer of a file ranks before every reader's pass, so only the engine itself may use that name."""
     page = desk.page()
     lines = [{"key": "1", "rect": anchor()["rect"], "text": "forged"}]
     with pytest.raises(Invalid, match="name the reader as provider"):
@@ -49,8 +51,8 @@ def test_no_caller_takes_a_name_that_lifts_its_pass(desk: Desk, who: Principal, 
         )
 
 
-def test_a_retracted_reading_is_no_persons_touch(desk: Desk) -> None:
-    """The newer machine pass is worked on again once the person's reading in the older one is retracted."""
+def test_a_retracted_reading_does_not_count_as_touched_by_a_person(desk: Desk) -> None:
+    """Once the person's reading in the older pass is retracted, the newer machine pass is the working one again."""
     page = desk.page()
     older = desk.machine_lines(page, ["Deer Sir"], "m1")
     newer = desk.machine_lines(page, ["Dear Sir"], "m2")
@@ -71,7 +73,7 @@ def test_a_retracted_reading_is_no_persons_touch(desk: Desk) -> None:
 # ----------------------------------------------------------------------------------- what became of a segment
 
 
-def test_a_deleted_segment_says_that_it_was_resolved_by_its_notes(client: Any, desk: Desk) -> None:
+def test_a_deleted_segment_is_resolved_by_its_notes(client: Any, desk: Desk) -> None:
     page = desk.page()
     line, other = desk.lines(page, desk.new_pass(page), 2)
     desk.run("segment.delete", segment_ids=[line], expected_versions=[1])
@@ -114,7 +116,7 @@ def annotate(desk: Desk, page: str, segment_id: str, text: str) -> str:
     return str(made["id"])
 
 
-def test_what_was_said_of_an_absorbed_line_is_found_from_the_one_that_holds_it(
+def test_annotations_of_a_merged_line_are_found_from_the_one_that_contains_it(
     client: Any, desk: Desk
 ) -> None:
     page = desk.page()
@@ -245,7 +247,7 @@ def test_neighbours_are_what_the_text_reads_and_say_what_is_withdrawn(client: An
 
 
 def test_a_region_with_words_is_no_neighbour_where_its_lines_have_them(desk: Desk) -> None:
-    """In the page's text the words of the lines stand in for the region's."""
+    """In the page text the region's own words are replaced by those of its lines."""
     page = desk.page()
     taken = desk.as_(RUN).run(
         "segment.take_lines",
@@ -271,7 +273,7 @@ def test_a_region_with_words_is_no_neighbour_where_its_lines_have_them(desk: Des
 
 
 def test_lines_of_a_leaning_page_are_read_by_its_slope(desk: Desk) -> None:
-    """The lines fall to the right by more than their distance: only turned level do the two columns of each row meet."""
+    """The lines drop to the right by more than their distance, so the columns of a row only line up after levelling."""
     page = desk.page()
     pass_id = desk.new_pass(page)
     fall, rows = 0.2, 4
@@ -309,7 +311,7 @@ def test_lines_of_a_leaning_page_are_read_by_its_slope(desk: Desk) -> None:
 
 
 def old_page(desk: Desk, *boxes: dict[str, Any]) -> tuple[str, str]:
-    """A page with one artifact that holds boxes: ids of the page and of the provisional pass."""
+    """Create a page with one artifact that has boxes; return the ids of the page and of the provisional pass."""
     page = desk.page()
 
     def write(ctx: Any) -> None:
@@ -334,7 +336,7 @@ ARABIC = ("بسم", "الله", "الرحمن", "الرحيم")
 def test_a_provisional_pass_has_the_text_it_will_have_as_segments(
     client: Any, desk: Desk, words: tuple[str, ...]
 ) -> None:
-    """Two columns of two lines, a line nobody has read and a box off the page."""
+    """Two columns of two lines, a line without a reading, and a box off the page."""
     places = ((0.1, 0.1), (0.1, 0.2), (0.6, 0.1), (0.6, 0.2))
     boxes = [
         {"bbox": [x, y, 0.3, 0.05], "text": text, "level": "line"}
@@ -373,7 +375,7 @@ def test_an_order_is_of_no_provisional_pass(client: Any, desk: Desk) -> None:
 
 @pytest.mark.parametrize(("direction", "words"), [(None, "A B"), ("rtl", "B A")])
 def test_boxes_are_combined_as_their_page_is_written(desk: Desk, direction: str | None, words: str) -> None:
-    """What is stated of the folder, or of the project, is heeded as what the page states."""
+    """Directions stated for the folder or the project apply like those of the page."""
     folder = desk.run("document.create", name="Folder", doc_type="folder")["id"]
     page = desk.run("document.create", name="Page", doc_type="page", parent_id=folder)["id"]
     if direction is not None:
@@ -405,7 +407,7 @@ def _combine(desk: Desk, page: str, left: str, right: str) -> str:
 
 
 def import_pass(desk: Desk, page: str, checksum: str = "0" * 64) -> str:
-    """A pass as an import makes it."""
+    """Create a pass as an import does; return its id."""
     from armarium_source_model.api import NewPass, create_pass
 
     made: list[str] = []
@@ -440,7 +442,7 @@ def test_a_withdrawn_import_does_not_come_back_beside_its_twin(desk: Desk) -> No
     desk.run("segment.pass_restore", pass_id=elsewhere)
 
 
-def test_a_page_says_that_its_text_stands_in_another_pass(client: Any, desk: Desk) -> None:
+def test_a_page_says_that_its_text_is_in_another_pass(client: Any, desk: Desk) -> None:
     page = desk.page()
     read = desk.machine_lines(page, ["one", "two", None], "m1")
     place = f"/api/segments/document/{page}"
@@ -459,7 +461,7 @@ def test_a_page_says_that_its_text_stands_in_another_pass(client: Any, desk: Des
     assert (found["text"], found["notice"]) == ("one\ntwo", None)
 
 
-def test_the_text_says_on_request_how_sure_each_lines_reader_was(client: Any, desk: Any) -> None:
+def test_the_text_gives_the_confidence_of_each_line_on_request(client: Any, desk: Any) -> None:
     page = desk.page()
     lines = [
         {"key": f"l{n}", "rect": [0.1, 0.1 + n / 10, 0.8, 0.05], "text": text, "confidence": sure}

@@ -1,11 +1,11 @@
-"""Where several rules meet: a standing choice and a merge, a split and a deletion, an undo and what came after it."""
+"""Where several rules meet: a choice and a merge, a split and a deletion, an undo and later changes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from source_model_desk import PERSON, anchor
+from source_model_fixtures import PERSON, anchor
 
 from armarium.api import ActionContext, Conflict, Invalid, NotFound
 from armarium_source_model.api import NewSegment, add_segments
@@ -69,7 +69,7 @@ def test_a_citation_of_a_whole_leads_to_the_part_that_still_lives(desk: Any) -> 
     assert leads_to(desk, whole) == [whole, second]
 
 
-def test_a_citation_of_a_segment_whose_drawing_was_taken_back_says_that_nothing_is_live(
+def test_a_citation_of_a_segment_whose_creation_was_undone_has_no_live_segment(
     client: Any, desk: Any
 ) -> None:
     page = desk.page()
@@ -85,7 +85,7 @@ def test_a_citation_of_a_segment_whose_drawing_was_taken_back_says_that_nothing_
     assert (refused.status_code, refused.json()["code"]) == (422, "document_disagrees")
 
 
-def test_one_choice_counts_where_an_undo_brings_an_earlier_one_back(desk: Any) -> None:
+def test_one_choice_counts_where_an_undo_restores_an_earlier_one(desk: Any) -> None:
     page = desk.page()
     pass_id = desk.new_pass(page)
     (line,) = desk.lines(page, pass_id, 1)
@@ -109,7 +109,7 @@ def test_one_choice_counts_where_an_undo_brings_an_earlier_one_back(desk: Any) -
     assert standing == 0
 
 
-def test_a_match_told_the_other_way_round_is_the_same_match(desk: Any) -> None:
+def test_a_match_in_the_other_direction_is_the_same_match(desk: Any) -> None:
     page = desk.page()
     (old,) = desk.lines(page, desk.new_pass(page), 1)
     (new,) = desk.lines(page, desk.new_pass(page, "Again"), 1)
@@ -119,8 +119,8 @@ def test_a_match_told_the_other_way_round_is_the_same_match(desk: Any) -> None:
     assert (refused.value.code, refused.value.fields["id"]) == ("already_exists", match)
 
 
-def test_a_reading_goes_across_where_each_pass_has_one_segment_of_the_line(desk: Any) -> None:
-    """A line matched with one line of each of two other passes is matched one to one with either."""
+def test_a_reading_is_carried_where_each_pass_has_one_segment_of_the_line(desk: Any) -> None:
+    """A line matched with one line in each of two other passes has a one-to-one match in either."""
     page = desk.page()
     (one,) = desk.lines(page, desk.new_pass(page), 1)
     others = [desk.lines(page, desk.new_pass(page, name), 1)[0] for name in ("Second", "Third")]
@@ -133,7 +133,7 @@ def test_a_reading_goes_across_where_each_pass_has_one_segment_of_the_line(desk:
         assert counts(desk, other) == "Dear Sir"
 
 
-def test_a_rival_that_was_withdrawn_or_merged_away_is_none(desk: Any) -> None:
+def test_a_withdrawn_or_merged_segment_is_no_rival(desk: Any) -> None:
     page = desk.page()
     (one,) = desk.lines(page, desk.new_pass(page), 1)
     kept, absorbed = desk.lines(page, desk.new_pass(page, "Second"), 2)
@@ -174,7 +174,7 @@ def test_a_withdrawn_pass_is_not_read_drawn_or_compared(client: Any, desk: Any) 
 
 
 def test_a_version_whose_shape_is_not_accepted_any_more_is_not_restored(desk: Any) -> None:
-    """As an older engine may have left one: it is put there beside another step."""
+    """An older engine may have written such a version; here it is written beside another step."""
     page = desk.page()
     (line,) = desk.lines(page, desk.new_pass(page), 1)
 

@@ -1,4 +1,4 @@
-"""A folder of plugins on the path of this process, of the trial's and of every command's."""
+"""Fixtures for the tests of admission: a folder of plugins on the path of this process, of its trials and of commands."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 from armarium_testing.fixtures import OWNER_TOKEN
 
 SECONDS = 20.0
-"""Seconds a part of a trial may take in tests: a hanging plugin is waited for twice."""
+"""Seconds that a part of a trial may take in tests; a hanging plugin costs that twice."""
 
 
 @contextmanager
-def on_the_path(site: Path) -> Iterator[None]:
-    """Within the block, plugins are found in *site*; what was imported from there is forgotten afterwards."""
+def plugins_on_path(site: Path) -> Iterator[None]:
+    """Let plugins be found in *site* for the duration of the block; then unload what was imported from there."""
     before = set(sys.modules)
     sys.path.insert(0, str(site))
     importlib.invalidate_caches()
@@ -35,7 +35,7 @@ def on_the_path(site: Path) -> Iterator[None]:
 
 
 def settings(home: Path, **more: Any) -> Any:
-    """Return the settings of an engine that keeps its verdicts apart from those of other tests."""
+    """Return the settings of an engine whose verdicts are separate from those of other tests."""
     from armarium.settings import Settings
 
     given = {
@@ -53,7 +53,7 @@ PROGRAM = [sys.executable, "-c", "from armarium.cli import main; main()"]
 
 
 def environment(home: Path, site: Path) -> dict[str, str]:
-    """Return the environment of the program: the plugins in *site*, and nothing of other tests."""
+    """Return the environment of a command: the plugins in *site*, and nothing from other tests."""
     return {
         **os.environ,
         "PYTHONPATH": str(site),
@@ -75,7 +75,7 @@ def command(home: Path, site: Path, *words: str) -> subprocess.CompletedProcess[
 
 @contextmanager
 def serving(home: Path, site: Path) -> Iterator[str]:
-    """Run `armarium serve` with the plugins in *site*; yields its address."""
+    """Run `armarium serve` with the plugins in *site*; yield its address."""
     process = subprocess.Popen(
         [*PROGRAM, "--json", "serve", "--port", "0"],
         env=environment(home, site),
@@ -86,7 +86,7 @@ def serving(home: Path, site: Path) -> Iterator[str]:
     try:
         assert process.stdout is not None
         said = ""
-        # What a plugin prints while it is imported is not among it.
+        # The output of plugins that are imported is not part of it.
         while not said.endswith("}\n"):
             line = process.stdout.readline()
             assert line, said

@@ -1,4 +1,4 @@
-"""A third-party plugin whose action and routes take paths, to test that paths are checked for it as well."""
+"""A third-party plugin whose action and routes take paths: paths must be checked for it as well."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Strange(Message):
     undoable=False,
 )
 def look(ctx: ActionContext, p: StrangeParams) -> Json:
-    """Open what it is given, as an unsuspecting plugin author would."""
+    """Open whatever path it is given, as an unsuspecting plugin author would."""
     paths = [path for shelf in p.shelves for place in shelf.places.values() for path in place]
     return {"opened": [path for path in paths if open(path, "rb").read(1)]}
 

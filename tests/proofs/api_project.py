@@ -1,4 +1,4 @@
-"""The project that requests are sent to: with something of each kind in it, and a record of what exists now.
+"""The project to which requests are sent: it has something of each kind, and a record of what exists now.
 
 Every action has an example that prepares what it needs and returns parameters with which it succeeds; so a write is
 requested with an example's parameters, and a read with ids that were just looked up. Both grow with the engine: nothing
@@ -30,11 +30,11 @@ from armarium_formats.actions.samples import SAMPLE_METS, SAMPLE_PAGE
 
 TOKEN = "an-owner-token-for-tests-only-0123456789"
 RENEW = 2000
-"""Requests sent to one project; then a new one is created, so that lists stay short and nothing runs out."""
+"""Requests sent to one project before a new one is created, so that lists stay short and nothing runs out."""
 LOOK = 15
 """Requests between two lookups of what exists."""
 PATIENCE = 30.0
-"""Seconds for the steps in hand of runs that are ended."""
+"""Seconds to wait for the running steps of cancelled runs."""
 
 _LIVE = "(SELECT id FROM document WHERE deleted_at IS NULL)"
 RELATIONS = (
@@ -71,12 +71,12 @@ RELATIONS = (
     "SELECT id AS audit_id FROM audit ORDER BY seq DESC LIMIT 200",
 )
 ENGINE_RELATIONS = ("SELECT id AS token_id FROM token WHERE NOT revoked AND kind = 'agent'",)
-"""What is read together belongs together: a segment with its pass and its page."""
+"""Ids that were read together belong together: a segment with its pass and its page."""
 MEANT_TWICE = ("SELECT DISTINCT proposal_id FROM finding_page",)
 """Ids for which two families use one name: where documents begin, and what looks similar."""
 
 
-class Ground:
+class ApiProject:
     """An engine, a project with something of each kind, and parameters with which every action succeeds."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Ground:
         self.lay()
 
     def lay(self) -> None:
-        """Create a project in which every action's example has run its preparations; close all former ones."""
+        """Create a project in which the example of every action has run; close all former ones."""
         self.laid += 1
         self.spent: dict[str, dict[str, Any]] = {}
         former = self.engine.libraries.open_now()
@@ -111,7 +111,7 @@ class Ground:
         self.library: Library = self.engine.libraries.get(self.path)
         for one in former:
             self._end_runs(one)
-            # An open project holds resources (4 MB, seven files) until it is closed, and examples open many.
+            # An open project takes 4 MB and seven files until it is closed, and examples open many.
             self.engine.run(None, "library.release", {"path": str(one.path)}, LOCAL_OWNER)
         self._import()
         self._let_runs_end()
@@ -123,15 +123,15 @@ class Ground:
                     made = self.engine.run(self.library, found.name, params, LOCAL_OWNER)
                     self.use_up(found.name)
                     if found.name == "project.start":
-                        # A second one is refused while it goes on, and other examples would begin its work.
+                        # While it runs a second start is refused, and the jobs of other examples would be part of it.
                         self.take_back(made.audit_id)
             except (ServiceError, FileExistsError):
-                # A runtime and a key of a prototype can be created only once.
+                # A runtime and the key of a prototype can be created only once.
                 self.use_up(found.name)
         self.look()
 
     def _let_runs_end(self) -> None:
-        """Let two runs end, for what compares them; whatever examples begin later may wait for ever."""
+        """Run two runs to their end, for routes that compare runs; those that examples start later may never end."""
         for _ in range(2):
             params = self.params("workflow.execute")
             self.engine.run(self.library, "workflow.execute", params, LOCAL_OWNER)
@@ -165,7 +165,7 @@ class Ground:
             self._read(page, frame)
 
     def _read(self, page: str, frame: str) -> None:
-        """Create a page with lines, readings of them and a reading order."""
+        """Create a page with lines, readings and a reading order."""
 
         def do(action: str, **params: Any) -> dict[str, Any]:
             done = self.engine.run(self.library, action, {"document_id": page, **params}, LOCAL_OWNER).result
@@ -192,7 +192,7 @@ class Ground:
         )
 
     def params(self, action: str) -> dict[str, Any]:
-        """Return parameters with which the action succeeds now; the same again until `use_up` marks them as spent."""
+        """Return parameters with which the action succeeds now; the same again until `use_up` discards them."""
         if action not in self.spent:
             self.prepared = getattr(self, "prepared", 0) + 1
             folder = self.corner / f"example-{self.prepared}"
@@ -204,7 +204,7 @@ class Ground:
         return dict(self.spent[action])
 
     def _end_runs(self, library: Library) -> None:
-        """End the runs of workflows that examples began, and wait for those that have a step in hand."""
+        """Cancel the runs of workflows that examples started, and wait for their running steps."""
         with library.db.read_all() as conn:
             going = conn.exec_driver_sql(
                 "SELECT thread_id FROM workflow_run WHERE thread_id IN "
@@ -212,7 +212,7 @@ class Ground:
             )
             threads = going.scalars().all()
         for thread in threads:
-            # One that was asked to end before is refused a second time.
+            # A run that was cancelled before is refused.
             with suppress(ServiceError):
                 self.engine.run(library, "run.cancel", {"thread_id": thread}, LOCAL_OWNER)
         until = time.monotonic() + PATIENCE
@@ -220,8 +220,8 @@ class Ground:
             time.sleep(0.05)
 
     def _make_room(self, action: str) -> None:
-        """Make sure that what an example adds does not exist yet: keys that it chooses, a picture that others add as
-        well.
+        """Remove what an example is about to add: the prototype keys that it chooses, a picture that other examples add
+        as well.
         """
         if action.startswith("classification."):
             for key in ("will", "act"):
@@ -248,21 +248,21 @@ class Ground:
                 self.engine.run(self.library, "job.cancel", {"job_id": job}, LOCAL_OWNER)
 
     def lasting(self, action: str) -> bool:
-        """Return whether an undo makes the prepared parameters valid again; a version only grows."""
+        """Return whether an undo makes the prepared parameters valid again: an expected version never is."""
         return not any(name.startswith("expected_version") for name in self.spent.get(action, ()))
 
     def fresh_step(self) -> str:
-        """Return a step that can be undone."""
+        """Make a step that can be undone; return its audit id."""
         return self.engine.run(
             self.library, "document.create", {"name": "A note", "node_kind": "note"}, LOCAL_OWNER
         ).audit_id
 
     def use_up(self, action: str) -> None:
-        """Mark the prepared parameters as spent; the next request of this action gets others."""
+        """Discard the prepared parameters; the next request of this action gets new ones."""
         self.spent.pop(action, None)
 
     def take_back(self, audit_id: str) -> bool:
-        """Undo a step that a request made, where it can be undone."""
+        """Undo a step that a request made; return whether that was possible."""
         for home in (self.library, None):
             try:
                 self.engine.undo(home, [audit_id], LOCAL_OWNER)
@@ -272,7 +272,9 @@ class Ground:
         return False
 
     def tick(self) -> None:
-        """To be called before each request: creates a new project or looks up again when it is time."""
+        """Count a request that is about to be sent; create a new project, or look up again what exists, when it is
+        time.
+        """
         self.asked += 1
         if self.asked % RENEW == 0:
             self.lay()
@@ -291,7 +293,7 @@ class Ground:
         self.pictured = {row["document_id"] for rows in self.rows for row in rows if "rendition_id" in row}
 
     def scene(self, wanted: Set[str], chance: Random, *, pictured: bool = False) -> dict[str, Any]:
-        """Return ids that belong together and have as many of the *wanted* names as possible; others fill what is
+        """Return ids that belong together and have as many of the *wanted* names as possible; other ids fill what is
         missing.
         """
         choice = [rows for rows in self.rows if rows and wanted & rows[0].keys()]
@@ -323,8 +325,8 @@ class Ground:
 
 
 def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
-    """Return, for each `thing_id` among the parameters of paths and queries that no relation above provides, the ids of
-    the table that is called `thing`, or ends so.
+    """Return queries for each `thing_id` among the path and query parameters that no relation above provides: the ids
+    of the table called `thing`, or of one whose name ends so.
     """
     given = set(re.findall(r"(\w+_id)\b", " ".join((*RELATIONS, *ENGINE_RELATIONS))))
     operations = (one for methods in app.openapi()["paths"].values() for one in methods.values())
@@ -344,7 +346,9 @@ def _relations_by_name(app: Any, engine: Engine) -> Iterator[str]:
 
 
 def _actions_of(app: Any, engine: Engine) -> Iterator[tuple[str, str]]:
-    """Return (operation, the action it runs), read from the routes' own code, so that a new route needs no entry here."""
+    """Yield each operation with the action it runs, read from the code of the routes, so that a new route needs no
+    entry here.
+    """
     names = {found.name for found in engine.actions.all()}
     for route in routes_of(app.routes):
         for method in route.methods - {"GET", "HEAD"}:

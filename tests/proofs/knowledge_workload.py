@@ -1,4 +1,6 @@
-"""Names, statements, corrections, texts, index and vectors as work to be struck: what is found is what counts, once."""
+"""Names, statements, corrections, texts, index and vectors as a workload for the fault tests: each exists once and is
+consistent with the readings that count.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from armarium_testing.faults import Say, Workload
 PAGES = 3
 DEED = ("Before me came Juan Garcia of Toledo", "and Ana Lopez his wife", "and sold the mill to Juan Garcia")
 NAMED = 3
-"""Exact names on each page, before anything is corrected."""
+"""Exact names on each page, before any correction."""
 
 
 def _run(engine: Engine, library: Library, name: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def _work(engine: Engine, library: Library, folder: Path, say: Say) -> None:
         say(name)
         return {**(found.result or {}), "step": found.audit_id}
 
-    # Names are found on all pages by a job.
+    # A job finds names on all pages.
     job = engine.recipe_jobs["find-names-tag-words"]
     with library.db.write() as conn:
         enqueue(conn, NewJob(job.kind, job.arguments(list(pages), job.parse({})), title=job.name), started_by=LOCAL_OWNER)  # fmt: skip
@@ -105,7 +107,7 @@ def _check(engine: Engine, library: Library, folder: Path, said: list[str]) -> l
         wrong.append(f"{named} names are on the pages, and {NAMED * PAGES} stand there")
     if states - {"done"}:
         wrong.append(f"jobs are {sorted(states)}")
-    # The texts of pages, the index and the names are what the rows say.
+    # The texts of pages, the index and the names agree with the rows.
     wrong += [one["what"] for one in examine(engine, library.path, files=False)["findings"]]
     return wrong
 

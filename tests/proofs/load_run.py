@@ -1,4 +1,4 @@
-"""A load test: an engine served as its users serve it, a long import, a crowd of clients, and the outcome."""
+"""A load test: an engine served as its users serve it, a long import, many clients, and the outcome."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from urllib.parse import quote
 import psutil
 
 from armarium_testing.fixtures import OWNER_TOKEN
-from proofs.crowd import ClientFigures, Plan
+from proofs.load_clients import ClientFigures, Plan
 
 WARM_UP = 60.0
-"""Seconds until the engine's memory is taken as what it needs under this load."""
+"""Seconds until the engine's memory counts as what it needs under this load."""
 
 PAGES, LINES, CONTESTED = 20, 25, 16
 IMPORTED_TOGETHER = 40
@@ -45,7 +45,7 @@ class ServedEngine:
         return {"Authorization": f"Bearer {OWNER_TOKEN}", "X-Service-Library-Path": quote(str(self.library))}
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        """Return the answer to one request; raises urllib's HTTPError for a refusal."""
+        """Return the answer to one request; raise urllib's HTTPError for a refusal."""
         data = None if body is None else json.dumps(body).encode()
         headers = {**self.headers, "Content-Type": "application/json"}
         request = urllib.request.Request(self.base_url + path, data, headers, method=method)
@@ -58,8 +58,8 @@ class ServedEngine:
         return float(times.user + times.system)
 
     def loop_times(self) -> tuple[float, float]:
-        """Return the seconds the engine's main thread, which has the event loop, ran, and waited for a CPU (Linux; else
-        zeros).
+        """Return the seconds for which the engine's main thread, which runs the event loop, ran and waited for a CPU
+        (Linux; otherwise zeros).
         """
         try:
             ran, waited = Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[:2]
@@ -100,9 +100,9 @@ def serve(folder: Path) -> Iterator[ServedEngine]:
         process.wait(60)
 
 
-def lay_ground(engine: ServedEngine, clients: int) -> dict[str, Any]:
-    """Create folders to fill, pages with lines that have a reading each, and the segments that all change: parts of a
-    `Plan`.
+def prepare_project(engine: ServedEngine, clients: int) -> dict[str, Any]:
+    """Create folders to fill, pages whose lines have a reading each, and the segments that all clients change: parts of
+    a `Plan`.
     """
 
     def make(action: str, **params: Any) -> Any:
@@ -151,7 +151,7 @@ class Importing(threading.Thread):
         self.error: Exception | None = None
 
     def run(self) -> None:
-        """Import, wait for the end, import again."""
+        """Import, wait for the end, and repeat."""
         try:
             while not self.enough.is_set():
                 self._import()
@@ -184,7 +184,7 @@ class Importing(threading.Thread):
 
 
 @dataclass
-class StormOutcome:
+class LoadOutcome:
     """The outcome of a load test."""
 
     clients: int
@@ -196,13 +196,14 @@ class StormOutcome:
     pages: int
     database: Path
     shared: str
-    """The document that all rename."""
+    """The document that all clients rename."""
     memory: list[tuple[float, int]] = field(default_factory=list)
-    """(seconds since the clients began, bytes of the engine's resident set), the first before the first client."""
+    """(seconds since the clients began, bytes of the engine's resident set); the first is from before the first client.
+    """
     worked: float = 0.0
     """Seconds of CPU time the engine used while the clients ran."""
     loop: tuple[float, float] = (0.0, 0.0)
-    """Seconds of that time in which its event loop ran, and waited for a CPU: what a busy machine adds."""
+    """Seconds of that time in which its event loop ran and waited for a CPU: what a busy machine adds."""
 
     def times(self, *kinds: str, reads: bool | None = None) -> list[float]:
         """Return milliseconds of the named kinds, or of all reads or all writes, sorted."""
@@ -251,7 +252,7 @@ class StormOutcome:
         return sorted({kind for met in self.met for kind in met.times})
 
     def sum(self, what: str) -> int:
-        """Add up a count over all crowds."""
+        """Add up a count over the processes of clients."""
         return int(sum(getattr(met, what) for met in self.met))
 
 
@@ -277,19 +278,19 @@ def _figures(times: list[float]) -> str:
     return f"{len(times):7}  p50 {at(0.5):6.1f} ms  p95 {at(0.95):6.1f} ms  p99 {at(0.99):6.1f} ms  max {times[-1]:7.1f} ms"
 
 
-def storm(
+def run_load(
     folder: Path, *, clients: int, seconds: float, pause: float, herd: bool = False, processes: int = 2
-) -> StormOutcome:
-    """Serve, import and run the crowd for *seconds*; then stop the engine and check the database."""
+) -> LoadOutcome:
+    """Serve, import and run the clients for *seconds*; then stop the engine and check the database."""
     with serve(folder) as engine:
-        ground = lay_ground(engine, clients)
+        ground = prepare_project(engine, clients)
         importing = Importing(engine, folder)
         memory = [(0.0, engine.memory())]
         importing.start()
         importing.begun.wait(60)
         host, _, port = engine.base_url.removeprefix("http://").partition(":")
         each = clients // processes
-        crowds = []
+        clients_of_plans = []
         for number in range(processes):
             plan = Plan(
                 host=host,
@@ -306,15 +307,15 @@ def storm(
             path = folder / f"plan-{number}.json"
             path.write_text(json.dumps(asdict(plan)))
             with (folder / f"met-{number}.json").open("wb") as out:
-                program = Path(__file__).with_name("crowd.py")
-                crowds.append(subprocess.Popen([sys.executable, program, path], stdout=out))
+                program = Path(__file__).with_name("load_clients.py")
+                clients_of_plans.append(subprocess.Popen([sys.executable, program, path], stdout=out))
         began, worked, loop = time.monotonic(), engine.cpu_seconds(), engine.loop_times()
-        while any(one.poll() is None for one in crowds):
+        while any(one.poll() is None for one in clients_of_plans):
             time.sleep(0.5)
             memory.append((time.monotonic() - began, engine.memory()))
         worked = engine.cpu_seconds() - worked
         ran, waited = engine.loop_times()
-        assert all(one.returncode == 0 for one in crowds)
+        assert all(one.returncode == 0 for one in clients_of_plans)
         importing.enough.set()
         importing.join(120)
         if importing.error is not None:
@@ -323,7 +324,7 @@ def storm(
         ClientFigures(**json.loads((folder / f"met-{number}.json").read_text()))
         for number in range(processes)
     ]
-    return StormOutcome(
+    return LoadOutcome(
         clients,
         seconds,
         pause,
@@ -339,15 +340,15 @@ def storm(
     )
 
 
-def list_lost(came: StormOutcome) -> list[str]:
-    """Return in words what was acknowledged and is missing, or exists without acknowledgement."""
+def list_lost(came: LoadOutcome) -> list[str]:
+    """Describe what was acknowledged and is missing, or exists without acknowledgement."""
     conn = sqlite3.connect(came.database)
     found: list[str] = []
     documents = {row[0] for row in conn.execute("SELECT id FROM document")}
     found += [f"document {one}" for met in came.met for one in met.made if one not in documents]
     readings = {row[0] for row in conn.execute("SELECT id FROM content_representation")}
     found += [f"reading {one}" for met in came.met for one in met.corrected if one not in readings]
-    # On condition of the reading that was seen: so no reading is corrected twice.
+    # A correction is made on condition of the reading that was seen, so no reading is corrected twice.
     found += [
         f"a correction of {row[0]}, which somebody else had corrected"
         for row in conn.execute(

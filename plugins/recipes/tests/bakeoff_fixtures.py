@@ -1,4 +1,4 @@
-"""A scholar with corrected pages: what the tests of bake-offs do and look at."""
+"""Fixtures for the tests of bake-offs: a project of corrected pages, and short ways to run bake-offs over them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIGHT, DARK = 250, 240
 
 @dataclass
 class Desk:
-    """Short ways to do and to look."""
+    """A project with the owner's client, and short ways to run actions, make pages and run bake-offs."""
 
     engine: Engine
     library: Library
@@ -39,7 +39,7 @@ class Desk:
             self.engine.drivers.give(READERS, one.name, one)
 
     def set_up(self, material: str = "handwriting", **more: Any) -> None:
-        """Answer setup's questions, with a recipe that finds lines and reads them."""
+        """Save answers to the setup, and a recipe that finds lines and reads them."""
         answers = {
             "purposes": ["transcribe"],
             "languages": ["en"],
@@ -55,10 +55,10 @@ class Desk:
         assert self.client.put("/api/recipes/project", json=saved).status_code == 200
 
     def page(self, lines: int = ROWS, shade: int = LIGHT, checked: bool = True) -> tuple[str, list[str]]:
-        """A page with rows of which row n says `line n`, as a ground truth: (page, lines)."""
+        """Create a page whose n-th row shows `line n`, with its ground truth; return (page, lines)."""
         from PIL import Image
 
-        # Of different pages the pictures differ.
+        # One pixel differs, so that no two pages have the same picture.
         self.shade += 1
         image = Image.new("L", (200, 610), shade)
         image.putpixel((199, 609), self.shade % 200)
@@ -92,7 +92,7 @@ class Desk:
         return page, made["segment_ids"]
 
     def start(self, **body: Any) -> dict[str, Any]:
-        """Begin a bake-off; its answer."""
+        """Start a bake-off; return the answer."""
         answer = self.client.post(URL, json=body)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
@@ -100,7 +100,7 @@ class Desk:
         return found
 
     def run(self, **body: Any) -> dict[str, Any]:
-        """A bake-off to its end, as it is answered then."""
+        """Run a bake-off to its end; return it as it is answered then."""
         return self.finish(self.start(**body)["id"])
 
     def finish(self, bakeoff_id: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Desk:
         return found
 
     def expect_refusal(self, code: str, status: int = 422, **body: Any) -> dict[str, Any]:
-        """The refusal, with nothing queued."""
+        """Check that a bake-off is refused with *code* and that no job was queued; return the refusal."""
         answer = self.client.post(URL, json=body)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
         assert self.rows("SELECT 1 FROM job WHERE kind IN ('evaluate-models', 'compare-line-finders')") == []
@@ -118,6 +118,6 @@ class Desk:
 
 
 def row_of(bakeoff: dict[str, Any], card: str) -> dict[str, Any]:
-    """The row of a card."""
+    """Return the row of a card."""
     (found,) = [one for one in bakeoff["candidates"] if one["card"] == card]
     return found

@@ -1,4 +1,4 @@
-"""A person at work in a library: short words for what the tests of the source model do all the time."""
+"""Short ways to do what the tests of the source model need all the time: run actions as somebody, make pages and lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUN = Principal("machine", "a run", "editor", token_kind="run", run_id="run-1")
 
 @dataclass
 class Desk:
-    """A library with somebody at work in it."""
+    """A project, and somebody who runs actions in it."""
 
     engine: Engine
     library: Library
@@ -28,7 +28,7 @@ class Desk:
         return outcome.result or {}
 
     def undo(self, *audit_ids: str) -> str:
-        """Take back the steps named, else the last one; the id of the (first) undo row."""
+        """Undo the named steps, by default the last one; return the id of the first undo step."""
         found = self.engine.undo(self.library, audit_ids or [self.audit_id], PERSON)
         return str(found["audit_ids"][0])
 
@@ -69,5 +69,5 @@ class Desk:
 
 
 def anchor(n: int = 0) -> dict[str, Any]:
-    """The anchor of line *n* of a page of lines."""
+    """Return the anchor of line *n* of a page."""
     return {"rect": [0.1, round(0.1 + 0.06 * n, 4), 0.8, 0.04]}

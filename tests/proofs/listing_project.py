@@ -1,4 +1,4 @@
-"""A project with something in every listing, under names and values that would harm a statement they were pasted into."""
+"""A project with something in every listing, whose names and values would harm a statement into which they were pasted."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ VALUES: tuple[Any, ...] = (
 KINDS = ("letter", "odd-card", "' OR 1=1 --")
 
 
-class Ground:
-    """An engine, a project that holds something of each kind, and a client; ids by their kind."""
+class ListingProject:
+    """An engine, a project with something of each kind, and a client; ids by their kind."""
 
     def __init__(self, engine: Engine, client: TestClient, library: Library, folder: Path) -> None:
         self.engine, self.client, self.library = engine, client, library

@@ -1,4 +1,4 @@
-"""What the tests of transfers share: two projects, a family that says nothing of itself but its foreign keys."""
+"""Fixtures for the tests of transfers: two projects, and a family that declares nothing but its foreign keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from documents_ground import OWNER, add_picture, picture, rows
+from documents_fixtures import OWNER, add_picture, picture, rows
 from sqlalchemy import Column, Connection, ForeignKey, Integer, MetaData, Table, Text
 
 from armarium.api import (
@@ -98,7 +98,7 @@ queue = Table("loom_queue", metadata, _id(), Column("page_id", Text), info=opera
 
 
 class Rows(Params):
-    """Rows of one table, as they are."""
+    """Rows of one table, as they are written."""
 
     table: str
     rows: list[dict[str, Any]]
@@ -144,7 +144,7 @@ cut_for: list[int] = []
 
 
 def loom_plugin(**carrier: Any) -> Plugin:
-    """The family; *carrier* is what it says of itself, nothing unless given."""
+    """Return the family; *carrier* are the fields of its carrier, by default it has none."""
     return Plugin(
         name="loom",
         summary="Cloths and threads",
@@ -164,39 +164,39 @@ FULL_CARRIER = {
 }
 
 
-class Two:
+class OpenProjects:
     """Two open projects of one engine, and short ways to use them."""
 
     def __init__(self, engine: Engine, source: Library, target: Library) -> None:
         self.engine, self.source, self.target = engine, source, target
 
     def do(self, action_name: str, where: Library | None = None, /, **params: Any) -> dict[str, Any]:
-        """Run an action in the source, or *where* said; its result."""
+        """Run an action in the source or in *where*; return its result."""
         return self.engine.run(where or self.source, action_name, params, OWNER).result or {}
 
     def make(self, name: str, parent_id: str | None = None, **more: Any) -> str:
-        """A folder (or what *more* says) in the source; its id."""
+        """Create a folder, or what *more* states, in the source; return its id."""
         return str(self.do("document.create", name=name, parent_id=parent_id, **more)["id"])
 
     def note(self, name: str, parent_id: str | None = None, text: str = "Dear Sir") -> str:
-        """A note in the source; its id."""
+        """Create a note in the source; return its id."""
         return self.make(name, parent_id, node_kind="note", page_content=text)
 
     def page(self, parent_id: str, name: str = "1.jpg", grey: int = 180) -> str:
-        """A picture in the source; its id."""
+        """Add a picture in the source; return its id."""
         return add_picture(self.engine, self.source, parent_id, picture(grey=grey), name)
 
     def outcome(self, items: Sequence[str], mode: str = "copy", **more: Any) -> Outcome:
-        """Transfer; the outcome."""
+        """Transfer; return the outcome."""
         params = {"source_library": str(self.source.path), "items": list(items), "mode": mode, **more}
         return self.engine.run(self.target, "document.transfer", params, OWNER)
 
     def transfer(self, items: Sequence[str], mode: str = "copy", **more: Any) -> dict[str, Any]:
-        """Transfer; the answer."""
+        """Transfer; return the answer."""
         return self.outcome(items, mode, **more).result or {}
 
     def live(self, library: Library) -> list[tuple[str, str | None]]:
-        """(name, the parent's name) of every live node but Sources, by name."""
+        """Return (name, name of the parent) of every live node except Sources, by name."""
         return rows(
             library,
             "SELECT d.name, p.name FROM document d LEFT JOIN document p ON p.id = d.parent_id"
@@ -204,7 +204,7 @@ class Two:
         )
 
     def states(self) -> tuple[str | None, str | None]:
-        """The newest record's state in source and target."""
+        """Return the states of the newest transfer record in source and target."""
         return tuple(  # type: ignore[return-value]
             next(
                 iter(rows(library, "SELECT state FROM document_transfer ORDER BY id DESC LIMIT 1")), (None,)
@@ -213,23 +213,23 @@ class Two:
         )
 
 
-def ground(two: Two) -> str:
-    box = two.make("Box")
-    two.page(box)
-    two.note("Note", box)
-    two.do("classification.create", key="will", label="Will")
-    two.do("document.update", document_id=box, prototype_key="will")
+def fill_source(projects: OpenProjects) -> str:
+    box = projects.make("Box")
+    projects.page(box)
+    projects.note("Note", box)
+    projects.do("classification.create", key="will", label="Will")
+    projects.do("document.update", document_id=box, prototype_key="will")
     return box
 
 
-def digests(two: Two) -> list[dict[str, str]]:
-    return [table_digests(x.db, two.engine.library_schema) for x in (two.source, two.target)]
+def digests(projects: OpenProjects) -> list[dict[str, str]]:
+    return [table_digests(x.db, projects.engine.library_schema) for x in (projects.source, projects.target)]
 
 
-def failing(
+def fail_at(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, error: BaseException, *, after: bool
 ) -> None:
-    """Make a step of the transfer fail, before or after it does its work."""
+    """Make a step of the transfer fail, before or after its work."""
     real = getattr(owner, name)
 
     def fail(*given: Any, **more: Any) -> Any:
@@ -240,11 +240,11 @@ def failing(
     monkeypatch.setattr(owner, name, fail)
 
 
-def reopen(two: Two, first: str = "source") -> Two:
-    """The same two projects after both were closed and opened again, *first* before the other."""
-    paths = two.source.path, two.target.path
+def reopen(projects: OpenProjects, first: str = "source") -> OpenProjects:
+    """Close and reopen both projects, *first* before the other; return them."""
+    paths = projects.source.path, projects.target.path
     for path in paths:
-        two.engine.libraries.release(path)
+        projects.engine.libraries.release(path)
     for path in paths if first == "source" else paths[::-1]:
-        two.engine.libraries.get(path)
-    return Two(two.engine, *(two.engine.libraries.get(path) for path in paths))
+        projects.engine.libraries.get(path)
+    return OpenProjects(projects.engine, *(projects.engine.libraries.get(path) for path in paths))

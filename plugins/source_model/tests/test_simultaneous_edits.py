@@ -1,4 +1,4 @@
-"""Several editors at one page, and storms of merges and splits: nothing is lost, nobody is overwritten."""
+"""Several editors at one page, and many simultaneous merges and splits: nothing is lost, nobody's work is overwritten."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from source_model_desk import AGENT, PERSON, Desk, anchor
+from source_model_fixtures import AGENT, PERSON, Desk, anchor
 
 from armarium.api import Conflict, Invalid, NotFound, ServiceError
 from armarium_source_model.errors import StaleSegment
@@ -20,8 +20,8 @@ from armarium_source_model.queries.segments import get_segment, segment_versions
 from armarium_testing.digest import differences, table_digests
 
 
-def at_once(*work: Callable[[], None]) -> None:
-    """Run all of *work* in threads that begin together; the first error of any."""
+def run_together(*work: Callable[[], None]) -> None:
+    """Run all of *work* in threads that begin together; raise the first error of any."""
     gate = threading.Barrier(len(work))
     errors: list[BaseException] = []
 
@@ -42,7 +42,7 @@ def at_once(*work: Callable[[], None]) -> None:
 
 
 def test_editors_of_one_segment_never_overwrite_each_other(desk: Desk) -> None:
-    """Each adds its sign to what it read and tries again when it was too late: every sign is there in the end."""
+    """Each appends its sign to what it read, and tries again when it was too late: in the end every sign is there."""
     page = desk.page()
     (segment_id,) = desk.lines(page, desk.new_pass(page), 1)
     late: list[StaleSegment] = []
@@ -69,7 +69,7 @@ def test_editors_of_one_segment_never_overwrite_each_other(desk: Desk) -> None:
         return work
 
     signs = "abcdef"
-    at_once(*(editor(sign, desk.as_(AGENT if n % 2 else PERSON)) for n, sign in enumerate(signs)))
+    run_together(*(editor(sign, desk.as_(AGENT if n % 2 else PERSON)) for n, sign in enumerate(signs)))
     with desk.library.db.read() as conn:
         row = get_segment(conn, segment_id)
         versions = segment_versions(conn, segment_id)
@@ -94,14 +94,14 @@ EDITS: dict[str, list[Any]] = {
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sets(st.sampled_from(sorted(EDITS)), min_size=1), min_size=1, max_size=3))
-def test_a_late_editor_is_told_exactly_what_moved(desk: Desk, rounds: list[set[str]]) -> None:
+def test_a_late_editor_learns_exactly_what_changed(desk: Desk, rounds: list[set[str]]) -> None:
     page = desk.page()
     (segment_id,) = desk.lines(page, desk.new_pass(page), 1)
     moved: set[str] = set()
     version = 1
     for names in rounds:
         sent = {name: EDITS[name][0] for name in names}
-        # The same words again change nothing and make no version.
+        # Sending the same words again changes nothing and makes no version.
         made = desk.run("segment.update", segment_id=segment_id, expected_version=version, **sent)
         assert made["version"] == version + bool(names - moved)
         version = made["version"]
@@ -116,7 +116,7 @@ def test_a_late_editor_is_told_exactly_what_moved(desk: Desk, rounds: list[set[s
     assert gone.value.code == "segment_deleted"
 
 
-def test_two_corrections_at_once_let_one_through_and_tell_the_other(desk: Desk) -> None:
+def test_of_two_simultaneous_corrections_one_is_refused(desk: Desk) -> None:
     page = desk.page()
     (segment_id,) = desk.lines(page, desk.new_pass(page), 1)
     first = desk.correct(segment_id, "as it was")
@@ -133,7 +133,7 @@ def test_two_corrections_at_once_let_one_through_and_tell_the_other(desk: Desk) 
 
         return work
 
-    at_once(*(corrector(f"reading {n}") for n in range(6)))
+    run_together(*(corrector(f"reading {n}") for n in range(6)))
     with desk.library.db.read() as conn:
         found = readings_of(conn, segment_id)
     assert found["count"] == 2
@@ -144,8 +144,10 @@ def test_two_corrections_at_once_let_one_through_and_tell_the_other(desk: Desk) 
 
 
 @pytest.mark.slow
-def test_a_storm_of_merges_and_splits(desk: Desk) -> None:
-    """Four editors tear at sixty lines; each citation leads somewhere, no reading is lost, and it is all taken back."""
+def test_simultaneous_merges_and_splits(desk: Desk) -> None:
+    """Four editors merge and split sixty lines: each citation leads somewhere, no reading is lost, and all can be
+    undone.
+    """
     page = desk.page()
     pass_id = desk.new_pass(page)
     cited = []
@@ -191,7 +193,7 @@ def test_a_storm_of_merges_and_splits(desk: Desk) -> None:
 
         return work
 
-    at_once(*(editor(seed) for seed in range(4)))
+    run_together(*(editor(seed) for seed in range(4)))
     assert len(steps) > 40
     with desk.library.db.read() as conn:
         rows = conn.exec_driver_sql("SELECT id, deleted_at FROM segment WHERE pass_id = ?", (pass_id,))
@@ -220,7 +222,7 @@ def test_a_storm_of_merges_and_splits(desk: Desk) -> None:
             assert live or trail, "after all is taken back a citation still says what became of it"
 
 
-def test_a_step_that_is_refused_in_a_storm_changes_nothing(desk: Desk) -> None:
+def test_a_refused_step_among_many_changes_nothing(desk: Desk) -> None:
     page = desk.page()
     one, other, third = desk.lines(page, desk.new_pass(page), 3)
     desk.run("segment.merge", segment_ids=[one, other], keep_id=one)

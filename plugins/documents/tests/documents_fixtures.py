@@ -1,4 +1,4 @@
-"""What the documents' tests share: who asks, pictures to import, short looks into a library."""
+"""Fixtures for the tests of documents: callers, pictures to import, and queries of a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = Callable[..., dict[str, Any]]
 
 
 def picture(width: int = 120, height: int = 90, *, grey: int = 180, form: str = "JPEG", **how: Any) -> bytes:
-    """An encoded picture of one grey with a darker corner top left, so that turning it shows."""
+    """Return an encoded picture in one grey with a darker corner top left, so that a rotation shows."""
     from PIL import Image
 
     image = Image.new("L", (width, height), grey)
@@ -30,7 +30,7 @@ def picture(width: int = 120, height: int = 90, *, grey: int = 180, form: str = 
 
 
 def make_turned_picture(orientation: int, form: str = "JPEG") -> bytes:
-    """A picture of 120 by 90 stored pixels that says it is to be turned."""
+    """Return a picture of 120 by 90 stored pixels whose EXIF orientation turns it."""
     from PIL import Image
 
     exif = Image.Exif()
@@ -41,7 +41,7 @@ def make_turned_picture(orientation: int, form: str = "JPEG") -> bytes:
 def add_picture(
     engine: Engine, library: Library, parent_id: str, data: bytes, name: str = "1.jpg", **fields: Any
 ) -> str:
-    """Add an image node with *data* as its picture; its id."""
+    """Add an image node with the picture *data*; return its id."""
     identity = new_id()
     node = {
         "id": identity,
@@ -63,14 +63,14 @@ def add_picture(
 
 
 def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-    """What a query answers."""
+    """Return the rows of a query."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         return raw.execute(statement, given).fetchall()
 
 
 def names_under(library: Library, parent_id: str | None) -> list[str]:
-    """The names of the live children, in order."""
+    """Return the names of the live children, in order."""
     found = rows(
         library,
         "SELECT name FROM document WHERE parent_id IS ? AND deleted_at IS NULL ORDER BY sort_order, name, id",
@@ -80,12 +80,12 @@ def names_under(library: Library, parent_id: str | None) -> list[str]:
 
 
 def count(library: Library, table: str, where: str = "1") -> int:
-    """How many rows of *table* there are."""
+    """Return the number of rows of *table*."""
     return int(rows(library, f"SELECT count(*) FROM {table} WHERE {where}")[0][0])
 
 
 def imported_of(library: Library, name: str = "pages") -> str:
-    """The id of the folder in Sources that an imported folder of this name became."""
+    """Return the id of the folder in Sources that was made for the imported folder *name*."""
     found = rows(
         library,
         "SELECT id FROM document WHERE parent_id = ? AND name = ? AND doc_type = 'folder' AND deleted_at IS NULL",
@@ -97,5 +97,5 @@ def imported_of(library: Library, name: str = "pages") -> str:
 
 
 def sources_of(library: Library) -> str:
-    """The id of the folder Sources."""
+    """Return the id of the folder Sources."""
     return str(rows(library, "SELECT id FROM document WHERE system_key = 'sources'")[0][0])

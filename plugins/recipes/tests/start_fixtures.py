@@ -1,4 +1,4 @@
-"""Pages for recipes to be run over, small and quick: pictures with dark rows, and a person who presses Start."""
+"""Fixtures for the tests of Start: a project with small pages that are quick to process, and short ways to run recipes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ URL = "/api/recipes/project"
 
 
 def step(job: str, layer: str, identity: str | None = None, **more: Any) -> dict[str, Any]:
-    """A step that works without a model."""
+    """Return a step that works without a model."""
     card = {"id": f"builtin:{job}@1", "source": "shipped"}
     return {"id": identity or job, "job": job, "layer": layer, "card": card, **more}
 
@@ -22,7 +22,7 @@ ANSWERS = {"purposes": ["transcribe"], "languages": ["en"], "scripts": ["Latn"],
 
 
 def picture(rows: int = 2, width: int = 100) -> bytes:
-    """A PNG with dark rows on white."""
+    """Return a PNG with dark rows on white."""
     from PIL import Image
 
     image = Image.new("RGB", (width, 80), "white")
@@ -34,7 +34,7 @@ def picture(rows: int = 2, width: int = 100) -> bytes:
 
 
 class Desk:
-    """Short ways to do and to look."""
+    """A project with the owner's client, and short ways to make pages, save a recipe and run it."""
 
     def __init__(self, engine: Engine, library: Library, client: Any) -> None:
         self.engine, self.library, self.client = engine, library, client
@@ -44,12 +44,12 @@ class Desk:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def folder(self, name: str = "Box") -> str:
-        """A new folder."""
+        """Create a folder; return its id."""
         found: str = self.do("document.create", {"name": name, "doc_type": "folder"})["id"]
         return found
 
     def pages(self, count: int, parent: str | None = None, **how: Any) -> list[str]:
-        """New pages with pictures, in one step."""
+        """Create pages with pictures in one step; return their ids."""
         parent = parent or self.folder()
         ids = [new_id() for _ in range(count)]
         self.do(
@@ -58,7 +58,7 @@ class Desk:
         return ids
 
     def node(self, page: str, number: int, parent: str | None, **how: Any) -> dict[str, Any]:
-        """A picture as an import writes it."""
+        """Return a picture as an import writes it."""
         data = picture(**how) + page.encode()
         shown = {
             "checksum": self.library.objects.put_bytes(data),
@@ -71,7 +71,7 @@ class Desk:
         return {"id": page, "parent_id": parent, **names, "picture": shown}
 
     def damage(self, page: str) -> None:
-        """Spoil the picture of a page on the disk."""
+        """Overwrite the picture of a page on disk."""
         with self.library.db.read() as conn:
             (checksum,) = conn.exec_driver_sql(
                 "SELECT checksum FROM rendition WHERE document_id = ?", (page,)
@@ -81,7 +81,7 @@ class Desk:
         path.write_bytes(b"no picture")
 
     def lines(self, page: str, texts: Sequence[str] = (), count: int = 2) -> list[str]:
-        """Lines on a page, made by a person, with readings where there are texts."""
+        """Draw lines on a page as a person, and write *texts* as their readings; return the lines' ids."""
         pass_id = self.do("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
         line = {"document_id": page, "pass_id": pass_id, "kind": "line"}
         places = [{"rect": [0.1, 0.1 + 0.3 * n, 0.8, 0.2]} for n in range(len(texts) or count)]
@@ -94,7 +94,7 @@ class Desk:
         return ids
 
     def recipe(self, *steps: dict[str, Any], **more: Any) -> dict[str, Any]:
-        """Save a recipe of *steps* (id, job and layer at least); the answer."""
+        """Save a recipe of *steps* (at least id, job and layer); return the answer."""
         body = {
             "answers": {**ANSWERS, **more.pop("answers", {})},
             "recipe": {
@@ -111,37 +111,37 @@ class Desk:
         return found
 
     def plan(self) -> dict[str, Any]:
-        """What Start would do."""
+        """Return what Start would do."""
         answer = self.client.get(f"{URL}/start")
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found
 
     def start(self, status: int = 200, **body: Any) -> dict[str, Any]:
-        """Press Start."""
+        """Start the recipe; return the answer."""
         answer = self.client.post(f"{URL}/start", json=body)
         assert answer.status_code == status, answer.text
         found: dict[str, Any] = answer.json()
         return found
 
     def work(self) -> None:
-        """Do all that is in the queue."""
+        """Run all queued jobs."""
         self.engine.jobs.run_until_idle(self.library)
 
     def run(self, job_id: str) -> dict[str, Any]:
-        """A run of the recipe."""
+        """Return a run of the recipe."""
         answer = self.client.get(f"{URL}/runs/{job_id}")
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found
 
     def run_whole(self, **body: Any) -> dict[str, Any]:
-        """Press Start, do the work; the run."""
+        """Start the recipe and run all jobs; return the run."""
         job_id = self.start(**body)["started"]["job_id"]
         self.work()
         return self.run(job_id)
 
     def get(self, path: str) -> dict[str, Any]:
-        """A GET beneath the project's recipe."""
+        """Return the answer to a GET below the project's recipe."""
         found: dict[str, Any] = self.client.get(f"{URL}{path}").json()
         return found
