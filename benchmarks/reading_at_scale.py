@@ -44,7 +44,7 @@ def _bookkeeping(pages: int) -> Result:
     from armarium_training.schemas.scale import ScaleArgs
 
     class Bench(Compute):
-        """Answers at once."""
+        """A backend that answers at once."""
 
         name, label, is_here, seconds_between = "bench", "Bench", True, 0.0
 

@@ -1,4 +1,4 @@
-"""A reader that computes nothing: what is left of a shard's time is what sending and starting it takes."""
+"""A reader that only waits: the rest of a shard's time is what sending and starting it takes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ WAITS = 30.0
 
 
 class Waiting(Reader):
-    """Reads nothing and takes its time over it."""
+    """Reads nothing, slowly."""
 
     name, label = "waiting", "Waiting"
     can = frozenset({"find_lines", "read_lines", "read_page"})
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """None, after a while."""
+        """Find no lines, after a while."""
         time.sleep(WAITS)
         yield from ()
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """None."""
+        """Read nothing."""
         yield from ()

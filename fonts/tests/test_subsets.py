@@ -1,4 +1,6 @@
-"""Parts of fonts: the letters of a text, shaped as in the whole font, under no name that may be reserved."""
+"""Subsets of fonts: the letters of a text, shaped as in the whole font, without any name that may be
+reserved.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,12 @@ def test_a_part_has_the_letters_of_a_text_and_joins_them_as_the_whole_does(
 
 
 def test_no_part_goes_by_the_name_of_its_font_and_each_says_its_licence() -> None:
-    """The SIL Open Font License, 3: no modified version may use the reserved name; 2: the notices go along."""
+    """SIL Open Font License, 3: no modified version may use the reserved name; 2: the notices must be
+    included.
+    """
     for font in bundled_fonts():
         stated = names_in(part_of(font, "aαбאبक漢"))
-        # 2 is the style ("Regular"), which a font that had several states anew.
+        # Entry 2 is the style ("Regular"), which the subsetter adds for a font with several.
         assert set(stated) <= {0, 2, 13, 14}, font.name
         assert stated.get(0), font.name
 

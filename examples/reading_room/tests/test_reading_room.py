@@ -1,4 +1,4 @@
-"""A third-party family keeps all that the engine promises, without a line about undo, audit or rights."""
+"""The example family keeps everything the engine promises, without a line about undo, audit or rights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VISIT = {"visitor": "Inés", "day": "2026-03-01", "remark": "looked for the seal
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """The core, documents and the reading room, which need not be installed."""
+    """An engine with documents and the reading room, which need not be installed."""
     monkeypatch.setattr(sys, "path", [str(Path(__file__).resolve().parents[1] / "src"), *sys.path])
     from armarium_reading_room.plugin import armarium_plugin
 
@@ -37,7 +37,7 @@ def library(engine: Engine, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def client(engine: Engine, library: Library) -> Iterator[Any]:
-    """The owner's client, in the project."""
+    """The owner's client in the project."""
     yield from http_client(engine, library)
 
 

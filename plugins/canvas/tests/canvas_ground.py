@@ -1,4 +1,4 @@
-"""What the canvas' tests share: picture cards with thumbnails, and short looks into a library."""
+"""Helpers for the tests of canvas: picture cards with thumbnails, and queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RED, GREEN = (200, 40, 40), (40, 160, 60)
 def add_picture(
     engine: Engine, library: Library, parent_id: str, colour: tuple[int, int, int] = RED, name: str = "1.png"
 ) -> str:
-    """Add an image of one colour, without a thumbnail yet; its id."""
+    """Add an image of one colour, without a thumbnail yet; return its id."""
     from PIL import Image
 
     file = io.BytesIO()
@@ -36,14 +36,14 @@ def add_picture(
 
 
 def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-    """What a query answers."""
+    """Return the rows of a query."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         return raw.execute(statement, given).fetchall()
 
 
 def draw_canvas(client: Any, folder_id: str, **query: Any) -> Any:
-    """The picture of a canvas, decoded."""
+    """Return the picture of a canvas, decoded."""
     from PIL import Image
 
     answer = client.get(f"/api/canvas/folders/{folder_id}/canvas-picture", params=query)
@@ -54,5 +54,5 @@ def draw_canvas(client: Any, folder_id: str, **query: Any) -> Any:
 
 
 def near(colour: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether two colours are the same but for what JPEG does."""
+    """Return whether two colours are equal within the tolerance of JPEG."""
     return all(abs(a - b) < 25 for a, b in zip(colour, wanted, strict=True))

@@ -1,4 +1,4 @@
-"""The layout and the items of a canvas: what is saved, what is kept, every refusal, and the way back."""
+"""The layout and items of a canvas: what is saved and preserved, every refusal, and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a canvas: each rule seen in its pixels."""
+"""The picture of a canvas: each rule checked in its pixels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def save(do: Run, folder: str, *places: dict[str, Any]) -> None:
 
 
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every text that a picture is given, as it is written."""
+    """Return a list that receives every text drawn into a picture."""
     said: list[str] = []
     real = picture.PictureFont.write
 
@@ -50,11 +50,11 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
         {"item_id": other, "x": 500, "y": 100, "w": 300, "h": 200},
     )
     image = draw_canvas(client, folder)
-    # From 40 to 650 across, 0 to 200 down, and a margin around.
+    # The cards extend from 40 to 650 across and 0 to 200 down; a margin is added.
     assert image.size == (610 + 2 * MARGIN, 200 + 2 * MARGIN)
     assert near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
     assert near(image.getpixel((500 - 40 + MARGIN, 80 + MARGIN)), GREEN)
-    # The edges of the card of no saved size: 120 by 150 around (100, 100).
+    # The edges of the card without a saved size: 120 by 150 around (100, 100).
     assert image.getpixel((MARGIN, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 120, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 60, 25 + MARGIN)) == picture._EDGE
@@ -68,7 +68,7 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": 90})
     image = draw_canvas(client, folder)
-    # It stands now: 100 across, 400 down, and its foot with the name lies to the left.
+    # The card is now upright: 100 across, 400 down, with the foot that carries its name to the left.
     assert image.size == (100 + 2 * MARGIN, 400 + 2 * MARGIN)
     assert near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
     assert image.getpixel((MARGIN + 20, MARGIN + 300)) == picture._CARD
@@ -76,7 +76,8 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     for angle in (450, -270):
         save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": angle})
         assert draw_canvas(client, folder).tobytes() == image.tobytes()
-    # A square on its corner: paper in the corners around it, its own colour in the middle and at its corners.
+    # A square standing on its corner: paper in the corners of the picture, the card's colour in the middle
+    # and at the square's corners.
     do("document.delete", {"ids": [one]})
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": ""})["id"])
     save(do, folder, {"item_id": note, "x": 300, "y": 300, "w": 200, "h": 200, "angle": 45})
@@ -99,7 +100,8 @@ def test_the_work_of_turning_is_bounded(
     save(do, folder, *places)
     image = draw_canvas(client, folder)
     across, middle = (120 + 150) / 2**0.5, image.height // 2
-    # The first lies turned, the second upright: grey beside its upper corner would be paper were it turned.
+    # The first card is rotated, the second upright: if it were rotated too, there would be paper beside its
+    # upper corner, not grey.
     left = MARGIN + across / 2
     assert image.getpixel((round(left - 50), middle - 60)) == picture._PAPER
     assert image.getpixel((round(left + 400 - 50), middle - 60)) == picture._GREY
@@ -184,7 +186,7 @@ def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> N
     ]
     inked = [x for x, blank in enumerate(empty) if not blank]
     between = "".join(" " if blank else "x" for blank in empty[inked[0] : inked[-1] + 1])
-    # At 11 pixels a word space is at least two columns wide, and letters of one word stand closer.
+    # At 11 pixels a word space is at least two columns wide; letters within a word are closer.
     assert len(re.split(" {2,}", between)) == len(text.split()), between
 
 

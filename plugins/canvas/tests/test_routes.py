@@ -57,7 +57,7 @@ def test_unknown_ids_are_404(client: Any, method: str, path: str, body: Any) -> 
 
 def test_what_cannot_be_is_422(client: Any, folder: str, card: Make) -> None:
     base = f"/api/canvas/folders/{folder}"
-    # A folder does not lie in itself.
+    # A folder cannot be placed on its own canvas.
     row = {"item_id": folder, "x": 0, "y": 0}
     assert client.put(f"{base}/layout", json={"rows": [{**row, "item_id": NOWHERE}]}).status_code == 404
     for answer in (

@@ -1,4 +1,4 @@
-"""A person at work in the tests of checking: pages with ink, lines, and readings by several readers."""
+"""A project for the tests of checking: pages with ink, lines, and readings by several readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUILTIN = {"provider": "builtin", "model": "agreement"}
 
 @dataclass
 class Desk:
-    """Short ways to do and to look."""
+    """Creates pages and readings in a project, runs checks and queries the verdicts."""
 
     engine: Engine
     library: Library
@@ -32,7 +32,9 @@ class Desk:
             return raw_of(conn).execute(statement, given).fetchall()
 
     def page(self, inked: list[float]) -> tuple[str, str, list[str]]:
-        """A page with a line for each of *inked*, how far its ink reaches (0 to 0.8): (page, pass, lines)."""
+        """Create a page with a line for each of *inked*, its ink as wide as stated (0 to 0.8); return (page,
+        pass, lines).
+        """
         from PIL import Image, ImageDraw
 
         image = Image.new("L", (WIDTH, HEIGHT), 235)
@@ -69,7 +71,7 @@ class Desk:
         return [one["id"] for one in self.do("segment.create_many", {"segments": made})["items"]]
 
     def read(self, page: str, pass_id: str, lines: list[str], texts: list[str], by: str) -> None:
-        """Readings of *lines* by the reader *by*."""
+        """Create readings of *lines* by the reader *by*."""
         readings = [
             {"segment_id": line, "text": text} for line, text in zip(lines, texts, strict=True) if text
         ]
@@ -80,7 +82,7 @@ class Desk:
         )
 
     def check(self, scope: str, **more: Any) -> dict[str, Any]:
-        """Run the checker that needs no model to its end; the run."""
+        """Run the checker that needs no model to its end; return the run."""
         body = {"layer": "readings", "scope_ids": [scope], "checker": BUILTIN, **more}
         answer = self.client.post("/api/check/runs", json=body)
         assert answer.status_code == 202, answer.text
@@ -89,6 +91,6 @@ class Desk:
         return found
 
     def verdicts(self, **query: Any) -> list[dict[str, Any]]:
-        """The verdicts, the oldest first."""
+        """Return the verdicts, oldest first."""
         items: list[dict[str, Any]] = self.client.get("/api/check/verdicts", params=query).json()["items"]
         return items[::-1]

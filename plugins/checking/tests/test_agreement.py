@@ -1,4 +1,6 @@
-"""The checker that needs no model: each signal by itself, on pages with ink; what it writes and what it leaves alone."""
+"""The checker that needs no model: each signal separately, on pages with ink; what it writes and what it
+leaves alone.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ PROSE = (
 
 
 def read_verdicts(desk: Desk, run_id: str) -> dict[str, str]:
-    """Reading's text to the verdict on it and its signal."""
+    """Return by the text of a reading the verdict on it and its signal."""
     texts = dict(desk.rows("SELECT id, content FROM content_representation"))
     return {
         texts[one["target_id"]]: f"{one['verdict']} {one['reasons'].partition(':')[0]}"

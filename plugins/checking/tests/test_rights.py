@@ -1,4 +1,4 @@
-"""What verdicts tell of a restricted page to a caller who is no reader of it: nothing, but how much is withheld."""
+"""Verdicts on a restricted page are withheld from callers who may not read it; only their number is stated."""
 
 from __future__ import annotations
 

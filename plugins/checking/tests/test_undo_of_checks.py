@@ -1,4 +1,4 @@
-"""What undo does with check runs and verdicts, and what their routes refuse."""
+"""Undo of check runs and verdicts, and the refusals of their routes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from checking_desk import BUILTIN, Desk
 
 
 def read_twice(desk: Desk) -> str:
-    """A page with a line that two readers read alike."""
+    """Create a page with a line that two readers read alike; return its id."""
     page, pass_id, lines = desk.page([0.6])
     for reader in ("one", "two"):
         desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
@@ -32,7 +32,7 @@ def test_a_start_that_is_undone_before_it_began_checks_nothing(desk: Desk) -> No
 
 
 def test_a_start_that_is_undone_after_its_end_leaves_its_verdicts_to_their_set(desk: Desk) -> None:
-    """As for every work in the background; and a cancellation that comes too late changes nothing."""
+    """As with all background work; a cancellation that comes too late changes nothing."""
     begun = start(desk, read_twice(desk))
     desk.engine.jobs.run_until_idle(desk.library)
     late = desk.client.post(f"/api/check/runs/{begun['job_id']}/cancel")

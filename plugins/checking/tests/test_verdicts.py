@@ -1,4 +1,6 @@
-"""Verdicts and runs over HTTP: who is trusted as what, what is refused, and how a run is cancelled and carried on."""
+"""Verdicts and runs over HTTP: the trust given to each caller, refusals, and how a run is cancelled and
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ NOWHERE = "f" * 32
 
 
 def reading(desk: Desk) -> tuple[str, str, str]:
-    """(page, line, reading) of one line."""
+    """Create a page with one line that is read; return (page, line, reading)."""
     page, pass_id, lines = desk.page([0.6])
     desk.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
     ((reading_id,),) = desk.rows("SELECT id FROM content_representation")
@@ -25,7 +27,7 @@ def reading(desk: Desk) -> tuple[str, str, str]:
 
 
 def agent(desk: Desk) -> dict[str, str]:
-    """The headers of an agent."""
+    """Return the headers of an agent."""
     told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
     secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
@@ -58,7 +60,9 @@ def test_the_server_says_who_is_trusted_as_what(desk: Desk) -> None:
 
 
 def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
-    """What this family says of a page rests on another text: kind, id, words, what to do."""
+    """Return (kind, id, words, what to do) for everything of this family on a page that rests on an outdated
+    text.
+    """
     (family,) = [
         one for name, one in desk.engine.plugins.contributions("rests_on_text") if "verdict" in one.kinds
     ]
@@ -210,7 +214,7 @@ def test_a_person_does_not_write_a_runs_corrections(desk: Desk) -> None:
 
 
 def test_outside_a_run_the_checker_is_who_calls(desk: Desk) -> None:
-    """Nobody passes for a checker: neither a person, nor an agent that names a provider's model."""
+    """Nobody can pose as a checker: neither a person, nor an agent that names a provider's model."""
     _, _, target = reading(desk)
     sent = {
         "layer": "readings",

@@ -1,4 +1,4 @@
-"""`armarium demo`, whole, as `make demo` runs it: on pages of a folder, in a network that leads nowhere."""
+"""`armarium demo` as `make demo` runs it: on a folder of pages, without a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ LAYOUT = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2
 
 
 def without_a_network() -> list[str]:
-    """What runs a command in a network namespace without a route; nothing where the system allows none."""
+    """Return the command that runs another in a network namespace without a route; empty where the system
+    forbids that.
+    """
     unshare = shutil.which("unshare")
     enter = [unshare, "--map-root-user", "--net"] if unshare else []
     return enter if enter and subprocess.run([*enter, "true"], capture_output=True).returncode == 0 else []
@@ -39,7 +41,7 @@ def demonstrate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a demonstration on two typed pages and a manuscript one reported."""
+    """The report of a demonstration on two typed pages and a manuscript page."""
     place = tmp_path_factory.mktemp("demonstration")
     for page in write_sample_pages(place / "pages", count=2, scale=0.6)[:1]:
         page.with_suffix(".xml").write_text(LAYOUT.format(page.name), encoding="utf-8")
@@ -53,7 +55,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_it_reports_pages_lines_and_where_everything_is(report: dict[str, Any]) -> None:
     assert report["pages"] == 3
     assert report["lines"] > 20
-    # Those that were found, not those that the file beside a page brought.
+    # Only lines that were found; those imported from the layout file beside a page do not count.
     pages = [path.read_text(encoding="utf-8") for path in Path(report["exports"]).rglob("*.xml")]
     assert report["lines"] == sum(page.count("<TextLine ") for page in pages)
     assert Path(report["library"]).is_dir()

@@ -1,4 +1,4 @@
-"""What the engine looks at, always; real vectors of a tiny model drawn by chance, where the runtime is installed."""
+"""What the engine relies on, always; vectors of a tiny random model, where the runtime is installed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ SentenceTransformer(modules=[part, Pooling(16)]).save(str(place / "tiny"))
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed runtime, or the one that ARMARIUM_TEST_SENTENCES names; skips where there is none."""
+    """Return the interpreter that ARMARIUM_TEST_SENTENCES names, or that of an installed runtime; skip if
+    there is none.
+    """
     if named := os.environ.get("ARMARIUM_TEST_SENTENCES"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / SENTENCES.name
@@ -53,7 +55,7 @@ def runtime_python() -> Path:
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a model of a few thousand weights."""
+    """The folder of a random model with a few thousand weights."""
     place = tmp_path_factory.mktemp("models")
     done = subprocess.run(
         [str(runtime_python()), "-c", _TINY, str(place)], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""What the tests of batches share: pictures, layout files that name them, sending and looking."""
+"""Helpers for the tests of batches: pictures, layout files that name them, requests, and queries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def picture(width: int = 120, height: int = 90, grey: int = 200, form: str = "PNG") -> bytes:
-    """An encoded picture of one grey."""
+    """Return an encoded picture of one shade of grey."""
     from PIL import Image
 
     file = io.BytesIO()
@@ -32,45 +32,45 @@ def picture(width: int = 120, height: int = 90, grey: int = 200, form: str = "PN
 
 
 def page(image: str = "", width: int = 120, height: int = 90, text: str = "Dear Sir") -> bytes:
-    """A PAGE file of one line that says it is of *image*."""
+    """Return a PAGE file with one line that names *image* as its picture."""
     return PAGE.format(
         image=image, width=width, height=height, right=width - 2, bottom=height - 2, text=text
     ).encode()
 
 
 def send(engine: Engine, library: Library, files: dict[str, bytes], **more: Any) -> dict[str, Any]:
-    """Send files together; the answer with its audit id."""
+    """Send files in one batch; return the answer with its audit id."""
     params = {"files": [{"filename": name, "file": data} for name, data in files.items()], **more}
     outcome = engine.run(library, "ingest.batch", params, LOCAL_OWNER)
     return {**(outcome.result or {}), "audit_id": outcome.audit_id}
 
 
 def take(engine: Engine, library: Library, paths: list[Path], **more: Any) -> dict[str, Any]:
-    """Take files of this machine; the answer with its audit id."""
+    """Ingest files of this machine by path; return the answer with its audit id."""
     params = {"paths": [str(path) for path in paths], **more}
     outcome = engine.run(library, "ingest.files", params, LOCAL_OWNER)
     return {**(outcome.result or {}), "audit_id": outcome.audit_id}
 
 
 def list_pairs(answer: dict[str, Any]) -> dict[str, str]:
-    """Layout file to the name of the document it became a pass of."""
+    """Return for each layout file the name of the document it was paired with."""
     names = {one["id"]: one["name"] for one in answer["documents"]}
     return {one["file"]: names.get(one["document_id"], one["document_id"]) for one in answer["passes"]}
 
 
 def whys(answer: dict[str, Any], kind: str = "unpaired") -> dict[str, str]:
-    """File to why it did not come in."""
+    """Return for each file of a kind why it was not imported."""
     return {one["file"]: one["why"] for one in answer[kind]}
 
 
 def rows(library: Library, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Rows of the project."""
+    """Return rows of the project's database."""
     with library.db.read() as conn:
         return [tuple(row) for row in conn.exec_driver_sql(query, values)]
 
 
 def lay_files(folder: Path, files: dict[str, bytes]) -> list[Path]:
-    """Files on disk; their paths."""
+    """Write files to disk; return their paths."""
     paths = []
     for name, data in files.items():
         path = folder / name

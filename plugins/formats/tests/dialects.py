@@ -1,4 +1,6 @@
-"""Files as programs write them, each with what is odd in its dialect: made up here, in the manner of their writers."""
+"""Sample files in the dialects of various programs, written for these tests, each with that program's
+peculiarities.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ SIZE = 'imageFilename="a.tif" imageWidth="500" imageHeight="500"'
 
 
 def page(inner: str, version: str = "2019-07-15", attributes: str = SIZE) -> str:
-    """A PAGE file."""
+    """Return a PAGE file."""
     return f'<PcGts xmlns="{PNS}{version}"><Metadata><Creator>x</Creator><Created>2020-01-01T00:00:00</Created><LastChange>2020-01-01T00:00:00</LastChange></Metadata><Page {attributes}>{inner}</Page></PcGts>'
 
 

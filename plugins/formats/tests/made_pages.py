@@ -1,4 +1,4 @@
-"""Pages out of a seed, for the property tests of every writer."""
+"""Random pages for the property tests of all writers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IDS = ["x{}", "_{}-é", "{}", "a b {}", "l:{}", "región.{}"]
 
 
 class Maker:
-    """Pages out of a seed: every field of the model gets its chance."""
+    """Generates pages from a seed, in which every field of the model may be set."""
 
     def __init__(self, seed: int, words: Sequence[str] = WORDS) -> None:
         self.dice = Random(seed)

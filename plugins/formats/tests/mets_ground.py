@@ -1,4 +1,4 @@
-"""METS deliveries made by hand: a workspace as `ocrd workspace` writes one, and a volume as a digital library delivers it."""
+"""METS deliveries written for these tests: an OCR-D workspace, and a volume as a digital library delivers it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGE_TYPE = "application/vnd.prima.page+xml"
 
 
 def file(identity: str, href: str, mimetype: str, *, local: bool = True) -> str:
-    """A file of a fileGrp; OCR-D says its local place twice."""
+    """Return a file of a fileGrp; OCR-D states its local path twice."""
     local_place = f'<mets:FLocat xlink:href="{href}" LOCTYPE="OTHER" OTHERLOCTYPE="FILE"/>' if local else ""
     return (
         f'<mets:file ID="{identity}" MIMETYPE="{mimetype}">{local_place}'
@@ -25,7 +25,9 @@ def group(use: str, *files: str) -> str:
 
 
 def workspace(order: tuple[int, ...] = (3, 1, 2)) -> dict[str, bytes]:
-    """A workspace of OCR-D of three pages, read in *order*: the scan, a binarised picture and two layout files of each."""
+    """Return an OCR-D workspace of three pages in reading order *order*: each with a scan, a binarised
+    picture and two layout files.
+    """
     numbers = sorted(order)
     files: dict[str, bytes] = {}
     for n in numbers:
@@ -59,8 +61,10 @@ def workspace(order: tuple[int, ...] = (3, 1, 2)) -> dict[str, bytes]:
 
 
 def volume(refused: tuple[str, ...] = ()) -> dict[str, bytes]:
-    """A volume of a digital library: three sizes of the second page and one of the first, a full text, a logical structure;
-    the third page lies on the network alone. *refused*: more addresses that a page points at."""
+    """Return a volume of a digital library: the second page in three sizes, the first in one, a full text and
+    a logical structure; the third page is only on the network. *refused*: further addresses that a page
+    points at.
+    """
     files = {
         "default/2.png": picture(grey=50),
         "max/2.png": picture(240, 180, grey=51),
@@ -106,7 +110,7 @@ def volume(refused: tuple[str, ...] = ()) -> dict[str, bytes]:
 
 
 def bare() -> dict[str, bytes]:
-    """Two pages that no structure orders: only the files stand in a sequence, which is not that of their names."""
+    """Return two pages without a structMap: only the fileSec orders them, and not by name."""
     files = {f"scans/{n}.png": picture(grey=90 + n) for n in (1, 2)}
     files |= {f"ocr/{n}.xml": page("", text=f"page {n}") for n in (1, 2)}
     groups = group("OCR", *(file(f"O{n}", f"ocr/{n}.xml", PAGE_TYPE) for n in (1, 2))) + group(

@@ -1,7 +1,7 @@
-"""The schemas as they are published, from the folder of real files; never copied into the project.
+"""Loads the published schemas from the folder of real files; they are never copied into the project.
 
-In CI (the variable CI is set), where the folder `shared` stands beside the checkout, a schema that is missing fails its
-tests; everywhere else they are skipped and say what is missing.
+In CI (where the variable CI is set) with a folder `shared` beside the checkout, a missing schema fails its
+tests; elsewhere they are skipped, and the reason names what is missing.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _XLINK = "http://www.loc.gov/standards/xlink/xlink.xsd"
 
 
 def shared_data() -> Path:
-    """Where real files are looked for: ARMARIUM_SHARED_DATA, else `shared/data` beside the checkout."""
+    """Return the folder of real files: ARMARIUM_SHARED_DATA, else `shared/data` beside the checkout."""
     stated = os.environ.get("ARMARIUM_SHARED_DATA")
     return Path(stated) if stated else CHECKOUT.parent / "shared" / "data"
 
 
 def schema_path(name: str, data: Path | None = None) -> Path:
-    """The file of a schema; skips, or fails in CI, where it is missing."""
+    """Return the path of a schema; skip the test, or fail it in CI, if it is missing."""
     data = data or shared_data()
     path = data / "schemas" / name
     if not path.is_file():
@@ -40,14 +40,14 @@ def schema_path(name: str, data: Path | None = None) -> Path:
 
 @cache
 def xsd(name: str) -> etree.XMLSchema:
-    """An XML Schema by its file name."""
+    """Return an XML Schema by its file name."""
     path = schema_path(name)
-    # The schemas of ALTO import that of XLink by its address; nothing is fetched.
+    # The ALTO schemas import the XLink schema by URL; it is read from the folder, nothing is fetched.
     text = path.read_text("utf-8").replace(f'"{_XLINK}"', '"xlink.xsd"')
     return etree.XMLSchema(etree.fromstring(text.encode(), base_url=path.as_uri()))
 
 
 @cache
 def rng(name: str) -> etree.RelaxNG:
-    """A RELAX NG schema by its file name."""
+    """Return a RELAX NG schema by its file name."""
     return etree.RelaxNG(etree.parse(str(schema_path(name))))

@@ -1,4 +1,4 @@
-"""FineReader XML: lines of single characters become words, tables become cells, what has no field is kept."""
+"""FineReader XML: single characters become words, tables become cells, and what has no field is preserved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIX = "http://www.abbyy.com/FineReader_xml/FineReader6-schema-v1.xml"
 
 
 def letters(text: str, left: int = 100, *, ten: bool = True, confidence: int = 90) -> str:
-    """Characters 10 pixels wide; a word begins after a blank, marked in the way of the schema."""
+    """Return characters 10 pixels wide; words begin after a blank, marked as the schema requires."""
     true, false = ("1", "0") if ten else ("true", "false")
     out: list[str] = []
     for at, char in enumerate(text):

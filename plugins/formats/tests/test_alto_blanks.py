@@ -1,4 +1,6 @@
-"""Blanks between Strings: a file that says them by SP means none where it has none; one without any SP means one everywhere."""
+"""Blanks between Strings of ALTO: in a file that uses SP there are blanks only at SP; in one without any SP,
+everywhere.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from armarium_formats.api import PageModel
 
 
 def strings(*parts: str, y: int = 20) -> str:
-    """A TextLine of Strings a word wide; a bare `+` stands for SP, `_` for a gap without one."""
+    """Return a TextLine of Strings one word wide; `+` stands for an SP, `_` for a gap without one."""
     left, found = 10, []
     for part in parts:
         if part in "+_":

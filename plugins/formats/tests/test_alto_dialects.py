@@ -1,4 +1,4 @@
-"""What programs put into ALTO in ways of their own: languages as tags, units in other letters, hyphens twice, bare Strings."""
+"""ALTO dialects: languages as tags, other units, doubled hyphens, bare Strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ALTO reader: every unit, dialect and leniency by name, and what must be refused in words."""
+"""The ALTO reader: every unit, dialect and tolerated irregularity, and the refusals with their sentences."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_corrected_word_drops_what_was_about_its_text() -> None:
         )
     )
     word = page.of_kind("word")[0]
-    word.texts[0].extras = None  # as the project gives it back when the text is another
+    word.texts[0].extras = None  # as in an export after the text was changed
     assert "loco" not in DRIVER.write(page, NOW).content
 
 
@@ -417,7 +417,8 @@ def test_a_chain_of_idnext_that_leads_nowhere_is_noted(chain: str) -> None:
     assert DRIVER.validate(DRIVER.write(page, NOW).content) == []
 
 
-# ------------------------------------------------------------------------------------------- what is kept
+# ------------------------------------------------------------------------------------------- what is
+# preserved
 
 
 def test_languages_directions_and_rotations() -> None:

@@ -1,4 +1,4 @@
-"""ALTO files that were pasted into one: every Layout is read, with what stands before it."""
+"""Several ALTO files pasted into one: every Layout is read, with the Description before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The ALTO writer: valid whatever the page, nothing left out silently, and generated pages come back as they were."""
+"""The ALTO writer: always valid, nothing left out without a loss, and generated pages are read back
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def line_of(text: str, *words: str, **more: Any) -> PageSegment:
 
 
 def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
-    """What a page says, without the things that the losses name as gone."""
+    """Return the contents of a page, without the segments in *gone*."""
     return [
         (
             one.id, one.kind, in_page_words(one.kind_raw) if one.kind == "region" else one.kind_raw, one.points,
@@ -68,7 +70,9 @@ def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
 
 
 def words_that_go(page: PageModel) -> set[str]:
-    """Words whose texts do not make up their line's: ALTO has one text or the other."""
+    """Return the words whose texts do not add up to the text of their line: ALTO has room for only one of the
+    two.
+    """
     from armarium_formats.alto.strings import split_line
 
     lines = [one for one in page.walk() if one.kind == "line" and one.children]
@@ -105,7 +109,7 @@ def test_generated_pages_obey_the_published_schema(seed: int, official_alto: etr
 
 
 def spoil(content: str, dice: Random) -> str:
-    """A valid export with one thing in it changed, which may or may not spoil it."""
+    """Return a valid export with one thing changed, which may or may not make it invalid."""
     root = etree.fromstring(content.encode())
     one = dice.choice(list(root.iter(f"{{{NAMESPACE}}}*")))
     act = dice.choice(["drop", "attribute", "rename", "double", "set"])
@@ -137,12 +141,13 @@ def test_our_schema_judges_spoiled_files_as_the_published_one(
     content = spoil(written(Maker(seed).page()), Random(seed))
     theirs = official_alto.validate(etree.fromstring(content.encode()))
     ours = DRIVER.validate(content)
-    # A reference to nothing is against the schema, and the tool that reads the published one does not look.
+    # Our check reports references to missing ids; lxml does not look for them when it validates by the
+    # published schema.
     ours = [problem for problem in ours if "does not exist" not in problem and "points" not in problem]
     assert bool(ours) == (not theirs), (ours, official_alto.error_log, content)
 
 
-# ------------------------------------------------------------------------------------ what has no place
+# ------------------------------------------------------------------------------------ what ALTO cannot hold
 
 
 def test_a_plain_page_loses_nothing() -> None:

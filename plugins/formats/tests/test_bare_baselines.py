@@ -1,4 +1,4 @@
-"""Lines with a baseline and no outline stand in boxes that a reader can read in, not in slivers as flat as their baselines."""
+"""Lines with a baseline and no outline get boxes as high as a line of text, not as flat as their baselines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page(*lines: PageSegment) -> PageModel:
 
 
 def boxes(placed: PlacedSegments) -> dict[str, list[int]]:
-    """Left, top, right, bottom in pixels by key."""
+    """Return left, top, right and bottom in pixels by key."""
     width, height = SIZE
     found = {}
     for key, anchor in zip(placed.segments.keys, placed.segments.anchors, strict=True):

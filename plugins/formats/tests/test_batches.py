@@ -1,4 +1,6 @@
-"""Files that come in together: pictures become documents, layout files passes of theirs, the rest is said why not."""
+"""Files ingested in one batch: pictures become documents, layout files become their passes, the others are
+listed with the reason.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def test_a_picture_and_its_layout_file_become_a_document_and_a_pass(engine: Engi
     assert rows(library, "SELECT kind FROM job WHERE id = ?", answer["job_id"]) == [("thumbnails",)]
     ((original,),) = rows(library, "SELECT original FROM format_import WHERE pass_id = ?", made["pass_id"])
     assert library.objects.open(original).read() == page("1.png")
-    # The shapes are measured on the picture that came with them.
+    # The shapes are placed by the size of the picture in the same batch.
     assert rows(
         library,
         "SELECT count(*) FROM segment s JOIN rendition r ON r.id = json_extract(s.anchor, '$.rendition_id')"
@@ -69,7 +71,7 @@ def test_one_undo_takes_a_batch_back(engine: Engine, library: Library) -> None:
         ({"a.png": (120, 90), "b.png": (80, 60), "z.xml": page("", 80, 60)}, "b.png", "size"),
         ({"a.png": (120, 90), "b.png": (80, 60), "z.xml": page("gone.jpg", 80, 60)}, "b.png", "size"),
         ({"a.png": (120, 90), "a.tif": (80, 60), "a.xml": page("", 80, 60)}, "a.tif", "name"),
-        # Composed and decomposed letters are one name.
+        # Composed and decomposed forms of a letter are the same name.
         ({"\u00e9.png": (120, 90), "e\u0301.xml": page("")}, "\u00e9.png", "name"),
         ({"e\u0301.png": (120, 90), "x.xml": page("\u00e9.png")}, "\u00e9.png", "declared"),
     ],
@@ -113,13 +115,13 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
 @pytest.mark.parametrize(
     ("files", "file", "why"),
     [
-        # Two pictures of one stem.
+        # Two pictures with the same stem.
         (
             {"a.png": 1, "a.jpg": 2, "a.xml": page("")},
             "a.xml",
             "Several pictures have its name: a.png and a.jpg",
         ),
-        # A foreign picture.
+        # A picture that is not in the batch.
         (
             {"a.png": 1, "z.xml": page("other.jpg", 500, 40)},
             "z.xml",
@@ -131,7 +133,7 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
             "a.xml",
             "It has the name of a.png, but states that it belongs to passwd with 500 x 40 pixels",
         ),
-        # Two pictures of one size.
+        # Two pictures of the same size.
         (
             {"a.png": 1, "b.png": 2, "z.xml": page("gone.jpg")},
             "z.xml",
@@ -337,7 +339,9 @@ def test_inside_another_step_a_batch_is_looked_through_there(
 
 
 def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library) -> None:
-    """As digitisation programs hand an issue over: names that do not match, places as `file://./`, articles beside pages."""
+    """A newspaper issue as digitisation programs deliver it: file names that do not match, `file://./` paths,
+    and articles beside pages.
+    """
 
     def file(identity: str, kind: str, href: str) -> str:
         return f'<file ID="{identity}" GROUPID="{identity[-1]}" MIMETYPE="{kind}"><FLocat LOCTYPE="URL" xlink:href="{href}"/></file>'

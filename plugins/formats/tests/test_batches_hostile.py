@@ -1,4 +1,6 @@
-"""Batches that mean harm or meet it: names that lead elsewhere, links, files that vanish, full disks, thousands of files."""
+"""Hostile and unlucky batches: names that lead elsewhere, links, vanishing files, full disks, thousands of
+files.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,7 @@ def test_sent_names_lead_nowhere(engine: Engine, library: Library) -> None:
 def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    """What may not be named at all refuses the whole request (tests/proofs/test_paths_are_checked.py)."""
+    """Paths that may not be named at all refuse the whole request (tests/proofs/test_paths_are_checked.py)."""
     (good, other) = lay_files(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
     (tmp_path / "in" / "loop.png").symlink_to(tmp_path / "in" / "loop.png")
     (tmp_path / "in" / "gone.png").symlink_to(tmp_path / "nowhere.png")
@@ -161,7 +163,7 @@ def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
     assert "control character" in said["\x07.png"]
     assert "name of its folder" in said["x\x07/2.png"]
     assert len(answer["passes"]) == 1
-    # What the refused file would have written is not there.
+    # The refused file's passes were not written.
     assert rows(library, "SELECT count(*) FROM segment_pass") == [(1,)]
 
 
@@ -347,7 +349,7 @@ def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> 
     found = answer.json()
     assert (found["format"], found["valid"], found["pages"][0]["counts"]["line"]) == ("pagexml", True, 1)
     assert {one["format"]: one["losses"] for one in found["losses"]}["pagexml"] == []
-    # The picture beside it gives the size, the class names beside it the words.
+    # The picture in the batch gives the size, the classes file the names of the labels.
     labels = client.post(CHECK, json={"path": str(label)}).json()
     assert (labels["format"], labels["valid"]) == ("yolo", None)
     assert labels["pages"][0]["unknown_classes"] == ["7"]

@@ -1,4 +1,6 @@
-"""Shapes that extend beyond their page: clipped with their own points kept, taken in without a place, or refused."""
+"""Shapes that extend beyond their page: clipped with their original points preserved, imported without a
+place, or refused.
+"""
 
 from __future__ import annotations
 
@@ -174,7 +176,7 @@ def test_what_lies_wholly_beyond_refuses_the_file_or_comes_in_without_a_place(
         assert "polygon" not in there
     assert "no part of it is on the page" in there["metadata"]["geometry_problem"]
     found, _ = export_and_read(engine, library, page_document)
-    if len(points) > 2:  # TEI has no outline of two points, and says so
+    if len(points) > 2:  # a TEI outline needs three points; the export reports the loss
         assert (found.points, found.baseline) == (points, list(baseline))
 
 

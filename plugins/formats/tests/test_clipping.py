@@ -1,4 +1,4 @@
-"""What of a shape lies on its page, held against shapely."""
+"""Clipping of shapes to the page, compared with shapely."""
 
 from __future__ import annotations
 

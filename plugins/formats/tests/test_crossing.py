@@ -1,4 +1,4 @@
-"""The table of what crosses, in docs/formats.md, is true of PAGE XML and ALTO: each row is tried."""
+"""The table of what survives an export, in docs/formats.md, holds for each format: every row is tried."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
 
 
 def read_table() -> dict[str, dict[str, str]]:
-    """The table as it stands in the manual: row, column, cell."""
+    """Return the table of the manual: row, column, cell."""
     rows = [
         [cell.strip() for cell in line.strip().strip("|").split("|")]
         for line in MANUAL.read_text(encoding="utf-8")

@@ -1,4 +1,6 @@
-"""Files in the manner of many programs: known for what they are, read whole, and written in every format we write."""
+"""Files in the dialects of many programs: recognised, read completely, and written in every format that can
+be written.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ def test_cells_in_cells_keep_their_places() -> None:
 
 
 def test_a_facsimile_s_id_means_the_one_surface_in_it() -> None:
-    """Transkribus points its pb at the facsimile; by sequence alone a pb that is missing would shift every page."""
+    """Transkribus points its pb at the facsimile; matching by sequence alone would shift every page after a
+    missing pb.
+    """
     text = FILES["tei-transkribus.xml"].replace('<pb facs="#facs_1" n="1" xml:id="img_0001"/>', "")
     first, second = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))
     assert not any("in sequence" in note for note in second.notes)

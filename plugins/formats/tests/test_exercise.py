@@ -1,4 +1,4 @@
-"""The proving suite finds what is wrong with a driver: each planted fault makes it fail with a sentence."""
+"""The driver suite finds faulty drivers: each planted fault fails it with a sentence."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Endless(PageXml):
 
 
 class Writing(PageXml):
-    """Base of the faults of writing."""
+    """Base class of drivers with a fault in writing."""
 
     def change(self, content: str) -> str:
         return content

@@ -1,4 +1,4 @@
-"""Export: a pass as a file that is valid, says what it could not carry, and never contradicts a correction."""
+"""Export: a pass as a valid file with its losses listed, which never contradicts a correction."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_page_to_project_to_page_keeps_everything(
         try:
             import_file(engine, library, document, path.read_bytes())
         except Invalid:
-            continue  # test_import says which and why
+            continue  # test_import covers what is refused and why
         compared += 1
         made = export_page(engine, library, document, "PAGE")
         page = DRIVER.read(path.read_bytes(), ReadContext("a.xml"))[0]
-        # What a direct rewriting of the file gives is what the way through the project must give too, but for
-        # lines without any length, which no segment holds.
+        # Export from the project must equal rewriting the file directly, except for lines without any length,
+        # which no segment holds.
         unheld = {one.id for one in page.walk() if len(set(one.baseline)) < 2}
         direct, back = read(DRIVER.write(page, WriteContext()).content), read(made["content"])
         assert comparable(back, unheld) == comparable(direct, unheld), path.name
@@ -323,7 +323,7 @@ def test_a_page_without_any_size_cannot_be_drawn(
 
 
 def import_picture(engine: Engine, library: Library, folder: Path) -> str:
-    """An imported photograph of 400 x 300 pixels; its id."""
+    """Import a photograph of 400 x 300 pixels; return its id."""
     from PIL import Image
 
     (folder / "in").mkdir()

@@ -1,4 +1,4 @@
-"""A folder that is imported: its pictures come in first, then its layout files find theirs; all of it is one set."""
+"""Import of a folder: pictures first, then layout files are paired with them, all in one undo set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from armarium_testing.kills import Killed, KilledContext
 
 
 def bring_in(engine: Engine, library: Library, **params: Any) -> tuple[str, dict[str, Any]]:
-    """Import and wait; the import's job and what its layout job found."""
+    """Import and wait; return the import's job and the result of its layout job."""
     outcome = engine.run(library, "document.import", params, LOCAL_OWNER)
     assert outcome.result is not None
     job_id = str(outcome.result["job_id"])
@@ -95,7 +95,7 @@ def test_files_named_one_by_one_are_paired_too(engine: Engine, library: Library,
 
 
 def read_import_answer(library: Library, job_id: str) -> dict[str, Any]:
-    """What an import's own job answered."""
+    """Return the result of an import's own job."""
     found: dict[str, Any] = orjson.loads(rows(library, "SELECT result FROM job WHERE id = ?", job_id)[0][0])
     return found
 
@@ -120,7 +120,8 @@ def test_a_second_import_of_the_folder_brings_only_what_is_new(
     )
     assert (layouts_second["passes"], layouts_second["already"]) == (0, 3)
     assert (layouts_second["refused"], layouts_second["unpaired"]) == ([], [])
-    # The folder grows: a picture, its layout, and another layout of a picture that is there; and it is moved.
+    # The folder gets a new picture, its layout file, and another layout file of an existing picture; and it
+    # is moved.
     lay_files(box, {"3.png": picture(grey=3), "3.xml": page("3.png")})
     lay_files(box / "deep", {"alto/2.xml": page("2.png", text="again")})
     (tmp_path / "elsewhere").mkdir()

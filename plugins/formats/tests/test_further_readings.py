@@ -1,4 +1,4 @@
-"""Alternatives of a file are readings that a person sees and can choose; they go out again as what they are."""
+"""Alternative texts in a file become readings that a person can choose, and are exported as alternatives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pass_id(engine: Engine, library: Library, page_document: str) -> str:
 
 
 def readings(library: Library) -> dict[str, tuple[str, str, float | None]]:
-    """Text to reading, segment, confidence."""
+    """Return reading, segment and confidence by text."""
     with library.db.read() as conn:
         rows = conn.exec_driver_sql(
             "SELECT content, id, segment_id, confidence FROM content_representation"

@@ -1,4 +1,6 @@
-"""hOCR: what each program writes is read whole, sloppy files are mended and noted, hostile ones refused in words."""
+"""hOCR: the output of each program is read completely, sloppy files are repaired with a note, hostile ones
+refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids of written files: each hangs on the ids alone, so that a file written, read and written again keeps them."""
+"""Ids in written files depend on the segment ids alone, so writing, reading and writing again changes none."""
 
 from __future__ import annotations
 

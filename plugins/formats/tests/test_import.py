@@ -1,4 +1,6 @@
-"""Import is one step: a pass with its segments and readings, the original byte for byte, or a refusal and nothing."""
+"""Import is one step: a pass with segments and readings and the original bytes, or a refusal that writes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -222,7 +224,7 @@ def test_the_audit_row_holds_no_text(engine: Engine, library: Library, page_docu
 
 
 class Booklet(Format):
-    """A format of several pages, each a line; and one that breaks."""
+    """A format of several pages with one line each, whose driver fails on a file that contains `crash`."""
 
     name, label, extensions, reads = "booklet", "Booklet", (".bk",), True
 
@@ -243,7 +245,7 @@ class Booklet(Format):
 
 
 class Unmakeable:
-    """A driver whose class cannot be made: the others still work."""
+    """A driver whose class cannot be instantiated: the other drivers still work."""
 
     def __init__(self) -> None:
         raise RuntimeError("never")

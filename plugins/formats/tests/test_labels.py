@@ -1,4 +1,6 @@
-"""Label files, box files and control points: read by content, placed by the page's size, refused naming the line."""
+"""Label files, box files and control points: recognised by content, placed by the page's size, refused naming
+the line.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +144,7 @@ def test_the_size_of_the_page_is_asked_for() -> None:
 def test_labels_are_known_by_what_is_in_them() -> None:
     sniff = Yolo().sniff
     assert sniff(LABELS) == 0.95
-    assert sniff(b"0 nan 0.5 0.1 0.1\n") == 0.95  # broken labels are refused in words, not read as text
+    assert sniff(b"0 nan 0.5 0.1 0.1\n") == 0.95  # broken labels are refused, not read as text
     assert sniff(LABELS[:-20]) == 0.95
     assert sniff(LABELS * 2000) == 0.95
     for other in (
@@ -340,7 +342,7 @@ def test_points_of_older_programs_are_read() -> None:
         (b"mapX,mapY,sourceX,sourceY\n1,2,nan,4\n", "'nan' for sourcex"),
         (b"mapX,mapY,sourceX,sourceY\n1,inf,3,4\n", "'inf' for mapy"),
         (b"mapX,mapY,sourceX,sourceY\n" + b"1,2,3,4\n" * 100_001, "more than 100,000"),
-        # Found by the 456,296th input of the full fuzzing.
+        # Found by fuzzing.
         (b'mapX,mapY,sourceX,sourceY\n1,2,3,4,"' + b"9" * 140_000 + b"\n", "a quotation mark may be missing"),
     ],
 )

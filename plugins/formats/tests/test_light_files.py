@@ -1,4 +1,6 @@
-"""Real hOCR, label and text files: each is known for what it is, and what is read equals an independent count by regular expression."""
+"""Real hOCR, label and text files: each is recognised, and its contents equal an independent count by regular
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ def test_every_file_is_known_for_what_it_is(path: Path) -> None:
 
 
 def spans(text: str, name: str) -> list[tuple[str, str]]:
-    """The title and the inside of each span of a class, by regular expression; none of them nests its own kind."""
+    """Return the title and content of each span of a class, by regular expression; spans of one class never
+    nest.
+    """
     pattern = rf"<span[^>]*?\bclass=['\"]{name}['\"]([^>]*)>(.*?)</span>"
     return [(found.group(1), found.group(2)) for found in re.finditer(pattern, text, re.DOTALL)]
 

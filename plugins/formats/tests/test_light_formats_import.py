@@ -1,4 +1,4 @@
-"""Formats that are only read, through the engine: what becomes of labels, boxes, points, text and hOCR in a project."""
+"""Formats that can only be read, imported into a project: labels, boxes, points, text and hOCR."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_page_larger_than_any_picture_is_refused(
 
 
 def import_picture(engine: Engine, library: Library, folder: Path) -> str:
-    """A page with a picture of 200 x 100 pixels; its id."""
+    """Import a picture of 200 x 100 pixels; return its page's id."""
     from PIL import Image
 
     source = folder / "pictures"

@@ -1,7 +1,8 @@
-"""Values hundreds of thousands of characters long: each is read, or refused in words, in one go.
+"""Values hundreds of thousands of characters long are read or refused in linear time.
 
-A pattern that may part a value in many ways tries them all before it gives up; then such a file would hold the engine
-for hours. There is no time in these tests: what tries every way does not come back before the test is ended.
+A regular expression that can split a value in many ways backtracks through all of them; such a file could
+block the engine for hours. These tests measure no time: a pattern that backtracks would not return before the
+test run ends.
 """
 
 from __future__ import annotations

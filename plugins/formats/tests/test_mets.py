@@ -1,4 +1,4 @@
-"""METS names which files make a page: in the order of its structure, from below its own folder only."""
+"""METS states which files make a page: in the order of its structure, and only files below its own folder."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_what_leads_out_leads_out_however_it_begins() -> None:
 
 
 def test_addresses_by_the_hundred_are_refused_by_name_and_then_by_number() -> None:
-    """The METS of a viewer names every picture in every size by its address."""
+    """The METS file of a viewer lists the URL of every picture in every size."""
     files = [file(f"D{one}", f"https://a.example/{one}.jpg") for one in range(120)]
     found = read_mets(mets(group("DEFAULT", file("I", "1.jpg"), *files), page('ORDER="1"', "I", "D1")))
     assert [one.href for one in found.refused[:2]] == ["https://a.example/0.jpg", "https://a.example/1.jpg"]

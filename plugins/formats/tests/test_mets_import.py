@@ -1,4 +1,6 @@
-"""METS files that come in with what they name: order, labels, pairs, and what else they say, kept with the folder."""
+"""METS files ingested with the files they name: order, labels and pairs are used, the rest is preserved with
+the folder.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ WAYS = pytest.mark.parametrize("bring", [by_folder, by_zip, by_names])
 
 
 def pages_in(library: Library, folder: str) -> list[tuple[str, str | None]]:
-    """Names and labels of the pictures of a folder, in their order."""
+    """Return the names and labels of a folder's pictures in their order."""
     return [
         (name, label)
         for name, label in rows(
@@ -83,7 +85,7 @@ def test_a_workspace_comes_in_by_its_mets(
             ("FILE_0001.png", "fol. 2"),
             ("FILE_0002.png", "fol. 3"),
         ]
-    # Each layout group is a pass of its own, on the scan and not on what was made of it.
+    # Each layout group becomes a pass of its own, on the scan and not on the binarised picture.
     assert rows(library, PASSES) == [
         ("OCR-D-IMG", f"FILE_000{n}.png", f"{group}: FILE_000{n}.xml", f"{text} {n}")
         for group, text in (("OCR-D-OCR", "machine"), ("OCR-D-GT-PAGE", "truth"))
@@ -126,7 +128,7 @@ def test_a_volume_keeps_what_it_says_of_the_work(
 ) -> None:
     answer = bring(engine, library, tmp_path, volume(tuple(ODD)))
     assert pages_in(library, "default") == [("2.png", "1r"), ("1.png", None)]
-    # Of the pictures in DEFAULT, MAX and THUMBS the first is the page.
+    # Of DEFAULT, MAX and THUMBS, the first that has the picture is the page.
     assert rows(library, PASSES) == [("default", "2.png", "FULLTEXT: 2.xml", "Liebe Schwester")]
     (used,) = answer["mets"]
     told = " ".join(used["notes"])
@@ -135,7 +137,7 @@ def test_a_volume_keeps_what_it_says_of_the_work(
     why = whys(answer, "refused")
     for href, words in ODD.items():
         assert words in next(reason for place, reason in why.items() if place.endswith(f"volume.xml: {href}"))
-    # What it says beyond order, labels and pairs.
+    # What the METS file states beyond order, labels and pairs.
     ((box,),) = rows(library, "SELECT id FROM document WHERE name = 'box'")
     (kept,) = client.get(f"/api/documents/{box}/mets").json()["items"]
     assert (kept["title"], kept["described"]["identifier"]) == ("Die Briefe der Anna", "oai:example:1")
@@ -212,7 +214,7 @@ def test_the_same_folder_again_changes_nothing_that_a_person_changed(
     again = by_folder(engine, library, tmp_path, workspace())
     assert (again["mets"], again["already"], again["passes"]) == ([], 7, 0)
     assert pages_in(library, "OCR-D-IMG") == wanted
-    # Another METS of the same pages: what a person did stays, and that is said.
+    # Another METS file for the same pages: a person's changes stay, and the answer reports that.
     other = by_folder(engine, library, tmp_path, workspace((1, 2, 3)))
     assert pages_in(library, "OCR-D-IMG") == wanted
     told = " ".join(other["mets"][0]["notes"])
@@ -290,7 +292,7 @@ def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engin
         send(engine, library, files)
     assert (refused.value.status, refused.value.code) == (422, "nothing_came_in")
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
-    # What is beside it comes in, and the METS file changes nothing there.
+    # The files next to the METS file are imported, and it changes nothing there.
     answer = send(engine, library, {**files, "3.png": picture()})
     for told in (whys({"refused": refused.value.fields["refused"]}, "refused"), whys(answer, "refused")):
         assert told["x\x07/mets.xml"] == "None of the pictures of mets.xml was imported."
@@ -331,7 +333,8 @@ def test_a_batch_that_is_here_already_says_so(engine: Engine, library: Library, 
 
 def test_proportions_go_before_mets_and_mets_before_names(engine: Engine, library: Library) -> None:
     files = workspace((1, 2))
-    # The file of page 2 says another picture, which METS contradicts; the one of page 1 has other proportions.
+    # The file of page 2 names another picture, contradicting the METS file; that of page 1 has other
+    # proportions.
     files["OCR-D-OCR/FILE_0002.xml"] = page("FILE_0001.png", text="machine 2")
     files["OCR-D-GT-PAGE/FILE_0001.xml"] = page("other.png", 300, 90, text="truth 1")
     files["other.png"] = picture(300, 90)

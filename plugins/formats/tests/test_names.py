@@ -1,4 +1,4 @@
-"""The names that layout files declare, as pairing compares them."""
+"""The picture names that layout files declare, as pairing compares them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_name_in_a_path_or_address(stated: str, name: str) -> None:
 
 
 def test_pages_of_one_image_server_find_their_pictures() -> None:
-    """Each declares a `default.jpg`; what is before it tells them apart."""
+    """Each page declares `default.jpg`; only the rest of the URL tells them apart."""
     pictures = Pictures([PictureFile(str(one), (), f"b28_000{one}.jpg", (10, 10)) for one in (1, 2)])
     for one in (1, 2):
         address = f"https://iiif.example/image/b28_000{one}.jp2/full/max/0/default.jpg"

@@ -1,4 +1,6 @@
-"""Numbers as files state them: a digit that is no number, or one without end, costs that number and never the file."""
+"""Odd numbers in files: a Unicode digit that is no number, or an endless value, costs only that number, never
+the file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file stands as one pass of a page, by whichever road its pass comes about or back."""
+"""A file has at most one live pass on a page, however the pass was created or restored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = "Dear Sir\nI write to you\n"
 
 
 def take(engine: Engine, library: Library, page: str, action: str) -> tuple[str, str]:
-    """Import the same text into *page*; the pass and the step."""
+    """Import the same text into *page*; return the pass and the step."""
     one = {"document_id": page, "file": TEXT, "filename": "a.txt"}
     outcome = engine.run(library, action, one if action == "format.import" else {"files": [one]}, LOCAL_OWNER)
     result: dict[str, Any] = outcome.result or {}
@@ -43,7 +43,7 @@ def test_an_import_is_not_done_again_beside_its_twin(
     assert standing(library) == [first]
     with pytest.raises(Conflict, match="imported again"):
         engine.run(library, "segment.pass_restore", {"pass_id": second}, LOCAL_OWNER)
-    # And once more round: the undo of the redo, the twin back, the redo refused.
+    # Again with redo: undo the redo, restore the other pass, and the redo is refused.
     (gone,) = engine.undo(library, [again], LOCAL_OWNER)["audit_ids"]
     engine.run(library, "segment.pass_restore", {"pass_id": second}, LOCAL_OWNER)
     with pytest.raises(Conflict, match="imported again"):

@@ -1,4 +1,6 @@
-"""Language, script and direction have one answer: resolve, order, text, IIIF and every export against plain Python."""
+"""Language, script and direction are resolved alike by the API, reading order, text, IIIF and every export:
+all are compared with an independent implementation in plain Python.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
 class Ground:
-    """A world in a project."""
+    """A generated page with its ancestors, created in a project."""
 
     def __init__(self, engine: Engine, library: Library, world: World) -> None:
         self.engine, self.library, self.world = engine, library, world
@@ -71,7 +73,7 @@ class Ground:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def export_file(self, name: str) -> tuple[etree._Element, str]:
-        """The file, and what it says it lost."""
+        """Return the exported file, and the losses in one string."""
         made = export_page(self.engine, self.library, self.page, name)
         losses = "; ".join(loss["what"] for loss in made["losses"])
         content = made["content"]
@@ -117,11 +119,13 @@ def tag_of(element: etree._Element) -> str:
     return str(etree.QName(element).localname)
 
 
-# ---------------------------------------------------------------------------------------- the readers
+# --------------------------------------------------------------------- what exported files state for a part
 
 
 def in_page(root: etree._Element, part: Part, key: str) -> str | None:
-    """What a PAGE file says holds for a part: the attribute nearest to it, or what stands beside in a UserAttribute."""
+    """Return what a PAGE file states for a part: the nearest attribute, or the UserAttribute that replaces
+    it.
+    """
     for one in outwards(by_id(root, "id").get(part.id)):
         names = {"language": ("language", "primaryLanguage"), "script": ("primaryScript",)}
         for name in names.get(key, ("readingDirection",)):
@@ -160,7 +164,8 @@ def in_tei(root: etree._Element, part: Part, key: str) -> str | None:
     return None
 
 
-# --------------------------------------------------------------------------------------------- the law
+# ------------------------------------------------------------------------------------ checks against the
+# oracle
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -229,17 +234,17 @@ def check_exported(ground: Ground) -> None:
         root, losses = ground.export_file(name)
         for part in world.segments():
             if name == "alto" and part.kind != "line":
-                continue  # blocks that hold blocks have no place for facts; those that hold lines state them
+                continue  # blocks that contain blocks have no place for facts; those that contain lines state them
             for key in KEYS:
                 stated = world.find_stated(key, part)
                 if key in losses:
                     continue
                 found = read(root, part, key)
                 if name == "tei" and key == "language" and stated is None and found == "und":
-                    continue  # half of a tag that states a script
+                    continue  # only the language half of a tag that states a script
                 assert found == (stated[0] if stated else None), (name, part.id, key)
         if name == "alto":
-            # What ALTO has no place for is named; what it has one for is written, wherever it was stated.
+            # What ALTO has no place for is a loss; everything else is written, wherever it was stated.
             stated_scripts = any(world.find_stated("script", part) for part in world.page.walk())
             assert ("script" in losses) == stated_scripts
             directions = {

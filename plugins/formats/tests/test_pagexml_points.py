@@ -1,4 +1,6 @@
-"""The points of PAGE files: the quick road over whole numbers reads what the plain one reads, and no more."""
+"""The points of PAGE files: the fast parser for whole numbers gives the same result as the general one, and
+accepts no more.
+"""
 
 from __future__ import annotations
 
@@ -65,5 +67,5 @@ def test_points_are_read_however_they_are_spaced(value: str, points: list[tuple[
     ids=["digits", "blanks", "exponent", "signs", "numbers"],
 )
 def test_a_value_of_any_length_is_read_in_one_go(value: str) -> None:
-    """A pattern that tries every way to part a number would take longer than anybody lives."""
+    """A pattern that backtracks over every split of a number would practically never return."""
     assert parse_points(value) is None

@@ -1,4 +1,4 @@
-"""What the reader takes from the dialects of real programs, and the sentence for what it does not take."""
+"""The PAGE reader: what it takes from the dialects of real programs, and the sentences for what it refuses."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_nested_groups_of_the_order_are_followed() -> None:
         '<RegionRefIndexed index="2" regionRef="gone"/></OrderedGroup></ReadingOrder>'
     )
     page = read(order + regions)
-    # What the order does not name keeps its place.
+    # Segments that the order does not name keep their positions.
     assert [one.text for one in page.lines()] == ["a", "d", "c", "b"]
     assert any("names gone" in note for note in page.notes)
 

@@ -1,4 +1,6 @@
-"""PAGE files that are not quite PAGE: odd names and namespaces, texts out of place, other encodings; read whole, and said."""
+"""Irregular PAGE files: odd names and namespaces, misplaced texts, other encodings; read completely, with
+notes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The writer: valid whatever the page, nothing left out silently, and generated pages come back as they were."""
+"""The PAGE writer: always valid, nothing left out without a loss, and generated pages are read back
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def test_generated_pages_obey_the_published_schema(seed: int, official_schema: e
 
 
 def spoil(content: str, dice: Random) -> str:
-    """A valid export with one thing in it changed, which may or may not spoil it."""
+    """Return a valid export with one thing changed, which may or may not make it invalid."""
     root = etree.fromstring(content.encode())
     one = dice.choice(list(root.iter()))
     act = dice.choice(["drop", "attribute", "rename", "double", "set", "text"])
@@ -91,12 +93,13 @@ def test_our_schema_judges_spoiled_files_as_the_published_one(
 ) -> None:
     content = spoil(written(Maker(seed).page()), Random(seed))
     theirs = official_schema.validate(etree.fromstring(content.encode()))
-    # A reference to nothing is against the schema, and the tool that reads the published one does not look.
+    # Our check reports references to missing ids; lxml does not look for them when it validates by the
+    # published schema.
     ours = [problem for problem in DRIVER.validate(content) if "does not exist" not in problem]
     assert bool(ours) == (not theirs), (ours, official_schema.error_log, content)
 
 
-# ------------------------------------------------------------------------------------ what has no place
+# ------------------------------------------------------------------------------------ what PAGE cannot hold
 
 
 def test_attributes_without_a_place_stand_in_user_attributes_and_come_back() -> None:
@@ -173,7 +176,8 @@ def test_missing_outlines_are_made_from_what_is_there() -> None:
     line = PageSegment("l", "line", baseline=[(10, 30), (80, 32)])
     page = PageModel(100, 100, "a", [PageSegment("r", "region", "TextRegion", children=[line])])
     assert losses(page) == {"a missing outline": 2}
-    # The line is as high as lines are on such a page, its region as its parts; neither is measured when it is read again.
+    # The line gets the usual height of lines on such a page, its region that of its parts; when read again,
+    # neither counts as measured.
     assert re.findall(r'<Coords points="([^"]*)"', written(page)) == [
         "10,30 80,30 80,32 10,32", "10,28 80,28 80,33 10,33",
     ]  # fmt: skip
@@ -229,7 +233,7 @@ def test_a_kind_of_several_parts_comes_back_and_marks_it_cannot_have_are_said() 
 )
 @pytest.mark.parametrize("furniture", [True, False])
 def test_furniture_comes_back_whatever_the_kind_says(kind: str | None, furniture: bool) -> None:
-    """A TEI `fw` has no kind at all, and a person may say of any region that it is furniture, or is not."""
+    """A TEI `fw` has no kind at all, and a person may mark any region as page furniture or not."""
     line = PageSegment("l", "line", points=BOX, is_furniture=furniture)
     page = PageModel(
         9, 9, "a", [PageSegment("r", "region", kind, BOX, children=[line], is_furniture=furniture)]
@@ -303,7 +307,7 @@ def test_values_fit_their_types() -> None:
     assert is_ncname("é1-.")
     assert not is_ncname("1é")
     assert not is_ncname("a:b")
-    assert not is_ncname("ſe")  # a letter to Unicode, none to the validator
+    assert not is_ncname("ſe")  # a letter by Unicode, but not for the validator
     assert len(words()["script"]) == 181
 
 

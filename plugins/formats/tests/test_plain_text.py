@@ -1,4 +1,4 @@
-"""Plain text: reading order, blank lines between regions, and what is lost said."""
+"""Plain text: reading order, blank lines between regions, and losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A pass that only stands for boxes of an older result is read, exported and compared by its id, and always called provisional."""
+"""A provisional pass, which stands for the boxes of an older result, can be read, exported and compared by
+its id, and is always marked provisional.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ TEXT = "Muy señor mío\nrecibí ayer\nsu carta"
 
 @pytest.fixture
 def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
-    """A page with a picture and an older result; its id and that of the provisional pass."""
+    """The ids of a page with a picture and an older result, and of its provisional pass."""
     page = import_picture(engine, library, tmp_path)
     made = engine.run(
         library,
@@ -54,7 +56,7 @@ def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
 
 
 def without_ids(content: str) -> str:
-    """A written file but for the ids of its parts, what refers to them, and its times."""
+    """Return a written file without its ids, references to them, and times."""
     if not content.lstrip().startswith("<"):
         return content
     root = etree.fromstring(content.encode())
@@ -145,5 +147,5 @@ def test_an_order_and_another_page_are_refused(
     assert (refused.status_code, refused.json()["code"]) == (422, "order_other_pass")
     elsewhere = client.get(f"/api/documents/{other['id']}/export/pagexml", params={"pass_id": pass_id})
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (404, "other_document")
-    # Asking wrote nothing.
+    # The requests wrote nothing.
     assert rows(library, "SELECT count(*) FROM segment") == [(0,)]

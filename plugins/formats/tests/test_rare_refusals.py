@@ -1,4 +1,4 @@
-"""Refusals that only meet who races, or whose files change under the engine's hands; each in words all the same."""
+"""Refusals that only occur in races, or when files change while the engine reads them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_file_that_another_read_in_meanwhile_is_refused(
 ) -> None:
     params = {"document_id": page_document, "file": page("1.png"), "filename": "1.xml"}
     engine.run(library, "format.import", params, LOCAL_OWNER)
-    # As it was before the writer was taken.
+    # As seen before the writer was taken.
     monkeypatch.setattr(importing, "pass_of_file", lambda *args: None)
     with pytest.raises(Conflict, match="already the pass") as refused:
         engine.run(library, "format.import", params, LOCAL_OWNER)
@@ -59,7 +59,8 @@ def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
     args = layouts.LayoutJobArgs(
         paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id="0"
     )
-    monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))  # the second is looked at when the first is written
+    # A batch of one: the second file is examined when the first is already written.
+    monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))
     found = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
     assert found["passes"] == 1
     assert "already the pass" in found["refused"][0]["why"]

@@ -1,4 +1,6 @@
-"""Layout files that a worker process reads ahead: what comes in is what comes in without it, whatever becomes of it."""
+"""Layout files read ahead by a worker process: the import's result is the same as without it, whatever
+happens to the worker.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ FILES = {
 
 @pytest.fixture
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Every import reads ahead and waits for it; whether each file was there."""
+    """Make every import read ahead and wait for the worker; the list records whether each file was ready."""
     seen: list[bool] = []
     take = ReadAhead.take
 
@@ -57,7 +59,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def call_near(ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What the worker answers, worked out in this process."""
+    """Return the worker's answer, computed in this process."""
     asked = SimpleNamespace(params=params, answer_binary=b"")
     answer = {} if method == "hello" else ReadingAhead.read(asked)
     return {**answer, "binary": asked.answer_binary}
@@ -65,7 +67,7 @@ def call_near(ctx: Any, runtime: None, worker: str, method: str, params: dict[st
 
 @pytest.fixture
 def near(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process is started."""
+    """Replace the worker process by a call in this process."""
     monkeypatch.setattr(JobContext, "call_worker", call_near)
 
 
@@ -98,7 +100,7 @@ def test_what_is_read_ahead_is_what_the_import_reads(
 def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
     tmp_path: Path, swapped: str
 ) -> None:
-    """The worker cannot tell whose file stands there now; the import can, and refuses it in words."""
+    """The worker cannot tell whether the file is still the listed one; the import can, and refuses it."""
     lay_files(tmp_path / "box", FILES)
     place = next(one for one in sorted((tmp_path / "box").rglob("*.xml")))
     asked = SimpleNamespace(

@@ -1,4 +1,6 @@
-"""A page written out as plain text, corrected in an editor and imported again keeps the shapes of the lines that match."""
+"""A page exported as plain text, corrected in an editor and imported again keeps the shapes of the lines that
+match.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ LINES = (
 
 
 def page_xml(*regions: tuple[str, ...]) -> str:
-    """A PAGE file whose line n stands 100 pixels below line n - 1, with a baseline."""
+    """Return a PAGE file with a baseline in each line, each line 100 pixels below the one before."""
     body, number = "", 0
     for name, lines in enumerate(regions):
         inner, top = "", 100 * number
@@ -56,7 +58,7 @@ def take(
 
 
 def import_picture(engine: Engine, library: Library, folder: Path) -> str:
-    """A page with a picture of 1000 x 1400 pixels; its id."""
+    """Import a picture of 1000 x 1400 pixels; return its page's id."""
     from PIL import Image
 
     source = folder / "pictures"
@@ -69,7 +71,9 @@ def import_picture(engine: Engine, library: Library, folder: Path) -> str:
 
 
 def tops(library: Library, pass_id: str) -> list[tuple[str, int | None]]:
-    """What each line of a pass says, and the hundred of pixels that its baseline stands in; None where none is drawn."""
+    """Return the text of each line of a pass with the number of its 100-pixel row by its baseline, None
+    without one.
+    """
     with library.db.read() as conn:
         rows = conn.exec_driver_sql(
             "SELECT r.content, s.baseline FROM segment s JOIN content_representation r ON r.segment_id = s.id"
@@ -101,7 +105,7 @@ def test_a_corrected_text_keeps_every_shape(
         for number, said in enumerate(LINES)
     ]
     assert "5 of 5 lines took over the shapes of the matching lines of the pass 'drawn'." in made["notes"]
-    # The shapes are real ones: they go out again, of the regions too, at the very same pixels.
+    # The shapes are exported at the same pixels, those of the regions too.
     before, after = (
         export(engine, library, page_document, "pagexml", pass_id=one)["content"]
         for one in (drawn, made["pass_id"])
@@ -139,7 +143,7 @@ def test_lines_that_nobody_read_are_matched_by_their_number(
     assert tops(library, fewer["pass_id"]) == [
         ("one", 0),
         ("three", 2),
-    ]  # of the newest pass, by what it says
+    ]  # of the newest pass, by line text
 
 
 def test_what_could_be_two_lines_is_none(engine: Engine, library: Library, page_document: str) -> None:
@@ -174,7 +178,7 @@ def test_the_same_text_is_still_no_second_pass(
 
 @pytest.mark.parametrize("seed", range(40))
 def test_whatever_is_changed_no_line_takes_the_shape_of_another(seed: int) -> None:
-    """Edits whose truth is known: words of a line exchanged, lines taken out, lines put in."""
+    """Random edits with a known outcome: words of a line replaced, lines removed, lines inserted."""
     chance = Random(seed)
     words = [
         f"{chance.choice('bcdfgklmnprst')}{chance.choice('aeiou')}{chance.randrange(100, 999)}"

@@ -1,4 +1,4 @@
-"""Formats over HTTP: what a client sends and gets, refusals with their status and code."""
+"""Formats over HTTP: requests, answers, and refusals with status and code."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_file_beside_the_file_gives_its_words(client: TestClient, page_documen
     ]
     address = f"/api/documents/{page_document}/import"
     answer = client.post(address, files=sent)
-    # The page has no picture, and labels count in fractions of one.
+    # The page has no picture, and label boxes are fractions of one.
     assert (answer.status_code, answer.json()["code"]) == (422, "no_page_size")
     sent[1] = ("companions", ("classes.txt", b"x" * (16 * 1024 * 1024 + 1), "text/plain"))
     answer = client.post(address, files=sent)

@@ -1,4 +1,4 @@
-"""A file that no driver reads is refused by the name of what it seems to be."""
+"""The refusal of a file that no driver reads names what the file seems to be."""
 
 from __future__ import annotations
 

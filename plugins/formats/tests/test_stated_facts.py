@@ -1,4 +1,6 @@
-"""What files state of language, script and direction becomes facts; what stands beside a file's text is said to be lost."""
+"""Language, script and direction stated in a file become facts; statements that a text format cannot carry
+are losses.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def page_xml(page: str = "", region: str = "", lines: str = "") -> str:
 
 
 class Bench:
-    """A person who brings a file to a page."""
+    """Imports files into one page, and reads the result."""
 
     def __init__(self, engine: Engine, library: Library, page: str) -> None:
         self.engine, self.library, self.page = engine, library, page

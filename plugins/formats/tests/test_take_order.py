@@ -1,4 +1,4 @@
-"""The order that a file states becomes a reading order of the project, by which its page is read as the file has it."""
+"""The order stated in a file becomes a reading order of the project, by which its page is read."""
 
 from __future__ import annotations
 

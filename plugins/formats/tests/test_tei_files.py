@@ -1,4 +1,4 @@
-"""Every real TEI file: read whole and counted against XPath, written of our profile, and the same when read again."""
+"""Every real TEI file: read completely (counted with XPath), written in our profile, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def assert_published(driver: FormatDriver, path: Path, schema: etree.RelaxNG) ->
 
 
 def test_what_is_written_of_a_tei_file_is_published_tei(tei_file: Path, official_tei: etree.RelaxNG) -> None:
-    """Without the markup inside the lines, which is given back as it stood, in whatever block that now is."""
+    """Without the markup inside lines, which is written as it was in whatever block contains it now."""
     if tei_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     for page in read(tei_file):

@@ -1,4 +1,4 @@
-"""TEI whose pages are bare pictures, or whose root is one surface."""
+"""TEI files whose pages are only pictures, or whose root is a single surface."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_surface_may_name_its_picture_by_facs() -> None:
 
 
 def test_a_pb_names_the_picture_of_the_surface_that_it_points_at() -> None:
-    """TEITOK, as it makes them of PAGE: `corresp` to the surface, `facs` the name of the picture."""
+    """As TEITOK converts PAGE: `corresp` points at the surface, `facs` names the picture."""
     facsimile = '<facsimile><surface id="s1"><zone id="z" rendition="Line" points="1,1 9,1 9,9"/></surface></facsimile>'
     (one,) = pages('<pb corresp="#s1" facs="book/1.jpg"/><div><lb corresp="#z"/>one</div>', facsimile)
     assert (one.image, texts(one)) == ("book/1.jpg", ["one"])

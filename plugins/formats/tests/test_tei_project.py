@@ -1,4 +1,4 @@
-"""TEI through the engine: into a project and out again, the pages that are asked for, PAGE to TEI and back."""
+"""TEI through the engine: import and export, a selection of pages, PAGE to TEI and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reader takes from the dialects of real editions, and the sentence for what it does not take."""
+"""The TEI reader: what it takes from the dialects of real editions, and the sentences for what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A page written as TEI and read again is the page: texts, ids, order, shapes, kinds, languages; the rest is a loss."""
+"""A page written as TEI is read back with the same texts, ids, order, shapes, kinds and languages; the rest
+is a loss.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,7 @@ def clean(text: str) -> str:
 
 
 def facts(page: PageModel) -> dict[str, Any]:
-    """What the profile carries of a page, by id."""
+    """Return what the profile carries of a page, by id."""
     found: dict[str, Any] = {}
     for one in page.walk():
         texts = [

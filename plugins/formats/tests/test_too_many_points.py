@@ -1,4 +1,6 @@
-"""A file of more points than any page has is refused before they are read, by one rule whatever its format."""
+"""A file with more points than any page has is refused before they are read, by the same rule in every
+format.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def test_too_many_points_are_refused(kind: str) -> None:
     ) as refusal:
         read(1, 100_004)
     assert refusal.value.code == "too_many_points"
-    # Half a million elements are more than an XML file may have before anybody counts points.
+    # The limit on XML elements, half a million, is checked before points are counted.
     more = (
         "tags and attributes"
         if kind == "page-2010"
@@ -70,7 +72,7 @@ def test_too_many_points_are_refused(kind: str) -> None:
     with pytest.raises(Invalid, match=more):
         read(6, 99_980)
     with pytest.raises(Invalid, match=more):
-        read(26_000, 20)  # each so small that nobody would look
+        read(26_000, 20)  # each shape too small to be checked alone
     read(5, 40_000)
 
 

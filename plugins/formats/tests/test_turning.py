@@ -1,4 +1,6 @@
-"""A file whose size is its picture's before the EXIF turn: its shapes are turned as the picture is."""
+"""EXIF orientation: a file that states the size of the stored, unrotated picture has its shapes rotated with
+the picture.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ BOX = (20, 30, 80, 50)
 
 
 def make_turned_picture(orientation: int, width: int = WIDTH, height: int = HEIGHT) -> bytes:
-    """A picture with the patch that says it is to be turned."""
+    """Return a picture with a dark patch and an EXIF orientation."""
     from PIL import Image
 
     image = Image.new("L", (width, height), 255)
@@ -43,7 +45,7 @@ def around_the_patch(width: int = WIDTH, height: int = HEIGHT) -> bytes:
 
 
 def dark(data: bytes) -> tuple[float, float, float, float]:
-    """Where the patch is on the picture as a person sees it, by Pillow's own turning: left, top, width, height."""
+    """Return left, top, width and height of the patch on the picture as displayed, rotated by Pillow."""
     from PIL import Image, ImageOps
 
     image = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))

@@ -1,4 +1,4 @@
-"""What the tests of writers share: a page written and checked, read again, and its losses counted by their names."""
+"""Helpers for the tests of writers: write and validate a page, read it again, and count losses by name."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium tes
 
 
 class Trial:
-    """One driver, tried."""
+    """A driver under test."""
 
     def __init__(self, driver: FormatDriver) -> None:
         self.driver = driver
 
     def write_file(self, page: PageModel) -> str:
-        """The file, which obeys its schema."""
+        """Return the written file, which must obey its schema."""
         content = self.driver.write(page, CONTEXT).content
         assert self.driver.validate(content) == [], content
         return content
 
     def read(self, content: str) -> PageModel:
-        """The first page of a file."""
+        """Return the first page of a file."""
         return self.driver.read(content.encode(), ReadContext("a.xml"))[0]
 
     def losses(self, page: PageModel) -> dict[str, int]:
-        """What is lost, and how often."""
+        """Return how often each kind of loss occurs."""
         found: Counter[str] = Counter()
         for loss in self.driver.write(page, CONTEXT).losses:
             found[loss.what] += loss.count

@@ -1,6 +1,8 @@
-"""Random pages with random statements of language, script and direction, and what holds for each part: in plain Python.
+"""Random pages with random statements of language, script and direction, and an oracle in plain Python for
+what holds for each part.
 
-Nothing of the engine is used here: the walk, the texts and the order of two boxes beside each other are worked out anew.
+It uses nothing of the engine: resolution, texts and the order of two adjacent boxes are computed
+independently.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ SIZE = (1000, 800)
 
 @dataclass
 class Part:
-    """A region, line or word, or the page itself; its parts stand beside each other, the left one first."""
+    """A region, line or word, or the page itself; its parts are side by side, from left to right."""
 
     id: str
     kind: str
@@ -43,7 +45,7 @@ class Part:
 
 @dataclass
 class World:
-    """A page and what is stated above it, nearest first: (rung, facts)."""
+    """A page and what is stated above it, nearest first, as (rung, facts)."""
 
     page: Part
     above: list[tuple[str, dict[str, str]]]
@@ -54,7 +56,7 @@ class World:
     # ---------------------------------------------------------------------------------- what is stated
 
     def find_stated(self, key: str, part: Part) -> tuple[str, str, Part | None] | None:
-        """The value as stated, its rung, and the segment that states it."""
+        """Return the stated value, its rung, and the segment that states it."""
         at: Part | None = part
         while at is not None and at is not self.page:
             if key in at.facts:
@@ -77,7 +79,7 @@ class World:
         return next((found for one in outwards(part) if (found := letters(one))), None)
 
     def direction(self, part: Part) -> tuple[str, bool]:
-        """The direction of a part, and whether anything at all tells it."""
+        """Return the direction of a part, and whether anything determines it."""
         found = self.find_stated("direction", part)
         return (found[0], True) if found is not None else self.default(part)
 
@@ -94,7 +96,9 @@ class World:
         return {"Hebr": "rtl", "Arab": "rtl", "Mong": "ttb"}.get(script[0], "ltr"), True
 
     def strong(self) -> dict[str, str]:
-        """By part: the first letter with a direction that is met, reading by what is stated alone."""
+        """Return by part the direction of its first strongly directional letter, in the order given by
+        statements alone.
+        """
         found: dict[str, str] = {}
         for part in self.order(self._stated_alone):
             for letter in part.text:
@@ -159,7 +163,7 @@ def outwards(part: Part) -> Iterator[Part]:
 
 
 def letters(part: Part) -> str | None:
-    """The script of most letters of a part's own text, else of all texts in it."""
+    """Return the script of most letters in a part's own text, else in all texts within it."""
     text = part.text or "".join(one.text for one in part.walk())
     counts = Counter(unicodedata.name(letter).split()[0] for letter in text if letter.isalpha())
     names = {"LATIN": "Latn", "HEBREW": "Hebr", "ARABIC": "Arab", "MONGOLIAN": "Mong"}
@@ -167,7 +171,9 @@ def letters(part: Part) -> str | None:
 
 
 def make(chance: random.Random, ancestors: int) -> World:
-    """A page of two regions beside each other, each of two more or of two lines, some of these of two words."""
+    """Generate a page of two regions side by side, each with two regions or two lines, some of the lines with
+    two words.
+    """
     width, height = SIZE
     page = Part("page", "page", (0, 0, width, height))
     density = chance.choice((0.0, 0.1, 0.3))

@@ -1,4 +1,4 @@
-"""A person with a map in the tests of georeference: a picture, a pass, segments, control points."""
+"""A project for the tests of georeference: maps with passes, segments and control points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 400, 250
 
 @dataclass
 class MapDesk:
-    """Short ways to do and to look."""
+    """Creates maps, segments and control points in a project, and sends requests."""
 
     engine: Engine
     library: Library
@@ -34,7 +34,7 @@ class MapDesk:
             return raw_of(conn).execute(statement, given).fetchall()
 
     def page(self, size: tuple[int, int] = (WIDTH, HEIGHT)) -> tuple[str, str]:
-        """A map with a grid drawn on it, and a pass without segments: (page, pass)."""
+        """Create a map with a grid drawn on it and a pass without segments; return (page, pass)."""
         from PIL import Image, ImageDraw
 
         image = Image.new("RGB", size, (235, 225, 200))
@@ -92,7 +92,7 @@ class MapDesk:
         return self.send("PUT", path, status, {"type": kind, **more})
 
     def reader(self) -> Any:
-        """Asks as a device that is no reader of what is restricted."""
+        """Return a copy that sends requests as a device that may not read what is restricted."""
         made = self.client.post("/api/tokens", json={"name": "a device", "role": "editor"}).json()
         secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
         return lambda path: self.client.get(path, headers={"Authorization": f"Bearer {secret}"})

@@ -1,4 +1,4 @@
-"""Control points over HTTP: how they are kept, what moves them, when they do not count, and every refusal."""
+"""Control points over HTTP: how they are stored, what moves them, when they do not count, and every refusal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_point_is_kept_as_a_world_point_reading_and_a_controls_link(desk: MapD
 
 
 def test_a_place_in_another_system_is_converted_and_kept(desk: MapDesk) -> None:
-    """The Pantheon of Paris in Lambert II étendu; pyproj is asked by no other door here than the published formula."""
+    """Checked against the closed formula of Web Mercator, without pyproj."""
     _, pass_id = desk.page()
     made = desk.do(
         "georeference.point_create",
@@ -42,7 +42,6 @@ def test_a_place_in_another_system_is_converted_and_kept(desk: MapDesk) -> None:
         original_x=261_000.0,
         original_y=6_250_000.0,
     )
-    # Web Mercator has a closed form.
     radius = 6378137.0
     assert made["lon"] == pytest.approx(math.degrees(261_000 / radius), abs=1e-9)
     assert made["lat"] == pytest.approx(
@@ -124,7 +123,7 @@ def test_every_write_is_taken_back(desk: MapDesk) -> None:
 
 
 def test_what_is_sent_as_it_stands_changes_nothing(desk: MapDesk) -> None:
-    """So the making of the point can be taken back, and the telling after it, which was no change."""
+    """So neither such a request nor the creation before it becomes impossible to undo."""
     _, pass_id = desk.page()
     place = {"x": 0.5, "y": 0.5, "lon": 2, "lat": 48, "note": "The tower"}
     made = desk.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, place)

@@ -1,4 +1,4 @@
-"""Gazetteer files read and names found by them, and the recipe job that links pages with places."""
+"""Gazetteer files and the names found with them, and the recipe job that links pages with places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMA = "https://www.geonames.org/3936456"
 
 
 class KilledPlacing(KilledContext):
-    """As `KilledContext`, of the owner."""
+    """A killed job context with the owner as its principal."""
 
     principal = OWNER
     run_id = None

@@ -1,4 +1,6 @@
-"""Random histories of every action of this family, with segments withdrawn and merged among them: undo is exact."""
+"""Random histories of every action of this family, with segments deleted and merged among them: undo is
+exact.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ ANNOTATED = {
 
 
 class Moves:
-    """What may be done on a map with two passes, chosen by chance."""
+    """Random operations on a map with two passes."""
 
     def __init__(self, desk: MapDesk) -> None:
         self.desk = desk
@@ -44,7 +46,7 @@ class Moves:
             desk.segments(self.page, pass_id, [[0.1, 0.1 * n, 0.3, 0.05] for n in range(1, 6)])
 
     def all(self) -> list[Move]:
-        """Every move, those that set points more often."""
+        """Return every operation, those that write control points several times."""
         often = [self.create, self.create, self.create, self.mark, self.mark, self.update, self.update]
         return [
             *often,
@@ -137,7 +139,7 @@ class Moves:
 def is_a_second_point(
     rows: Mapping[str, Mapping[Any, Mapping[str, Any]]], table: str, row: Mapping[str, Any]
 ) -> bool:
-    """A segment is one control point of its pass at most."""
+    """Return whether a segment would be two control points of its pass."""
     if table != "georeference_control_point":
         return False
     own = (row["pass_id"], row["segment_id"])

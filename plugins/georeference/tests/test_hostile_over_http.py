@@ -1,4 +1,4 @@
-"""Hostile input to georeference, item by item, against the running app: the status, the code and the sentence of each answer."""
+"""Hostile input to georeference over HTTP, case by case: the status, code and sentence of each answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = {
 def refuse(
     desk: MapDesk, method: str, path: str, body: Any, status: int, code: str, *words: str
 ) -> dict[str, Any]:
-    """The refusal, which must carry this status and code, and a sentence with all these words."""
+    """Send a request that must be refused with this status, code and all these words; return the refusal."""
     refused: dict[str, Any] = desk.send(method, f"/api/georeference/{path}", status, body)
     assert refused["code"] == code, refused
     assert all(word in refused["detail"] for word in words), refused["detail"]
@@ -49,7 +49,9 @@ def test_points_at_the_same_place(desk: MapDesk) -> None:
 
 
 def test_points_on_one_line(desk: MapDesk) -> None:
-    """A Helmert transformation needs no more than a line; the others say which of the two is one."""
+    """A Helmert transformation needs only a line; the refusals of the others say whether it is in the picture
+    or on the ground.
+    """
     _, in_picture = desk.page()
     line = [(0.1 + n / 20, 0.1 + n / 20, 2 + n / 10, 49 - n * n / 100) for n in range(10)]
     post_points(desk, in_picture, line)
@@ -63,7 +65,7 @@ def test_points_on_one_line(desk: MapDesk) -> None:
 
 
 def test_points_at_ninety_degrees_of_latitude(desk: MapDesk) -> None:
-    """A pole is a place, fitted in a plane that holds it; one degree further is none."""
+    """A pole is a valid place, fitted in a plane around it; one degree further is not."""
     for pole in (90, -90):
         _, pass_id = desk.page()
         post_points(desk, pass_id, [(0.5, 0.5, 17, pole)])
@@ -121,7 +123,7 @@ def test_an_unknown_reference_system(desk: MapDesk, code: str, words: tuple[str,
 
 
 def test_numbers_that_are_none(desk: MapDesk) -> None:
-    """Sent as the bytes that lax clients write: JSON knows no NaN."""
+    """Sent as raw bytes, as lax clients write them: JSON has no NaN."""
     _, pass_id = desk.page()
     path = f"/api/georeference/passes/{pass_id}/control-points"
     at, there = {"x": "0.5", "y": "0.5"}, {"lon": "2", "lat": "48"}
@@ -157,7 +159,9 @@ def test_a_transformation_with_too_few_points(desk: MapDesk) -> None:
 def test_a_place_with_contradicting_dates(
     keeping_engine: Engine, entities: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    """Two places at one date are both shown and none is chosen; one that ends before it begins is left out in words."""
+    """Of two places at one date both are shown and none is chosen; one that ends before it begins is left out
+    with a note.
+    """
     keeping_engine.run(None, "library.create", {"path": str(tmp_path / "Test.library")}, OWNER)
     library = keeping_engine.libraries.get(tmp_path / "Test.library")
     clients = http_client(keeping_engine, library)

@@ -1,4 +1,4 @@
-"""The map as a page, and georeference annotations read and written."""
+"""The map as an HTML page, and georeference annotations written and read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (
 
 
 def check_annotation(one: dict[str, Any]) -> None:
-    """The rules of the IIIF Georeference Extension 1.0, written down from it."""
+    """Check the rules of the IIIF Georeference Extension 1.0, as its text states them."""
     assert one["@context"][0] == "http://iiif.io/api/extension/georef/1/context.json"
     assert (one["type"], one["motivation"]) == ("Annotation", "georeferencing")
     target = one["target"]
@@ -182,7 +182,7 @@ def test_the_map_carries_the_letters_that_a_machine_may_lack(desk: MapDesk) -> N
 
 
 def desk_picture(html: str) -> Any:
-    """The picture in the page, decoded."""
+    """Return the picture in the page, decoded."""
     import base64
     import io
 
@@ -195,7 +195,7 @@ def desk_picture(html: str) -> Any:
 
 @pytest.mark.slow
 def test_allmaps_takes_our_annotations_and_we_take_theirs(desk: MapDesk, tmp_path: Path) -> None:
-    """By the validator and the writer of Allmaps itself, where npm is and brings them."""
+    """Checked with the validator and writer of Allmaps itself, where npm can install it."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed, so the validator of Allmaps cannot be asked")
     _, pass_id = desk.page()
@@ -221,7 +221,7 @@ def test_allmaps_takes_our_annotations_and_we_take_theirs(desk: MapDesk, tmp_pat
     (parsed,), *written = orjson.loads(done.stdout)
     assert len(parsed["gcps"]) == 4
     assert parsed["transformation"]["type"] == "thinPlateSpline"
-    # An annotation page with one annotation, and the annotation by itself.
+    # One annotation within an annotation page, and one alone.
     for theirs in written:
         read = read_annotation(theirs, (WIDTH, HEIGHT))
         assert read.type == "thin-plate-spline"

@@ -51,7 +51,8 @@ def status(values: list[dict[str, Any]], date: str | None) -> str:
         ({"end": "-0043"}, "0001", "none-for-date"),
         ({"start": "-0100", "end": "-0044-03-15"}, "-0044-03-16", "none-for-date"),
         ({"start": "1700", "end": "1600"}, "1650", "none-for-date"),
-        # As entities are stated: uncertain, with unknown digits, as intervals, each for all that it may be.
+        # Dates as entities state them: uncertain, with unknown digits, or intervals; each covers everything
+        # it may mean.
         ({"start": "1650?", "end": "1660~"}, "1660-12-31", "stated"),
         ({"start": "17XX"}, "1699", "none-for-date"),
         ({"start": "17XX"}, "1700", "stated"),
@@ -81,7 +82,7 @@ def test_several_at_a_date_are_all_candidates() -> None:
     both = place_at(find, "e", "1650")
     assert (both["status"], both["place"], len(both["candidates"])) == ("several", None, 2)
     assert status([LIMA, dict(LIMA)], "1650") == "stated"
-    # The same ground by another source, and for the years after, contradicts nothing; both are shown.
+    # The same coordinates from another source, for later years, are no contradiction; both are shown.
     again = {**LIMA, "basis": "Cobo", "when": {"start": "1650"}}
     same = place_at({"e": entity({**LIMA, "when": {"end": "1650"}}, again)}.get, "e", "1650")
     assert (same["status"], len(same["candidates"])) == ("stated", 2)
@@ -128,7 +129,7 @@ def test_a_relative_place_is_an_area_with_its_uncertainty() -> None:
     assert place["value"]["relative"]["relation_as_written"] == "dos leguas al norte de Lima"
     assert place["geometry"]["type"] == "Polygon"
     assert "from 6.27 to 16.72 km" in place["uncertainty"].lower()
-    # A degree of latitude is 110.6 km at Lima.
+    # A degree of latitude is 110.6 km in Lima.
     assert inside(place["geometry"], -77.043, -12.046 + 11 / 110.6)
     assert not inside(place["geometry"], -77.043, -12.046 + 5 / 110.6)
     assert not inside(place["geometry"], -77.043, -12.046 + 18 / 110.6)
@@ -189,7 +190,7 @@ def test_relations_from_which_no_area_follows() -> None:
 @pytest.mark.parametrize("at", [(10, 50), (0, 0), (179.9, -10), (10, 85), (10, -85)])
 @pytest.mark.parametrize("bearing", [None, 90])
 def test_far_places_have_an_area_up_to_a_quarter_of_the_globe(at: tuple[float, float], bearing: Any) -> None:
-    """By the geodesic: what lies as far as it says is inside, what lies nearer or farther is not."""
+    """Compared with the geodesic: points at the stated distance are inside, nearer and farther ones outside."""
     from pyproj import Geod
     from shapely.geometry import shape
 
@@ -214,7 +215,7 @@ def test_leagues_differ_by_country() -> None:
 
 
 def test_a_place_as_linked_places() -> None:
-    """By the rules of Linked Places Format 1.2, written down from its specification."""
+    """Checked by the rules of Linked Places Format 1.2, as its specification states them."""
     lima = entity(
         {**LIMA, "when": {"start": "1535"}, "confidence": 0.95},
         canonical_name="Lima",
@@ -273,7 +274,7 @@ STATED = r"[-+]?([0-9]{4,9}|[0-9]{3}X|[0-9]{2}XX)(-(0[1-9]|1[0-2]|XX)(-(0[1-9]|[
 
 @given(st.from_regex(rf"({STATED}|\.\.)?/?({STATED}|\.\.)?", fullmatch=True))
 def test_every_date_that_an_entity_may_have_is_read(stated: str) -> None:
-    """Years of more than six digits are left out in words."""
+    """Years of more than six digits are left out with a note."""
     long = re.search(r"[0-9]{7}", stated)
     try:
         check_date(stated)
@@ -289,8 +290,9 @@ def test_every_date_that_an_entity_may_have_is_read(stated: str) -> None:
 
 
 def check_linked_places(found: dict[str, Any]) -> None:
-    """The rules of Linked Places Format 1.2, written down from its text: the schemas that are published for it are none that
-    a validator takes. What of it is GeoJSON is asked of geojson-pydantic."""
+    """Check the rules of Linked Places Format 1.2, as its text states them, since no validator accepts its
+    published schemas. The GeoJSON in it is checked with geojson-pydantic.
+    """
     pydantic = pytest.importorskip("geojson_pydantic", reason="geojson-pydantic is not installed")
     pydantic.FeatureCollection.model_validate(found)
     assert found["@context"].startswith("https://raw.githubusercontent.com/LinkedPasts/linked-places/")
@@ -360,7 +362,7 @@ def test_geometries_of_every_kind() -> None:
     ],
 )
 def test_what_is_no_geometry_is_said_and_carries_no_other_place(value: Any, said: str) -> None:
-    """A relative place that rests on it ends too, in words."""
+    """A relative place based on it then has no geometry either, and says why."""
     place = {"label": "x", "geometry_type": "area", **value}
     find = {"e": entity(place), "mill": entity(north_of_lima(anchor_entity_id="e"))}.get
     found = place_at(find, "e", None)

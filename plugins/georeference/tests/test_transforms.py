@@ -1,4 +1,4 @@
-"""The six transformations against independent ones: GDAL, SciPy, and closed forms written here."""
+"""The six transformations against independent implementations: GDAL, SciPy, and closed forms written here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ PICTURE = np.column_stack([RNG.uniform(0, 4000, 24), RNG.uniform(0, 2500, 24)])
 
 
 def bend_points(points: Any, noise: float = 0.0) -> Any:
-    """A plane in metres: turned, stretched, bent, seen aslant, and measured badly by *noise* metres."""
+    """Map points to a plane in metres: rotated, stretched, bent, seen at an angle, and with *noise* metres of
+    error.
+    """
     x, y = points[:, 0] / 1000, points[:, 1] / 1000
     w = 1 + 0.03 * x - 0.02 * y
     east = (25_000 * x - 9_000 * y + 700 * x * y + 120 * x**3) / w
@@ -33,7 +35,7 @@ EXTENT = float(np.ptp(GROUND, axis=0).max())
 
 
 def agrees(found: Any, wanted: Any) -> bool:
-    """To a thousandth of the map's extent, as the issue asks; in truth far nearer."""
+    """Return whether two results are equal to a millionth of the map's extent."""
     return float(np.abs(found - wanted).max()) < 1e-6 * EXTENT
 
 
@@ -44,7 +46,7 @@ def test_polynomials_agree_with_gdal(order: int) -> None:
     from rasterio.transform import GCPTransformer
 
     assert rasterio
-    # GDAL takes the highest order for which there are enough points: 1 for fewer than six, else 2.
+    # GDAL uses the highest order for which there are enough points: 1 for fewer than six, else 2.
     count = 5 if order == 1 else 24
     gcps = [
         GroundControlPoint(row=y, col=x, x=e, y=n)
@@ -63,8 +65,10 @@ def test_splines_agree_with_scipy() -> None:
 
 
 def test_splines_agree_with_gdal() -> None:
-    """Roughly: the GDAL in rasterio's wheels is some thousandths of the extent away from the spline on which SciPy and this
-    one agree to nanometres, between control points that all three pass through."""
+    """Approximately: between the control points, which all pass through, the GDAL in rasterio's wheels
+    deviates by some thousandths of the extent from the spline on which SciPy and this implementation agree to
+    nanometres.
+    """
     pytest.importorskip("rasterio", reason="rasterio, which brings GDAL, is not installed")
     from rasterio.control import GroundControlPoint
     from rasterio.transform import GCPTransformer
@@ -101,7 +105,9 @@ def test_order_three_agrees_with_least_squares_in_fifty_digits() -> None:
 
 
 def test_helmert_agrees_with_the_closed_form_of_complex_numbers() -> None:
-    """Least squares of w = m z + t over complex numbers: m is the covariance of z and w by the variance of z."""
+    """Least squares of w = m z + t over complex numbers: m is the covariance of z and w divided by the
+    variance of z.
+    """
     z = PICTURE[:, 0] + 1j * PICTURE[:, 1]
     w = GROUND[:, 0] + 1j * GROUND[:, 1]
     dz, dw = z - z.mean(), w - w.mean()
@@ -112,7 +118,9 @@ def test_helmert_agrees_with_the_closed_form_of_complex_numbers() -> None:
 
 
 def test_projective_agrees_with_levenberg_and_marquardt() -> None:
-    """SciPy minimises distances on the ground from the identity; four points without noise are met exactly."""
+    """SciPy minimises distances on the ground, starting from the identity; four points without noise are met
+    exactly.
+    """
     optimize = pytest.importorskip("scipy.optimize", reason="SciPy is not installed")
     here, there = PICTURE / 1000, (GROUND - GROUND.mean(axis=0)) / 10_000
 
@@ -181,7 +189,7 @@ def test_a_horizon_among_the_points_is_refused() -> None:
 
 def test_a_mirrored_map_has_no_helmert_but_says_so(desk: MapDesk) -> None:
     _, pass_id = desk.page()
-    # East is on the left.
+    # East is on the left of this map.
     desk.points(pass_id, [(0.1, 0.1, 3, 49), (0.9, 0.1, 2, 49), (0.9, 0.9, 2, 48.5), (0.1, 0.9, 3, 48.5)])
     found = desk.choose(pass_id, "polynomial1")
     assert any("mirrored" in note for note in found["notes"])
@@ -199,10 +207,12 @@ def test_an_upside_down_map_is_turned(desk: MapDesk) -> None:
 
 
 def test_an_ordinary_map_fits_a_helmert(desk: MapDesk) -> None:
-    """A map drawn to scale, in pixels that are not square fractions, far from the equator: metres, not degrees."""
+    """A map drawn to scale, far from the equator, with an aspect ratio that is not square: fitted in metres,
+    not in degrees.
+    """
     _, pass_id = desk.page()
     pyproj = pytest.importorskip("pyproj")
-    # 40 m a pixel on UTM 33N in Norway, turned by ten degrees.
+    # 40 m a pixel on UTM 33N in Norway, rotated by ten degrees.
     to_world = pyproj.Transformer.from_crs("EPSG:32633", "EPSG:4326", always_xy=True)
     turn = math.radians(10)
     for x, y in ((0.1, 0.1), (0.9, 0.15), (0.85, 0.9), (0.2, 0.8), (0.5, 0.5)):
@@ -217,7 +227,7 @@ def test_an_ordinary_map_fits_a_helmert(desk: MapDesk) -> None:
 
 
 def test_residuals_are_metres_along_the_geodesic(desk: MapDesk) -> None:
-    """Against the length of a degree on WGS 84 by the series of its meridian, without pyproj."""
+    """Compared with the length of a degree on WGS 84 by the series of its meridian, without pyproj."""
     _, pass_id = desk.page()
     desk.points(
         pass_id,
@@ -232,7 +242,7 @@ def test_residuals_are_metres_along_the_geodesic(desk: MapDesk) -> None:
     assert found["rms_m"] == pytest.approx(
         math.sqrt(sum(one["error_m"] ** 2 for one in by_id.values()) / 5), rel=1e-9
     )
-    # The middle stands 0.001 degrees too far north; the fit takes a fifth of that up.
+    # The middle point is 0.001 degrees too far north; the fit absorbs a fifth of that.
     degree = 111132.954 - 559.822 * math.cos(2 * math.radians(48.975))
     assert -one["dy_m"] == pytest.approx(0.8 * 0.001 * degree, rel=0.05)
 

@@ -14,12 +14,12 @@ SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (
 
 
 def turn(ring: list[list[float]]) -> float:
-    """Twice the signed area: positive counter-clockwise."""
+    """Return twice the signed area: positive if counter-clockwise."""
     return sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(ring))
 
 
 def check_rfc7946(geometry: dict[str, Any]) -> None:
-    """The rules of RFC 7946 that geometries here may break, written down from it (3.1.6, 3.1.9, 4)."""
+    """Check the rules of RFC 7946 that these geometries could break (3.1.6, 3.1.9, 4)."""
     kinds = {"Polygon": [geometry["coordinates"]], "MultiPolygon": geometry["coordinates"]}
     if geometry["type"] in ("LineString", "MultiLineString"):
         lines = (
@@ -123,7 +123,7 @@ def test_what_has_no_shape_is_refused_in_words(desk: MapDesk) -> None:
     page, pass_id = desk.page()
     desk.get(f"/api/georeference/segments/{NOWHERE}/world-shape", 404)
     desk.get("/api/georeference/segments/legacy:a:0/world-shape", 422)
-    # Seen very much aslant: the horizon runs through the picture.
+    # Seen at such an angle that the horizon crosses the picture.
     desk.points(
         pass_id, [(0.1, 0.9, 2, 48), (0.9, 0.9, 2.1, 48), (0.6, 0.6, 2.1, 48.3), (0.4, 0.6, 2.0, 48.3)]
     )
@@ -166,7 +166,7 @@ def test_a_page_as_geojson(desk: MapDesk) -> None:
 
 
 def test_a_line_is_of_the_language_of_what_holds_it(desk: MapDesk) -> None:
-    """The line's own, else its region's, else the page's: what `source-settings/resolve` answers too."""
+    """The line's own language, else its region's, else the page's, as `source-settings/resolve` answers."""
     page, pass_id = desk.page()
     desk.points(pass_id, SQUARE)
     (region,) = desk.segments(page, pass_id, [[0.1, 0.1, 0.8, 0.5]], language="ar")

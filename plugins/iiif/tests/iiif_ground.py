@@ -1,4 +1,4 @@
-"""What the tests of IIIF share: pages with pictures, lines and readings, and shapes to recognise in a picture."""
+"""Helpers for the tests of IIIF: pages with pictures, lines and readings, and recognisable pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUARTERS = ((220, 30, 30), (30, 200, 30), (30, 30, 220), (230, 230, 40))
 
 
 def draw_quarters(width: int = 400, height: int = 300, mode: str = "RGB") -> Image.Image:
-    """A picture of four quarters."""
+    """Return a picture of four coloured quarters."""
     image = Image.new("RGB", (width, height))
     for number, colour in enumerate(QUARTERS):
         left, top = (number % 2) * (width // 2), (number // 2) * (height // 2)
@@ -26,21 +26,21 @@ def draw_quarters(width: int = 400, height: int = 300, mode: str = "RGB") -> Ima
 
 
 def encode_image(image: Image.Image, form: str = "PNG", **how: Any) -> bytes:
-    """*image* as a file."""
+    """Return *image* as an encoded file."""
     file = io.BytesIO()
     image.save(file, form, **how)
     return file.getvalue()
 
 
 def open_answer(data: bytes) -> Image.Image:
-    """The picture that an answer holds."""
+    """Return the picture in an answer, decoded."""
     image = Image.open(io.BytesIO(data))
     image.load()
     return image
 
 
 def sources(library: Library) -> str:
-    """The id of the folder Sources."""
+    """Return the id of the folder Sources."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         return str(raw.execute("SELECT id FROM document WHERE system_key = 'sources'").fetchone()[0])
@@ -58,7 +58,7 @@ def add_page(
     orientation: int = 1,
     **fields: Any,
 ) -> str:
-    """An image with its picture; its id."""
+    """Add an image with its picture; return its id."""
     data = encode_image(draw_quarters(*size)) if data is None else data
     identity = new_id()
     node = {
@@ -96,7 +96,7 @@ PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def add_lines(engine: Engine, library: Library, document_id: str, page: str = PAGE) -> dict[str, Any]:
-    """Import PAGE XML with two lines, the first of them read; what the import answered."""
+    """Import PAGE XML with two lines, the first of them read; return the import's result."""
     outcome = engine.run(
         library, "format.import", {"document_id": document_id, "file": page, "filename": "1.xml"}, OWNER
     )

@@ -1,4 +1,4 @@
-"""What is given out is IIIF as others define it: the models made from the published Presentation 3 schema read it."""
+"""Everything served is valid IIIF: models generated from the published Presentation 3 schema read it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ prezi3 = pytest.importorskip("iiif_prezi3", reason="iiif-prezi3 is not installed
 
 @pytest.fixture
 def folder(engine: Engine, library: Library) -> str:
-    """A folder with pages beneath it, one with lines, one that only references a picture."""
+    """A folder with pages below it, one of them with lines, and one that only references a picture."""
     details = {"date_iso": "1742-01-31", "direction": "rtl", "attributes": {"<b>": "<i>x</i>", "box": [1, 2]}}
     made = engine.run(
         library, "document.create", {"name": "Letters", "parent_id": sources(library), **details}, OWNER

@@ -1,4 +1,4 @@
-"""Importing manifests by reference: the folder it becomes, its undo, and fetching through the gate to the network."""
+"""Manifests imported by reference: the folder they become, undo, and fetching through the network gate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 class Double(ThreadingHTTPServer):
-    """A publisher on this machine: answers what it is given, and counts what reaches it."""
+    """A publisher's server on this machine, which serves given answers and records the requests."""
 
     daemon_threads = True
 
@@ -64,7 +64,7 @@ def publisher() -> Iterator[Double]:
 
 @pytest.fixture
 def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the jobs reach this machine under the name of the publisher, as nothing else may."""
+    """Let the jobs alone reach this machine under the publisher's name."""
 
     class Loopback(Egress):
         @contextmanager
@@ -82,12 +82,12 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def digest(engine: Engine, library: Library) -> dict[str, str]:
-    """What stands in the library's tracked tables."""
+    """Return digests of the project's tracked tables."""
     return table_digests(library.db, engine.library_schema)
 
 
 def manifest_at(base: str, count: int = 2, **canvas: Any) -> bytes:
-    """A manifest of so many canvases whose pictures lie at *base*."""
+    """Return a manifest of *count* canvases whose pictures are below *base*."""
     items = [
         {
             "id": f"https://example.org/c/{number}",
@@ -131,7 +131,7 @@ def pages_of(client: TestClient, folder: str) -> list[Json]:
 
 
 def job_of(client: TestClient, engine: Engine, library: Library, answer: Any) -> Json:
-    """Run what waits; the job as it ended."""
+    """Run the queued jobs; return the requested one as it ended."""
     assert answer.status_code == 200, answer.text
     engine.jobs.run_until_idle(library)
     found: Json = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
@@ -284,7 +284,7 @@ def test_manifests_within_the_house_are_not_fetched(
     engine: Engine, library: Library, client: TestClient, url: str
 ) -> None:
     answer = client.post("/api/iiif/manifests/fetch", json={"url": url})
-    if answer.status_code == 200:  # a name: what it stands for is known only when it is looked up
+    if answer.status_code == 200:  # a host name is only resolved, and refused, when it is fetched
         ended = job_of(client, engine, library, answer)
         assert ended["state"] == "failed"
         assert "not on the network this request may reach" in ended["reason"]
@@ -416,7 +416,7 @@ def test_a_manifest_and_its_pictures_are_fetched(
     assert third["id"] in told
     assert fourth["id"] in told
 
-    # What is here is not fetched again; what failed is tried again.
+    # Pictures already present are not fetched again; failed ones are tried again.
     publisher.reached.clear()
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder[0], third["id"]]})
     assert answer.json()["pages"] == 2

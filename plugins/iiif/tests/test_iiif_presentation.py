@@ -1,4 +1,4 @@
-"""Pages and folders as IIIF: the lines, the canvas, the manifest, and in which project an address is."""
+"""Pages and folders as IIIF: lines, canvas, manifest, and the project that a URL belongs to."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_lines_are_an_annotation_page_on_the_canvas(
         "en",
     )
     assert first["creator"] == first["body"]["creator"] == {"type": "Software", "name": "pagexml"}
-    # A line that nobody has read is shown where it is, with no text and no maker.
+    # A line without a reading is served with its place, without text and creator.
     assert second["body"]["value"] == ""
     assert "creator" not in second
 

@@ -1,4 +1,6 @@
-"""Manifests of strangers: what is taken of good ones, and that bad ones are refused or read around, never more."""
+"""Manifests from elsewhere: what is read from valid ones, and that invalid ones are refused or read in part,
+never more.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def read(value: Any) -> ReferencedManifest:
 
 
 def with_canvas(**changes: Any) -> Json:
-    """The sample with its canvas changed."""
+    """Return the sample with its canvas changed."""
     found: Json = orjson.loads(SAMPLE)
     found["items"][0] |= changes
     return found
@@ -151,7 +153,7 @@ def test_presentation_2() -> None:
 )
 def test_what_is_no_manifest_is_refused_in_words(data: bytes, words: str) -> None:
     if words == "it has no canvas" and b"canvases" in data:
-        # An object where a list is due is taken as the one thing in it.
+        # A single object where a list is required counts as a list of one.
         assert len(read(data).canvases) == 1
         return
     with pytest.raises(NotAManifest) as refused:
@@ -237,7 +239,7 @@ def test_services_are_web_addresses_of_an_image_api() -> None:
     ("address", "taken"),
     [
         ("https://example.org/a", True),
-        ("http://127.0.0.1/a", True),  # a reference; the network gate refuses to fetch it
+        ("http://127.0.0.1/a", True),  # only a reference; the network gate refuses to fetch it
         ("HTTPS://example.org", True),
         ("//example.org/a", False),
         ("https://", False),
@@ -326,7 +328,7 @@ VALUES = st.recursive(
 
 
 def check(value: Json) -> None:
-    """What any input must come to: a refusal in words, or a manifest that can be kept."""
+    """Check the outcome for any input: a refusal with a sentence, or a manifest that can be stored."""
     refusal: ServiceError | None = None
     try:
         found = read(value)
@@ -360,7 +362,7 @@ def test_anything_shaped_like_a_manifest_is_read_or_refused(
 
 
 def mutate(value: Json, rng: random.Random) -> Json:
-    """A copy with a few places changed: values swapped, moved, doubled, taken away."""
+    """Return a copy with a few places changed: values exchanged, moved, duplicated or removed."""
     copy: Json = orjson.loads(orjson.dumps(value))
     places: list[tuple[Any, Any]] = []
     stack: list[Any] = [copy]
@@ -408,7 +410,7 @@ def mutate(value: Json, rng: random.Random) -> Json:
 
 
 def fuzz(inputs: int, seed: int) -> float:
-    """Read so many changed manifests; seconds of the slowest."""
+    """Read this many mutated manifests; return the seconds of the slowest."""
     slowest = 0.0
     rng = random.Random(seed)
     for _ in range(inputs):
@@ -431,7 +433,6 @@ def test_changed_manifests_are_read_or_refused() -> None:
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("seed", range(10))
 def test_a_million_changed_manifests_are_read_or_refused(seed: int) -> None:
-    # Quality, row 8.
     assert fuzz(100_000, seed) < 2
 
 

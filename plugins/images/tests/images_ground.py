@@ -1,4 +1,4 @@
-"""What the images' tests share: pictures whose pixels say where they are, and short looks into a library."""
+"""Helpers for the tests of images: pictures whose pixels encode their position, and queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ UNDONE = {
 
 
 def chart(width: int = WIDTH, height: int = HEIGHT) -> Any:
-    """A picture whose red is the column and whose green is the row, so that any piece tells where it was."""
+    """Return a picture whose red is the column and whose green is the row, so that any crop shows its
+    position.
+    """
     from PIL import Image
 
     image = Image.new("RGB", (width, height))
@@ -31,7 +33,7 @@ def chart(width: int = WIDTH, height: int = HEIGHT) -> Any:
 
 
 def make_stored(orientation: int = 1, form: str = "PNG", image: Any = None) -> bytes:
-    """The chart's bytes, laid so that *orientation* turns it upright."""
+    """Return the chart as a file, stored so that *orientation* makes it upright."""
     from PIL import Image
 
     image = image or chart()
@@ -58,7 +60,7 @@ def add_page(
     mime_type: str = "image/png",
     **fields: Any,
 ) -> str:
-    """Add an image node with *data* (the chart) as its picture; its id."""
+    """Add an image node with *data* (by default the chart) as its picture; return its id."""
     data = data if data is not None else make_stored(orientation)
     node = {
         "id": new_id(),
@@ -81,14 +83,14 @@ def add_page(
 
 
 def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-    """What a query answers."""
+    """Return the rows of a query."""
     with library.db.read() as conn:
         raw = raw_of(conn)
         return raw.execute(statement, given).fetchall()
 
 
 def live(library: Library, parent_id: str) -> list[str]:
-    """The names of the live children, in order."""
+    """Return the names of the live children in their order."""
     found = rows(
         library,
         "SELECT name FROM document WHERE parent_id = ? AND deleted_at IS NULL ORDER BY sort_order, name, id",
@@ -98,7 +100,7 @@ def live(library: Library, parent_id: str) -> list[str]:
 
 
 def picture_of(library: Library, document_id: str) -> Any:
-    """The primary picture of a document, decoded."""
+    """Return the primary picture of a document, decoded."""
     from PIL import Image
 
     ((checksum,),) = rows(

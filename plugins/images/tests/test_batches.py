@@ -1,4 +1,4 @@
-"""A crop or split over a folder: item by item, through kills, and taken back but for what was worked on."""
+"""Crops and splits of a folder: item by item, across kills, and undone except where work was based on them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_one_bad_picture_stops_no_other_and_is_decoded_once(
     assert "damaged" in answer["items"][1]["reason"]
     assert "Trash" in answer["items"][2]["reason"]
     assert len(opened) == len(set(opened)) == 2
-    # Asked for anew, it is looked at anew: somebody may have mended the file.
+    # A new request examines it again, since the file may have been repaired.
     again = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
     engine.jobs.run_until_idle(library)
     assert states(library, again) == ["done", "failed"]
@@ -256,7 +256,7 @@ def test_undoing_the_start_cancels_what_has_not_begun_and_a_redo_queues_it_again
 def test_a_batch_whose_start_is_undone_while_it_runs_ends_as_cancelled(
     engine: Engine, library: Library, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The undo comes between the job's look at the batch and its next picture."""
+    """The undo comes between the job's check of the batch and its next picture."""
     from armarium.api import JobContext
 
     fill(engine, library, folder, 2)

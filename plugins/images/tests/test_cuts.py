@@ -1,4 +1,4 @@
-"""Crops and splits: the right pixels whatever the orientation, the way back to the source, every refusal."""
+"""Crops and splits: the right pixels in every orientation, the transform back to the source, every refusal."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def test_a_child_says_where_it_comes_from_and_the_source_stays(library: Library,
         child["id"],
     )
     assert (role, width, height) == ("derived", 50, 40)
-    assert transform == "[1.0,0.0,0.0,1.0,0.0,0.0]"  # its own primary; its place in the source is `region`
+    assert (
+        transform == "[1.0,0.0,0.0,1.0,0.0,0.0]"
+    )  # its own primary picture; its place in the source is in `region`
     assert do("image.crop", {"document_id": page, **CROP})["child"]["name"] == "1.png, crop 2"
 
 

@@ -1,4 +1,4 @@
-"""Renditions made of pictures: what they look like, whose frame they have, and what a kill, a refusal and an undo leave."""
+"""Renditions made from pictures: their look and frame, and the state after a kill, a refusal or an undo."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = Any
 
 
 def letter(shadow: bool = True) -> Any:
-    """A yellowed sheet that grows dark to the right, with five lines of brown ink."""
+    """Return a yellowed sheet that darkens to the right, with five lines of brown ink."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (400, 300), (225, 205, 160))
@@ -31,14 +31,15 @@ def letter(shadow: bool = True) -> Any:
 
 
 def paper(image: Any) -> Any:
-    """Lightness along the empty strip between two lines."""
+    """Return the lightness along the empty strip between two lines."""
     return numpy.asarray(image.convert("L"))[60:70].astype(float).mean(axis=0)
 
 
 def test_enhanced_evens_the_light_and_keeps_the_colour() -> None:
     made = treat(letter(), "enhanced")
     assert (made.mode, made.size) == ("RGB", (400, 300))
-    # The shadow took three fifths of the light; what is left of it is a trace, and the ink stands out as before.
+    # The shadow took three fifths of the light; hardly any of it is left, and the ink has its contrast as
+    # before.
     before, after = paper(letter()), paper(made)
     assert before.min() < 0.5 * before.max()
     assert after.min() > 0.8 * after.max()
@@ -183,7 +184,7 @@ def test_it_is_made_from_the_original_though_another_is_primary(
     ((source, transform),) = rows(
         library, "SELECT params ->> '$.from_rendition_id', transform FROM rendition WHERE role = 'enhanced'"
     )
-    # The binarised picture shows the same frame as the original, and said so when it was made.
+    # The binarised picture has the same frame as the original, and recorded that when it was made.
     assert (source, transform) == (original, "[1.0,0.0,0.0,1.0,0.0,0.0]")
 
 
@@ -210,7 +211,7 @@ def test_a_job_that_is_taken_up_again_makes_nothing_twice(
     real, times = treatments.original_of, []
 
     def stumble(conn: Any, document_id: str) -> Any:
-        # Asked twice a picture: before the writer is taken and in the step.
+        # Called twice for each picture: before the writer is taken, and in the step.
         if not times or times[-1] != document_id or stumble.fell:
             times.append(document_id)
             stumble.fell = len(times) == 2

@@ -1,4 +1,6 @@
-"""A trained detector finds regions only where it is here, of a kind that is installed, and may see the page."""
+"""Trained detectors find regions if the model is installed, a detector accepts its type, and the page may be
+shown to it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from armarium_layout.jobs import detected
 
 
 class Toy(Detector):
-    """Takes models of its own type; there is no worker behind it."""
+    """Accepts models of its own type; there is no worker behind it."""
 
     name = "toy"
     worker = "nowhere:Nothing"
@@ -25,7 +27,9 @@ class Toy(Detector):
 
 @pytest.fixture
 def page(engine: Engine, library: Library, tmp_path: Path) -> str:
-    """A page, a model that the detector takes, and one of an unknown type."""
+    """The id of a page, in a project with a model that the detector accepts, one of an unknown type and one
+    without a type.
+    """
     engine.drivers.give(GROUP, Toy.name, Toy)
     for name, told in (("mine", '{"model_type": "toy"}'), ("odd", '{"model_type": "other"}'), ("none", "[]")):
         folder = library.models / STORE / name
@@ -62,7 +66,7 @@ def test_a_model_that_nothing_here_takes_is_refused_before_it_is_queued(
 def test_a_page_that_no_model_may_see_is_passed_over(
     engine: Engine, library: Library, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A detector of this machine is a model too."""
+    """A detector on this machine is a model too."""
 
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         return dict.fromkeys(ids, "No model may have it.") if use == "local-model" else {}

@@ -1,5 +1,5 @@
-"""The jobs of layout on pages of a project: what they write, that a second run writes nothing, and what they
-do not change.
+"""The jobs of layout on pages of a project: what they write, what they leave unchanged, and that a second run
+writes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def ground(engine: Engine, library: Library, tmp_path: Any) -> Example:
-    """What adds sample pages to the project."""
+    """Adds sample pages to the project."""
     return Example(engine, library, LOCAL_OWNER, tmp_path)
 
 
@@ -277,7 +277,7 @@ def test_signs_are_drawn_once_and_the_example_is_none_of_them(
 
 
 def work_result(engine: Engine, library: Library, job: str, page: str, **settings: Any) -> tuple[str, str]:
-    """Enqueue a job that fails; return its state and reason."""
+    """Run a job that must fail; return its state and reason."""
     name = f"layout.{job.replace('-', '_')}"
     queued = engine.run(library, name, {"scope_ids": [page], **settings}, LOCAL_OWNER).result or {}
     engine.jobs.run_until_idle(library, 60)
@@ -300,7 +300,9 @@ def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
 def test_a_picture_is_made_level_by_the_lines_that_are_known(
     engine: Engine, library: Library, ground: Example
 ) -> None:
-    """The ink of the sample letter is level; the known lines fall by two degrees, and they count."""
+    """The ink of the sample letter is level, but the known lines fall by two degrees, and they take
+    precedence.
+    """
     page = samples.letter_page(ground)
     lines = [
         {
@@ -320,7 +322,7 @@ def test_a_picture_is_made_level_by_the_lines_that_are_known(
 def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
     engine: Engine, library: Library, ground: Example
 ) -> None:
-    """A ring of 300 pixels in a picture of 4,000: its vector picture counts the picture's own pixels."""
+    """A ring of 300 pixels in a picture of 4,000: the drawing is traced in the picture's own pixels."""
     page = samples.add_picture(
         ground,
         samples.sheet_with(

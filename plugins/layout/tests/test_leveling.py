@@ -129,8 +129,8 @@ def test_real_print_that_was_bent_is_straighter_afterwards(name: str) -> None:
 
 
 def test_known_lines_say_how_a_page_leans() -> None:
-    """Falling by a thirtieth is two degrees; lines that run up the page or are hardly a word do not count,
-    nor are two lines enough.
+    """A fall of one thirtieth is two degrees; lines that run up the page or are hardly a word long do not
+    count, and two lines are not enough.
     """
     falling = [((0.1, y), (0.9, y + 0.8 / 30)) for y in (0.1, 0.2, 0.3, 0.4)]
     upright, short = ((0.05, 0.9), (0.06, 0.1)), ((0.1, 0.5), (0.12, 0.4))
@@ -149,5 +149,5 @@ def test_a_real_page_leans_as_the_lines_that_people_drew_on_it() -> None:
 
 
 def test_a_page_with_writing_at_all_angles_is_left_as_it_lies() -> None:
-    """An envelope with four rising lines, a stamp up its side and a sum: no angle makes its rows sharp."""
+    """An envelope with four rising lines, a stamp up its side and a sum: no angle gives sharp rows."""
     assert lean_of(sheet_of(real_image("series-wills/0002.jpg", 2000))) == 0.0

@@ -55,7 +55,7 @@ def test_an_outline_holds_its_own_ink_and_no_other(pitch: int) -> None:
 
 @pytest.mark.parametrize("off", [5, 8])
 def test_what_stands_in_the_same_row_does_not_flatten_a_line(off: int) -> None:
-    """Line finders return the two halves of a row, or a note beside it, as lines that overlap at slightly
+    """Line finders return the halves of a row, or a note beside it, as overlapping lines at slightly
     different heights.
     """
     image, baselines, inks = page_of_lines(48)

@@ -232,7 +232,7 @@ def test_dots_and_strokes_of_a_hand_are_no_rows_of_an_unruled_table(name: str) -
 
 
 def test_strokes_in_one_column_part_no_rows_of_the_others() -> None:
-    """The frame of a signature in the last column of a table whose rows are separated by their text alone."""
+    """The frame of a signature is in the last column of a table whose rows are separated only by their text."""
     image = ruled_table_with_open_rows()
     pen = ImageDraw.Draw(image)
     plain = [(cell.row, cell.column) for table in tables_of(sheet_of(image)) for cell in table.cells]

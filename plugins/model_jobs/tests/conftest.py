@@ -1,4 +1,4 @@
-"""Fixtures of the tests of jobs that ask a model: an engine with the families they need, and a provider on
+"""Fixtures for the tests of jobs that ask a model: an engine with the families they need, and a provider on
 this machine.
 """
 
@@ -39,5 +39,5 @@ def provider(engine: Engine) -> Iterator[LoopbackProvider]:
 
 @pytest.fixture
 def desk(engine: Engine, library: Library, provider: LoopbackProvider, tmp_path: Path) -> Desk:
-    """A person at work with a model in a fresh project."""
+    """A new project with a provider and helpers to run jobs."""
     return Desk(engine, library, provider, tmp_path)

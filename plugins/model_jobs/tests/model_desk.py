@@ -1,4 +1,4 @@
-"""Short ways to create a page, run a job on it, and look at the results."""
+"""A project for the tests of jobs that ask a model: pages, jobs and their results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Responder(list[Any]):
 
 
 class Desk:
-    """A project with a page of three lines that a machine read."""
+    """A project with a provider: creates pages of three lines read by a machine, runs jobs, returns their
+    results.
+    """
 
     def __init__(self, engine: Engine, library: Library, provider: LoopbackProvider, folder: Path) -> None:
         self.engine, self.library, self.provider = engine, library, provider

@@ -1,4 +1,4 @@
-"""Every job that asks a model passes the conformance kit of recipe jobs, with a provider on this machine."""
+"""Every job that asks a model passes the conformance kit for recipe jobs, with a provider on this machine."""
 
 from __future__ import annotations
 

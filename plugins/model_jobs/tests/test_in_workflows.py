@@ -1,5 +1,5 @@
-"""In a workflow: asking is a tool like any other, the next job is shown what the previous one wrote, and all
-of it is one set.
+"""Jobs that ask a model as nodes of a workflow: each job gets the results of the one before, and all steps
+are one undo set.
 """
 
 from __future__ import annotations
@@ -88,9 +88,7 @@ def test_a_node_without_a_question_is_refused(desk: Desk, client: Any) -> None:
 
 
 class OneAfterAnother(list[Any]):
-    """The answers of a provider to a run that reads, corrects and checks one line, in the form each call
-    needs.
-    """
+    """Answers of a provider that reads, corrects and checks one line, each in the form the call requires."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__([""])
@@ -107,7 +105,7 @@ class OneAfterAnother(list[Any]):
 
 
 def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, client: Any) -> None:
-    """From the picture of a line to a verdict on its reading, by a provider that speaks the real wire format."""
+    """From the picture of a line to a verdict on its reading, over a provider's real wire format."""
     page = str(signed_page(desk.example)["page_id"])
     pass_id = desk.example.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
     shape = {
@@ -151,7 +149,7 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, cl
     assert desk.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
         (name, thread_id) for name in ("read-a-line", "correct", "check")
     ]
-    # Undoing the step that started the run undoes all of it; the ledger keeps the calls.
+    # Undoing the step that started the run undoes everything; the ledger keeps the calls.
     ((start,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'workflow.execute'")
     desk.engine.undo(desk.library, [start], LOCAL_OWNER)
     after = table_digests(desk.library.db, desk.engine.library_schema)
@@ -165,7 +163,7 @@ TO_ASK = {"id": "ask", "tool": "ask-a-model", "config": {"prompt": "Who is writt
 
 
 def save(client: Any, work: dict[str, Any], port: str = "page_reading") -> str:
-    """A workflow of pages, *work* and what comes of it; its id."""
+    """Save a workflow of pages, the node *work* and its output; return its id."""
     nodes = [{"id": "pages", "tool": "input"}, work, {"id": "result", "tool": "output"}]
     ends = [("pages", "pages", work["id"], port), (work["id"], "result", "result", "value")]
     edges = [
@@ -179,7 +177,7 @@ def save(client: Any, work: dict[str, Any], port: str = "page_reading") -> str:
 def run(
     desk: Desk, client: Any, workflow: str, pages: list[str], provider: str = "Loopback"
 ) -> dict[str, Any]:
-    """Run it to its end; the run."""
+    """Run a workflow to its end; return the run."""
     sent = {"scope_ids": pages, "provider_override": provider}
     begun = client.post(f"/api/workflows/{workflow}/execute", json=sent)
     assert begun.status_code == 202, begun.text
@@ -193,7 +191,7 @@ def run_to_end(desk: Desk, client: Any, thread_id: str) -> dict[str, Any]:
 
 
 class First(list[Any]):
-    """Answers alike, and does something as the first call comes."""
+    """Gives the same answer each time, and calls *work* at the first call."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         super().__init__([""])
@@ -261,7 +259,7 @@ def test_a_provider_that_is_switched_off_in_mid_run_fails_the_pages_that_are_lef
 
 
 def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any) -> None:
-    """11 tokens at 2 USD and 7 at 10 USD a million; null where the price of one call is not known."""
+    """11 tokens at 2 USD and 7 at 10 USD a million; null if the price of a call is unknown."""
     pages, flow = [desk.page(), desk.page()], save(client, TO_ASK)
     prices: dict[str, dict[str, float]] = {
         "Priced": {"input_cost": 2.0, "output_cost": 10.0},
@@ -273,7 +271,7 @@ def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any
     desk.provider.answers = ["A gentleman."]
     costs = [run(desk, client, flow, pages, name)["cost_usd"] for name in prices]
     assert costs == [pytest.approx(2 * 92e-6), None, 0.0]
-    # The answer was paid for, though no page is done with it: a table has other columns.
+    # The answer was paid for although no page succeeded: its table has the wrong columns.
     table = {"id": "table", "tool": "extract-to-a-table", "config": {"columns": ["Who"]}}
     failed = run(desk, client, save(client, table), pages[:1], "Priced")
     assert (failed["status"], failed["cost_usd"]) == ("failed", pytest.approx(2 * 92e-6))
@@ -282,7 +280,7 @@ def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any
         ((thread,),) = desk.rows("SELECT thread_id FROM workflow_run ORDER BY created_at DESC LIMIT 1")
         client.post(f"{THREADS}/{thread}/pause")
 
-    # The page in hand is finished, the other withdrawn.
+    # The page being asked about is finished, the other one withdrawn.
     desk.provider.answers = First(pause)
     stopped = run(desk, client, flow, pages, "Priced")
     client.post(f"{THREADS}/{stopped['thread_id']}/cancel")

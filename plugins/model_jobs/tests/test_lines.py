@@ -1,4 +1,4 @@
-"""Lines corrected and rendered by a model: what it may name, what it must not replace, what is written."""
+"""Lines corrected and rendered by a model: which ids it may name, what it must not replace, what is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarium_testing.model_provider import Answer
 
 
 class FirstThen(list[Any]):
-    """The first answer as *given* works it out, then *after*."""
+    """Gives *given* as the first answer, then always *after*."""
 
     def __init__(self, given: Any, after: Answer) -> None:
         super().__init__([""])
@@ -123,7 +123,9 @@ def test_a_job_none_of_whose_pages_could_be_done_does_them_when_it_is_retried(de
 def test_a_question_that_was_answered_is_not_asked_again_when_the_job_goes_on(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call a line: the first is answered, then the provider is busy; what goes on asks about the other two."""
+    """One call a line: the first is answered, then the provider is busy; the resumed job asks about the other
+    two.
+    """
     monkeypatch.setattr(lines, "LINES_AT_ONCE", 1)
     page = desk.page()
     calls: list[list[str]] = []
@@ -152,7 +154,7 @@ def test_a_question_that_was_answered_is_not_asked_again_when_the_job_goes_on(
 def test_what_was_answered_before_a_kill_is_written_after_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a kill leaves it: the answer is in the ledger, and nothing of it is written."""
+    """The state after a kill: the answer is in the ledger, but nothing was written."""
     page = desk.page()
     desk.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
     act = JobContext.act
@@ -168,7 +170,7 @@ def test_what_was_answered_before_a_kill_is_written_after_it(
     job = desk.job("correct", page)
     assert (job["state"], len(desk.provider.asked)) == ("done", 1)
     assert str(desk.readings(page)).count("Dear Sir") == 1
-    # A person's retry, and another job, ask anew.
+    # A new job asks again.
     desk.job("correct", page)
     assert len(desk.provider.asked) == 2
 

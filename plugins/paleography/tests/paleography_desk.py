@@ -1,4 +1,4 @@
-"""A palaeographer at work in the tests: pages with lines and readings, and short ways to ask."""
+"""A project for the tests of paleography: pages with lines and readings, and requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Page:
 
 @dataclass
 class Desk:
-    """Short ways to do and to look."""
+    """Creates pages in a project, runs actions and sends requests."""
 
     engine: Engine
     library: Library
@@ -65,7 +65,7 @@ class Desk:
         return str(self.post("/hands", {"label": label})["id"])
 
     def page(self, texts: list[str] | None = None, *, lines: int = 2, picture: bool = False) -> Page:
-        """A page with a line for each of *texts*, or *lines* without a reading."""
+        """Create a page with a line for each of *texts*, or with *lines* unread lines."""
         count = len(texts) if texts is not None else lines
         page_id = (
             self._import_pictures(count)
@@ -109,7 +109,7 @@ class Desk:
 
 
 def keep_looks(desk: Desk, looks: Mapping[str, Sequence[float]]) -> None:
-    """Vectors of segments, as a worker would have made them."""
+    """Store vectors of segments, as a worker would have computed them."""
     import numpy as np
 
     rows = [

@@ -1,4 +1,4 @@
-"""Exports know hands, signs and editorial facts: as elements of TEI, as tags of PAGE lines, else as losses."""
+"""Exports of hands, signs and editorial facts: as TEI elements, as tags of PAGE lines, or else as losses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLE = [
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With formats too."""
+    """An engine with paleography, images and formats."""
     names = (*FAMILIES[:2], "images", "formats", "paleography")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
@@ -42,7 +42,7 @@ def export(desk: Desk, page: Page, name: str) -> tuple[str, Counter[str]]:
 
 
 def tei(desk: Desk, page: Page) -> tuple[Any, Counter[str]]:
-    """The tree of the TEI file, checked against the published schema where it is here, and its losses."""
+    """Return the tree of the TEI export, validated if the published schema is available, and its losses."""
     content, losses = export(desk, page, "tei")
     tree = etree.fromstring(content.encode())
     stated = os.environ.get("ARMARIUM_SHARED_DATA")
@@ -56,7 +56,7 @@ def tei(desk: Desk, page: Page) -> tuple[Any, Counter[str]]:
 
 @cache
 def compile_schema(place: Path) -> etree.RelaxNG:
-    """The schema in a file: compiling that of TEI takes seconds."""
+    """Return the schema in a file; cached, because compiling that of TEI takes seconds."""
     return etree.RelaxNG(etree.parse(str(place)))
 
 

@@ -1,4 +1,4 @@
-"""Editorial facts, signs and letterforms: what is answered, and what is refused."""
+"""Editorial facts, signs and letterforms: answers and refusals."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_one_description_of_a_letterform_stands(desk: Desk) -> None:
 
 
 def test_what_named_one_before_it_was_withdrawn_goes_on_to_and_comes_back_as_it_was(desk: Desk) -> None:
-    """Nothing new is said of a withdrawn hand or allograph, and no undo of what was done since is refused for it."""
+    """No new statement can use a withdrawn hand or allograph, but steps made since can be undone."""
     page = desk.page()
     line, hand = page.lines[0], desk.hand()
     form = desk.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
@@ -195,7 +195,7 @@ def test_what_letterforms_refuse(desk: Desk) -> None:
 def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(
     desk: Desk, many: int, hands: int
 ) -> None:
-    """A tenth of each where the test is to be quick."""
+    """The fast variant uses a tenth of each."""
     page = desk.page(lines=1)
     line = page.lines[0]
     with desk.library.db.read() as conn:

@@ -1,4 +1,6 @@
-"""What is said of segments follows them: merged, split, corrected, moved to another project, emptied from the Trash."""
+"""Statements follow their segments: merged, split, corrected, moved to another project, emptied from the
+Trash.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from armarium_paleography.models import metadata
 
 
 def facts_of(desk: Desk, line: str) -> list[tuple[str, str]]:
-    """(kind, the characters of its own reading) of each fact."""
+    """Return (kind, the characters in its own reading) of each fact."""
     found = []
     for one in desk.get(f"/editorial/segment/{line}")["facts"]:
         ((text,),) = desk.rows(
@@ -38,7 +40,7 @@ def test_a_correction_moves_spans_and_says_which_it_could_not(desk: Desk) -> Non
     }
     assert spans[word["id"]] == (8, 14)
     assert spans[hole["id"]] == (19, 19)
-    # "erat" stands in the new reading once, though it stood twice in the old one.
+    # "erat" occurs once in the new reading, though twice in the old one.
     assert spans[gone["id"]] == (15, 19)
     lost = desk.post(f"/segments/{line}/correct", {"text": "nihil"})
     assert {one["id"] for one in lost["unplaced"]} == {word["id"], gone["id"]}
@@ -170,7 +172,7 @@ def test_a_reading_that_is_carried_to_another_pass_takes_its_facts_and_campaigns
 
 
 def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdrawn(desk: Desk) -> None:
-    """What hung on the absorbed line, or was copied for a part, is for a hand, a sign, a campaign that is live."""
+    """Statements restored to the absorbed line, or copied to a part, need a live hand, sign or campaign."""
     page = desk.page(lines=2)
     one, two = page.lines
     hand = desk.hand()
@@ -212,7 +214,7 @@ def test_a_machine_that_splits_copies_nothing_as_a_persons(desk: Desk) -> None:
     page = desk.page(lines=1)
     said = {"hand_id": desk.hand(), "segment_id": page.lines[0]}
     desk.post("/hands/attributions", said)
-    # It says the same itself: what it copies of the person's is its own word, and it has that once.
+    # The machine states the same itself, so its copy of the person's statement merges with its own.
     desk.do("hand.attribute", said, MACHINE)
     parts = [{"anchor": {"rect": [x, 0.03, 0.4, 0.05]}} for x in (0.1, 0.5)]
     body = {"segment_id": page.lines[0], "expected_version": 1, "parts": parts}
@@ -236,7 +238,7 @@ def test_empty_trash_removes_what_hung_on_the_page_and_leaves_the_hand(desk: Des
     desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e", "allograph_id": form})
     looks = {line: [1.0, 0.0], other.lines[0]: [1.0, 0.1]}
     keep_looks(desk, looks)
-    # Proposed for a line that stays, because it looks like the one that goes.
+    # Proposed for a line that stays, because of its likeness to one that will be deleted.
     assert desk.post("/likeness/proposals", {"kind": "hand", "segment_ids": other.lines})["count"] == 1
     desk.do("document.delete", {"ids": [page.id]})
     assert desk.get(f"/hands/{hand}/attributions")["items"] == []

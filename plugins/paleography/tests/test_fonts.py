@@ -1,4 +1,4 @@
-"""The routes of the bundled fonts; what the fonts can do is tested where they lie."""
+"""The routes of the bundled fonts; the fonts themselves are tested in their own package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands with rival judgements, and campaigns of sources, segments and readings."""
+"""Hands with rival attributions, and campaigns of sources, segments and readings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(desk: Desk) -> Non
 
 
 def test_no_redo_says_the_same_twice(desk: Desk) -> None:
-    """A judge says a hand of a segment once, a segment shows a sign once, a reading gives a campaign once."""
+    """One attribution of a segment to a hand by the same person, one instance of a sign on a segment, one
+    campaign of a reading.
+    """
     page = desk.page(["In principio"])
     line, hand = page.lines[0], desk.hand()
     ((reading,),) = desk.rows("SELECT id FROM content_representation")

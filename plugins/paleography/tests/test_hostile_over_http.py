@@ -1,4 +1,4 @@
-"""Hostile input to paleography, item by item, against the running app: the status, the code and the sentence of each answer."""
+"""Hostile input to paleography over HTTP, case by case: the status, code and sentence of each answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paleography_desk import Desk
 def refuse(
     desk: Desk, method: str, path: str, body: Any, status: int, code: str, *words: str
 ) -> dict[str, Any]:
-    """The refusal, which must carry this status and code, and a sentence with all these words."""
+    """Send a request that must be refused with this status, code and all these words; return the refusal."""
     refused = desk.send(method, path, body, status)
     assert refused["code"] == code, refused
     assert all(word in refused["detail"] for word in words), refused["detail"]
@@ -42,7 +42,7 @@ def test_an_attribution_to_a_withdrawn_hand(desk: Desk) -> None:
 
 
 def test_a_sign_that_is_a_variant_of_itself(desk: Desk) -> None:
-    """No door takes the id of a sign to be made, and none changes what an old one is a variant of."""
+    """No route takes the id of a new sign, and none changes what an existing sign is a variant of."""
     line = desk.page().lines[0]
     own = "0" * 31 + "1"
     body = {"name": "et", "picture_segment_id": line, "variant_of": own}
@@ -68,7 +68,7 @@ def test_a_code_point_used_twice(desk: Desk) -> None:
         refuse(desk, "POST", "/actions/invoke", invoked, 409, "code_point_taken", "U+A753")["id"]
         == first["id"]
     )
-    # However it is written, it is refused before it could hide from the comparison.
+    # Other spellings are refused, so none can evade the comparison.
     for spelling in ("u+a753", "U+a753", "U+0A753", "\ua753", "A753"):
         refuse(
             desk, "POST", "/signs", {**other, "code_point": spelling}, 422, "invalid_request", "code_point"
@@ -78,7 +78,7 @@ def test_a_code_point_used_twice(desk: Desk) -> None:
 
 @pytest.mark.parametrize("field", ["component", "feature"])
 def test_features_of_80_and_of_81_characters(desk: Desk, field: str) -> None:
-    """Characters, not bytes: eighty letters beyond ASCII, and beyond the basic plane, are eighty."""
+    """Eighty characters, not bytes, also of letters beyond ASCII and beyond the basic plane."""
     line = desk.page().lines[0]
     path = f"/letterforms/segment/{line}"
     feature = {"component": "bowl", "feature": "open"}
@@ -94,7 +94,7 @@ def test_features_of_80_and_of_81_characters(desk: Desk, field: str) -> None:
 
 @pytest.mark.parametrize("corrected", ["erat", "nihil"])
 def test_a_span_moved_by_a_correction_into_nothing(desk: Desk, corrected: str) -> None:
-    """The fact stays with the reading it was said of, the answer names it, and undo brings all back as it was."""
+    """The fact stays with its own reading, the answer names it, and undo restores everything."""
     line = desk.page(["erat uerbum"]).lines[0]
     fact = {"segment_id": line, "kind": "unclear", "char_start": 5, "char_end": 11}
     made = desk.post("/editorial", fact)
@@ -118,7 +118,7 @@ def test_a_span_moved_by_a_correction_into_nothing(desk: Desk, corrected: str) -
         ("..%5c..", "font_not_found", "font"),
         ("..Cardo-Regular.ttf", "font_not_found", "font"),
         ("%00", "font_not_found", "font"),
-        # What holds a slash is the address of nothing.
+        # A name with a slash is no route at all.
         ("%2e%2e%2f%2e%2e%2fetc%2fpasswd", "not_found", "no such route"),
         ("Cardo-Regular.ttf%2f..", "not_found", "no such route"),
     ],

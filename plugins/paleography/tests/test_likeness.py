@@ -1,4 +1,6 @@
-"""Likeness: segments that look alike are found, and what is proposed for it is no judgement until a person accepts."""
+"""Likeness: similar segments are found, and a proposal based on it is no attribution until a person accepts
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from armarium_testing.kills import Killed, KilledContext
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With rights too."""
+    """An engine with paleography and rights."""
     names = (*FAMILIES, "rights")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
@@ -76,7 +78,7 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
     )
     assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
     assert answer.json()["withheld"] == 1
-    # Also where the list is as long as it was asked for: the one that is withheld looks more like it.
+    # Also if the list has the requested length: the withheld segment is more similar than the ones shown.
     keep_looks(
         desk,
         {
@@ -106,7 +108,9 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
 
 
 def test_after_a_purge_what_is_looked_at_anew_is_found(desk: Desk) -> None:
-    """As many vectors as before, with the same numbers: those of the purged page are not taken for them."""
+    """There are as many vectors as before, with the same numbers, but those of the purged page must not be
+    used for them.
+    """
     stays, goes = desk.page(lines=1), desk.page(lines=2)
     keep_looks(desk, {stays.lines[0]: [1, 0, 0], goes.lines[0]: [1, 1, 0], goes.lines[1]: [0, 1, 1]})
     assert alike(desk, stays.lines[0]) == goes.lines
@@ -146,7 +150,7 @@ def test_a_proposal_is_no_judgement_until_a_person_accepts_it(desk: Desk) -> Non
     assert desk.post(f"/likeness/proposals/{second}/reject")["state"] == "rejected"
     desk.post(f"/likeness/proposals/{second}/reject", None, 409)
     desk.post("/likeness/proposals/no/accept", None, 404)
-    # What was rejected is not proposed again; the next likest is.
+    # What was rejected is not proposed again; the next most similar hand is.
     again = desk.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})["items"]
     assert b not in [one["hand_id"] for one in again]
     desk.undo(taken["audit_id"])
@@ -196,7 +200,7 @@ def test_a_page_is_looked_at_once_and_again_where_a_line_moved(desk: Desk) -> No
 
 
 class KilledLook(KilledContext):
-    """As `KilledContext`, with a worker of the test; what is written along with a checkpoint stands or falls with it."""
+    """A killed job context with a worker of the test; rows written with a checkpoint are in its transaction."""
 
     principal = LOCAL_OWNER
     asked: list[int]
@@ -240,5 +244,5 @@ def test_a_job_that_looks_is_killed_anywhere_and_looks_at_what_is_left(
                 kept, allowed = job.kept, 99
         assert result == {"looked_at": 6, "left_out": 0}, calls
         assert {one for (one,) in desk.rows("SELECT segment_id FROM likeness_vector")} == lines
-        # Only the page in hand is looked at again.
+        # Only the page being processed at the kill is processed again.
         assert asked in ([2, 2, 2], [2, 2, 2, 2]), calls

@@ -1,4 +1,6 @@
-"""Editorial facts read from the `custom` of PAGE lines: rows of the project, written as they stand when the file goes out again."""
+"""Editorial facts read from `custom` of PAGE lines become rows of the project, and are exported in their
+current state.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def test_a_page_round_trip_keeps_words_and_facts(desk: Desk) -> None:
         say(desk, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
             **reason, **place)  # fmt: skip
     say(desk, page.lines[6], "lost", (12, 12), reason="hole")
-    # Facts that overlap are no loss here: tags of a line do not nest.
+    # Overlapping facts are no loss here, since tags of a line need not nest.
     say(desk, page.lines[7], "added", (3, 14))
     say(desk, page.lines[7], "unclear", (10, 18))
     content, losses = export(desk, page, "pagexml")
@@ -48,7 +50,7 @@ def test_a_page_round_trip_keeps_words_and_facts(desk: Desk) -> None:
     assert desk.rows(FACTS, again.pass_id) == desk.rows(FACTS, page.pass_id)
     assert desk.rows(TEXTS, again.pass_id) == desk.rows(TEXTS, page.pass_id)
     assert customs(export(desk, again, "pagexml")[0]) == customs(content)
-    # What was withdrawn since does not come back with the words of the old file.
+    # A fact that was withdrawn since does not return with the text of the old file.
     fact = desk.get(f"/editorial/segment/{again.lines[0]}")["facts"][0]
     desk.post(f"/editorial/{fact['id']}/withdraw")
     assert "unclear" not in customs(export(desk, again, "pagexml")[0])[0]

@@ -1,5 +1,6 @@
-"""Random histories of every action of this family, with merges, splits and corrections among them: undo is exact, and its
-refusals are those that an oracle foretells which knows the laws by itself."""
+"""Random histories of every action of this family, with merges, splits and corrections among them: undo is
+exact, and its refusals are those that an independent oracle predicts.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ FOREVER = {"likeness.look"}
 
 
 class Moves:
-    """What may be said of two pages with three lines each, chosen by chance; half of it is refused, as it should be."""
+    """Random statements about two pages of three lines each; about half of them are refused, as they should
+    be.
+    """
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -40,7 +43,7 @@ class Moves:
             conn.execute(vectors.insert(), rows)
 
     def all(self) -> list[Move]:
-        """Every move, the commonest twice."""
+        """Return every operation, the commonest several times."""
         often = [self.attribute, self.attribute, self.assign, self.describe, self.place_sign, self.fact, self.withdraw, self.merge,
                  self.propose, self.decide]  # fmt: skip
         return [
@@ -53,7 +56,7 @@ class Moves:
         return chance.choice(rows) if rows else None
 
     def _line(self, chance: random.Random) -> str:
-        """Mostly a live one."""
+        """Return a line, usually a live one."""
         live = "WHERE deleted_at IS NULL " if chance.random() < 0.8 else ""
         found = self._one(chance, f"SELECT id FROM segment {live}ORDER BY id") or self._one(
             chance, "SELECT id FROM segment"
@@ -167,7 +170,7 @@ class Moves:
             "SELECT a.id, b.id FROM segment a JOIN segment b USING (pass_id) WHERE a.id <> b.id AND a.deleted_at IS NULL"
             " AND b.deleted_at IS NULL ORDER BY a.id, b.id",
         )
-        # One time in three: the lines would be used up.
+        # Only one time in three, or the lines would run out.
         if not found or chance.random() > 0.3:
             return None
         return "segment.merge", {"segment_ids": list(found), "keep_id": found[0]}
@@ -204,7 +207,7 @@ ONE_OF = {
 
 
 def is_of_a_withdrawn_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
-    """A live judgement is of a live hand, sign or campaign."""
+    """Return whether a live statement is about a withdrawn hand, sign or campaign."""
     if table not in OF_LIVE:
         return False
     other, column, ended = OF_LIVE[table]
@@ -212,7 +215,7 @@ def is_of_a_withdrawn_one(rows: Rows, table: str, row: Mapping[str, Any]) -> boo
 
 
 def is_a_second_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
-    """One campaign and one description stand for a segment; a code point is of one live sign."""
+    """Return whether a segment has a second campaign or description, or a code point a second live sign."""
     if table not in ONE_OF:
         return False
     column, ended = ONE_OF[table]
@@ -232,7 +235,7 @@ SAID_ONCE = {
 
 
 def is_said_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
-    """A judge says the same once; a segment shows a sign, and a reading gives a campaign, once."""
+    """Return whether a statement repeats a live one."""
     if table not in SAID_ONCE:
         return False
     ended = "superseded_at" if table == "campaign_reading" else "withdrawn_at"
@@ -273,7 +276,9 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 def test_every_move_is_made_and_the_whole_is_taken_back(
     make_engine: Callable[..., Engine], tmp_path: Any
 ) -> None:
-    """Each action of the family is done at least once; in the end every step is undone, and no row of it is left."""
+    """Each action of the family runs at least once; in the end every step is undone, and no row of the family
+    is left.
+    """
     history, desk = start(make_engine, tmp_path, 5)
     never = {
         action.name

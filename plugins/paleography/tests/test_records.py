@@ -1,4 +1,4 @@
-"""What palaeographers said leaves a project as records, and nothing of what is restricted with it."""
+"""Palaeographical statements exported as records, without those on restricted pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITH = ("images", "canvas", "formats", "iiif", "reading", "rights", "checking", 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With exports and what they stand on."""
+    """An engine with paleography, exports and the families these depend on."""
     names = (*FAMILIES[:2], *WITH, "paleography")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
@@ -35,7 +35,7 @@ def export(desk: Desk, file: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_nothing_of_a_restricted_page_is_among_the_records(desk: Desk, tmp_path: Path) -> None:
-    """No judgement of its lines, and no sign whose picture lies on it."""
+    """No statement about its lines, and no sign whose picture is on it."""
     hidden, shown = desk.page(["erat"], lines=1), desk.page(["fuit"], lines=1)
     hand = desk.hand()
     for page in (hidden, shown):

@@ -1,4 +1,4 @@
-"""Sheets: every picture of one hand, sign or letter, straightened to one height; nothing restricted on them."""
+"""Sheets: all pictures of a hand, sign or letter, levelled and scaled to one height, without restricted ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium.api import Engine
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With rights too."""
+    """An engine with paleography and rights."""
     names = (*FAMILIES, "rights")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
@@ -24,7 +24,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 
 def sheet(desk: Desk, path: str, **query: Any) -> tuple[Image.Image, list[int]]:
-    """The picture, and how many are shown, left out and withheld."""
+    """Return the picture, and how many pictures are shown, left out and withheld."""
     headers = query.pop("headers", None)
     answer = desk.client.get(f"/api{path}", params=query, headers=headers)
     assert answer.status_code == 200, answer.text
@@ -47,7 +47,7 @@ def test_every_picture_of_a_hand_stands_on_its_sheet_at_one_height(desk: Desk) -
     assert counts == [3, 0, 0]
     assert small.width == large.width == 1600
     assert large.height > small.height
-    # The lines of the made page are dark bars on grey: they are on the sheet, and no other thing is as dark and wide.
+    # The lines of the sample page are dark bars on grey; nothing else on the sheet is as dark and wide.
     dark = sum(large.convert("L").histogram()[:60])
     assert dark > 3_000
     _, counts = sheet(desk, f"/hands/{hand}/sheet", limit=2, offset=2)
@@ -70,7 +70,7 @@ def test_sheets_of_signs_and_letters(desk: Desk) -> None:
     one, two = page.lines
     sign = desk.post("/signs", {"name": "et", "picture_segment_id": one, "code_point": "U+204A"})["id"]
     desk.post(f"/signs/{sign}/instances", {"segment_id": two})
-    # The picture of the sign first, then where else it stands.
+    # The picture of the sign first, then its other instances.
     assert sheet(desk, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
     assert sheet(desk, f"/signs/{sign}/sheet", offset=1)[1] == [1, 0, 0]
     desk.post(f"/signs/{sign}/instances", {"segment_id": one})

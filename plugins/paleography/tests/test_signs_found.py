@@ -1,4 +1,4 @@
-"""What the recipe jobs find and identify becomes signs of paleography: instances of declared signs, and new ones by name."""
+"""Signs found and identified by recipe jobs become instances of declared signs, or new signs by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from armarium_testing.model_provider import Answer, LoopbackProvider
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """Paleography with the families that look for signs."""
+    """An engine with paleography and the families that look for signs."""
     return make_engine(
         plugins=[documents(), source_model(), reading(), layout(), model_jobs(), paleography()]
     )

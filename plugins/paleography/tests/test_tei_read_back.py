@@ -1,4 +1,6 @@
-"""Hands, signs and editorial facts read from TEI: rows of the project, the same again when the file goes out once more."""
+"""Hands, signs and editorial facts read from TEI become rows of the project, and are the same when exported
+again.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,8 @@ def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(desk: Desk) -> None:
         "records of the project" in note and "editorial facts (11)" in note for note in answer["notes"]
     )
 
-    # What the project knows now is what goes out: a fact that was withdrawn is not in the file it came in.
+    # The export has the project's current state: a fact withdrawn since is not in it, though it was in the
+    # imported file.
     (first, *_) = desk.rows(
         "SELECT f.id FROM editorial_fact f JOIN segment s ON s.id = f.segment_id WHERE s.pass_id = ? AND f.kind = 'unclear'"
         " ORDER BY s.bbox_y", read_in)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Judgements change project with their pages: hands and signs come along, or are matched by name."""
+"""Statements move to another project with their pages; hands and signs are copied along, or matched by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
     line = page.lines[0]
     for label in ("Known", "New"):
         desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line})
-    # The picture of this sign stays behind; it comes along by its name alone.
+    # The picture of this sign stays behind; the sign is copied with its name only.
     sign = desk.post("/signs", {"name": "et", "picture_segment_id": stays.lines[0], "code_point": "U+204A"})[
         "id"
     ]
@@ -57,7 +57,7 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
             " JOIN content_representation r ON r.id = f.representation_id"
         )
         assert (kind, words) == ("unclear", "erat")
-        # What a letterform could be without comes along too, and is matched the second time.
+        # An optional hand of a letterform is copied along too, and matched by the second transfer.
         ((hand_id, name),) = raw.execute(
             "SELECT l.hand_id, a.name FROM letterform l JOIN letterform_allograph a ON a.id = l.allograph_id"
         )
@@ -79,7 +79,9 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
 
 
 def test_two_hands_of_one_label_stay_two(desk: Desk, tmp_path: Path) -> None:
-    """The first of them is that of the other project; one line that two palaeographers gave to each keeps both words."""
+    """The first is matched with the other project's hand; a line attributed to each by a palaeographer keeps
+    both attributions.
+    """
     engine = desk.engine
     engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
     target = engine.libraries.get(tmp_path / "To.library")

@@ -1,4 +1,4 @@
-"""The table of confidence: it rises, it says what was seen, and its error is measured as it should be."""
+"""The calibration table: it rises, it states the observed accuracy, and its error is measured correctly."""
 
 from __future__ import annotations
 

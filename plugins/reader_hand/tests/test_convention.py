@@ -1,4 +1,4 @@
-"""The table of the convention, row by row, and that a text in the convention stays as it is."""
+"""The table of the transcription convention, row by row; a text that follows it is unchanged."""
 
 from __future__ import annotations
 

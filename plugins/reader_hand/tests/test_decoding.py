@@ -1,4 +1,4 @@
-"""Decoding against all paths there are, on answers small enough to write every path out."""
+"""Decoding, compared with the enumeration of all paths through small outputs."""
 
 from __future__ import annotations
 

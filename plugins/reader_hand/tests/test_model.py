@@ -1,4 +1,4 @@
-"""From pictures to texts with a network that answers as it is told to: what is fed in, and what becomes of the answer."""
+"""From pictures to texts with a scripted network: its inputs, and what its outputs become."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CARD = {"alphabet": ALPHABET, "calibration": [[0.0, 0.0], [1.0, 0.9]]}
 
 
 class Network:
-    """Answers every line with the same classes, one a step, and keeps what it was given."""
+    """Gives the same classes for every line, one a step, and records its inputs."""
 
     def __init__(self, classes: list[int], sure: float = 0.999) -> None:
         self.classes, self.sure = classes, sure

@@ -1,4 +1,4 @@
-"""What the model gets to see: ink on paper, level, of one height, and nothing of the lines beside."""
+"""The picture given to the model: ink on paper, level, of one height, without ink of neighbouring lines."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_lies_outside_the_outline_is_paper() -> None:
     page = _page()
     page[100:110, 50:550] = 10
     page[150:160, 50:550] = 10
-    # The outline is around the upper stroke; its box, by a spur on the left, reaches over both.
+    # The outline is around the upper stroke; because of a spur on the left, its box includes both strokes.
     outline = [(40, 90), (550, 90), (550, 120), (50, 120), (45, 170), (40, 170)]
     cut = cut_line(page, LineShape((40, 90, 510, 80), outline))
     assert (cut[10:20] < 100).any()

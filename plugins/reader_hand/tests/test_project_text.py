@@ -1,4 +1,4 @@
-"""The spelling of a project's text: when it is kept, and that a model's file carries it."""
+"""The spelling model of a project's text: when it is used, and that a model's file contains it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALPHABET = ["a", "b", " "]
 
 
 class Doubtful:
-    """A model that cannot tell a from b, where the text that it was taught can."""
+    """A model that cannot tell a from b, though the spelling of its training text can."""
 
     alphabet = ALPHABET
 
@@ -55,7 +55,7 @@ class _Call:
         self.params = params
 
     def check(self) -> None:
-        """Nobody stops it."""
+        """Never stop."""
 
 
 def test_a_models_file_carries_them_and_reads_with_them(

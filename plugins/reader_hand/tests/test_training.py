@@ -1,4 +1,6 @@
-"""The corpus is split by whole documents, augmentation keeps a line a line, and the evaluation counts as it says."""
+"""Training: the corpus is split by whole documents, augmentation preserves lines, the evaluation counts
+correctly.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,7 @@ def test_what_is_missing_for_an_evaluation_is_said(
 
 
 def defined_in(tree: ast.Module) -> set[str]:
-    """The names that a module defines or imports at its top."""
+    """Return the names that a module defines or imports at top level."""
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -112,7 +114,9 @@ def defined_in(tree: ast.Module) -> set[str]:
 
 
 def test_the_scripts_find_in_each_other_what_they_name() -> None:
-    """Most of them need torch, which is not here: their imports are looked up, not made."""
+    """Most of the scripts need torch, which is not installed here: their imports are resolved without running
+    them.
+    """
     trees = {path.stem: ast.parse(path.read_text("utf-8")) for path in (TRAINING / "training").glob("*.py")}
     names = {module: defined_in(tree) for module, tree in trees.items()}
     lacking = [

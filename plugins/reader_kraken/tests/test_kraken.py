@@ -1,4 +1,6 @@
-"""kraken proved as a reader in its own runtime, where that is installed; what the engine looks at, always."""
+"""kraken passes the reader suite in its own runtime, where that is installed; what the engine relies on is
+always tested.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ RECORD = {
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed kraken runtime; skips in words where there is none.
+    """Return the interpreter of an installed kraken runtime; skip if there is none.
 
-    ARMARIUM_TEST_RUNTIMES names a folder of runtimes to look into; else the engine's own.
+    ARMARIUM_TEST_RUNTIMES names a folder of runtimes to search instead of the engine's own.
     """
     folder = Path(os.environ.get("ARMARIUM_TEST_RUNTIMES") or Settings().state_dir / "runtimes") / KRAKEN.name
     places = sorted(folder.iterdir()) if folder.is_dir() else []
@@ -59,7 +61,9 @@ def test_it_is_a_reader_that_finds_lines(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_it_is_a_reader_that_reads_with_a_model_given(tmp_path: Path) -> None:
-    """No package brings a recognition model: ARMARIUM_TEST_KRAKEN_MODEL names one, …_PAGE a page it can read."""
+    """No package contains a recognition model: ARMARIUM_TEST_KRAKEN_MODEL names one, …_PAGE a page it can
+    read.
+    """
     python = runtime_python()
     model, page = os.environ.get("ARMARIUM_TEST_KRAKEN_MODEL"), os.environ.get("ARMARIUM_TEST_KRAKEN_PAGE")
     if model is None or page is None:

@@ -1,4 +1,6 @@
-"""On real pages: handwriting read by RapidOCR is told as such, print never, also where one of the two signs is wrong."""
+"""Real pages read by RapidOCR: handwriting is detected as such, print never is, even if one of the two signs
+is wrong.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tesseract proved as a reader: line finding always, reading where this machine has language data."""
+"""Tesseract passes the reader suite: line finding always, reading if this machine has language data."""
 
 from __future__ import annotations
 

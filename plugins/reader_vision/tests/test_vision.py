@@ -1,4 +1,6 @@
-"""Image-text models read lines in their own runtime, where that is installed; what the engine looks at, always."""
+"""Image-text models read lines in their own runtime, where that is installed; what the engine relies on is
+always tested.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ PACKAGE = Path(armarium_reader_vision.__file__).parent
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed vision runtime; skips in words where there is none.
+    """Return the interpreter of an installed vision runtime; skip if there is none.
 
-    ARMARIUM_TEST_VISION names an interpreter that has transformers; else the engine's own runtime is looked for.
+    ARMARIUM_TEST_VISION names an interpreter with transformers to use instead of the engine's own runtime.
     """
     if named := os.environ.get("ARMARIUM_TEST_VISION"):
         return Path(named)
@@ -40,7 +42,7 @@ def runtime_python() -> Path:
 
 
 def tiny_model(kind: str, folder: Path, python: Path) -> Path:
-    """A model of a few thousand weights that were drawn by chance; its config.json."""
+    """Create a random model with a few thousand weights; return its config.json."""
     folder.mkdir(parents=True)
     script = Path(__file__).with_name("tiny_models.py")
     beside = {**os.environ, "PYTHONPATH": str(Path(armarium_worker.__file__).parents[1])}

@@ -1,4 +1,4 @@
-"""What the tests of reading share: an engine with the families reading stands on, fake readers, pages to read."""
+"""Fixtures for the tests of reading: an engine with the families it needs and fake readers, and a project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reading_desk import Desk, give_fakes
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with reading and what it stands on, and the fake readers."""
+    """An engine with reading, the families it depends on, and the fake readers."""
     made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin()])
     give_fakes(made)
     return made
@@ -29,12 +29,12 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def desk(engine: Engine, library: Library) -> Desk:
-    """A person at work in a fresh library."""
+    """A new project with helpers to fill and query it."""
     return Desk(engine, library)
 
 
 @pytest.fixture
 def provider() -> Iterator[LoopbackProvider]:
-    """A provider on this machine."""
+    """A running provider on this machine."""
     with LoopbackProvider() as running:
         yield running

@@ -1,4 +1,4 @@
-"""What the tests of the gateway share: a page to ask about, short ways to ask, and the ledger read with plain SQL."""
+"""Helpers for the tests of the gateway: a page to ask about, requests, and the ledger read with plain SQL."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from armarium_reading.api import Caller, ModelAnswer, ModelRequest, Subject, ask
 
 
 def request_to(desk: Desk, provider: str = "Loopback", **stated: Any) -> ModelRequest:
-    """A question about a fresh page."""
+    """Return a request about a new page."""
     subject = stated.pop("subject", None) or Subject(desk.page())
     asked = {"prompt": "Read this line.", "use_case": "read-a-line", "seconds": 20.0, **stated}
     return ModelRequest(provider=provider, subject=subject, **asked)
 
 
 def ask_of(desk: Desk, answer: Any = None, check: Any = None, **stated: Any) -> ModelAnswer[Any]:
-    """Ask for the owner, in no job."""
+    """Ask as the owner, outside any job."""
     caller = Caller(desk.engine, desk.library, LOCAL_OWNER)
     if check is not None:
         caller = replace(caller, check=check)
@@ -29,7 +29,7 @@ def ask_of(desk: Desk, answer: Any = None, check: Any = None, **stated: Any) -> 
 
 
 def episodes(desk: Desk) -> list[dict[str, Any]]:
-    """The rows of the ledger, oldest first."""
+    """Return the rows of the ledger, oldest first."""
     names = (
         "id, kind, use_case, document_id, provider, model, model_version, exchange, cost, seconds, "
         "caused_by_episode_id, corrects_episode_id, actor, segment_id, target_id"

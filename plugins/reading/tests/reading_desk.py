@@ -1,4 +1,4 @@
-"""A person at work in the tests of reading: lays pages in, starts jobs, looks at what came of them."""
+"""A project for the tests of reading: pages, jobs and their results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarium_reading.readers import GROUP, TRANSCRIBERS
 
 
 def give_fakes(engine: Engine) -> None:
-    """Let *engine* find the fake readers, and a broken one, as if they were installed."""
+    """Register the fake readers, and a broken one, with *engine* as if they were installed."""
     for reader in (FakeReader, FinderOnly, NeedsModel, NeedsRuntime):
         engine.drivers.give(GROUP, reader.name, reader)
     engine.drivers.give(GROUP, "broken", fake_readers.WHITE)
@@ -25,14 +25,14 @@ def give_fakes(engine: Engine) -> None:
 
 @dataclass
 class Desk:
-    """Short ways to do and to look."""
+    """Creates pages in a project, runs actions and jobs, and queries the results."""
 
     engine: Engine
     library: Library
     folder: str | None = None
 
     def page(self, colour: tuple[int, int, int] = WHITE, name: str = "1.png") -> str:
-        """A page picture of 100 by 80 pixels whose first pixel has *colour*; its document id."""
+        """Create a page of 100 by 80 pixels whose first pixel has *colour*; return its id."""
         from PIL import Image
 
         image = Image.new("RGB", (100, 80), WHITE)
@@ -61,17 +61,17 @@ class Desk:
         return identity
 
     def run(self, name: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an action as the owner; its result."""
+        """Run an action as the owner; return its result."""
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def job(self, action: str, **params: Any) -> tuple[str, dict[str, Any]]:
-        """Start a job by its action, wait for it, and give its id and row."""
+        """Start a job by its action and wait for it; return its id and row."""
         job_id = str(self.run(action, {"reader": "fake", **params})["job_id"])
         assert self.engine.jobs.run_until_idle(self.library)
         return job_id, self.job_row(job_id)
 
     def job_row(self, job_id: str) -> dict[str, Any]:
-        """The row of a job, its result unpacked."""
+        """Return the row of a job, with its result decoded."""
         import json
 
         with self.library.db.read() as conn:
@@ -81,13 +81,13 @@ class Desk:
         return {**row, "result": json.loads(row["result"]) if row.get("result") else None}
 
     def rows(self, statement: str, *given: Any) -> list[tuple[Any, ...]]:
-        """What a query of the library answers."""
+        """Return the rows of a query."""
         with self.library.db.read() as conn:
             raw = raw_of(conn)
             return [tuple(row) for row in raw.execute(statement, given).fetchall()]
 
     def passes(self, document_id: str) -> list[str]:
-        """Ids of a page's live passes, oldest first."""
+        """Return the ids of a page's live passes, oldest first."""
         found = self.rows(
             "SELECT id FROM segment_pass WHERE document_id = ? AND deleted_at IS NULL ORDER BY created_at, id",
             document_id,
@@ -95,7 +95,7 @@ class Desk:
         return [row[0] for row in found]
 
     def readings(self, document_id: str) -> list[str]:
-        """Texts of a page's readings, in the order of their lines."""
+        """Return the texts of a page's readings in the order of their lines."""
         found = self.rows(
             "SELECT content FROM content_representation WHERE document_id = ? AND segment_id IS NOT NULL "
             "AND NOT retracted ORDER BY segment_id",

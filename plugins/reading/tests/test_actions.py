@@ -1,4 +1,4 @@
-"""Every refusal of reading's actions is a sentence, given before any job is made."""
+"""Refusals of reading's actions: each is a sentence, given before any job is created."""
 
 from __future__ import annotations
 

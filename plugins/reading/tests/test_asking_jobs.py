@@ -1,4 +1,6 @@
-"""Lines read by a provider's model are a job like any other: killed and gone on with, corrected, and taken back as one."""
+"""Reading lines with a provider's model is a job like any other: killed and resumed, corrected, and undone as
+one set.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from armarium_testing.model_provider import OWNER, Answer, LoopbackProvider
 
 
 def found_page(desk: Desk, name: str = "1.png") -> str:
-    """A page with the two lines that the fake reader finds."""
+    """Create a page with the two lines that the fake reader finds."""
     page = desk.page(name=name)
     desk.job("reading.find_lines", scope_ids=[page])
     return page
 
 
 def hold(engine: Engine, paused: bool) -> None:
-    """Keep jobs from being started, or let them."""
+    """Pause or resume the start of jobs."""
     engine.run(None, "background.pause", {"paused": paused}, OWNER)
 
 
@@ -42,7 +44,7 @@ def test_each_line_is_one_call(desk: Desk, provider: LoopbackProvider) -> None:
     job_id, row = desk.job("reading.read_lines", scope_ids=[page], provider="loopback", language="es")
     assert (row["state"], row["lane"], row["result"]["lines"]) == ("done", "local-model", 2)
     assert desk.readings(page) == ["Muy señor mío", "Muy señor mío"]
-    # Each line is 80 by 20 pixels; what is around it is shown by 15 parts of a hundred of its height.
+    # Each line is 80 by 20 pixels, shown with a margin of 15% of its height.
     assert [sent_image(asked).size for asked in provider.asked] == [(86, 26), (86, 26)]
     assert "(BCP 47)" in provider.asked[0]["body"]["messages"][-1]["content"][1]["text"]
     calls = [one for one in episodes(desk) if one["provider"] == "Loopback"]
@@ -104,7 +106,9 @@ def test_a_provider_that_is_busy_puts_the_job_off(desk: Desk, provider: Loopback
 def test_a_line_that_was_answered_is_not_asked_again(
     desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job that ends in the midst of a page and goes on takes what the ledger has: what was paid for is not lost."""
+    """A job interrupted within a page takes answers from the ledger when it resumes, so none is paid for
+    twice.
+    """
     monkeypatch.setattr(asking, "AT_ONCE", 1)
     provider.add_to(desk.engine, "Loopback")
     page = found_page(desk)
@@ -122,7 +126,7 @@ def test_a_line_that_was_answered_is_not_asked_again(
 def test_a_page_that_is_restricted_when_its_turn_comes_is_passed_over(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Readers of this machine are models too."""
+    """Readers on this machine are models too."""
     first, second = desk.page(name="a.png"), desk.page(name="b.png")
 
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
@@ -153,7 +157,7 @@ def test_a_provider_switched_off_before_a_page_is_asked_no_more(
     row = desk.job_row(job_id)
     assert (row["state"], provider.asked) == ("failed", [])
     assert "switched off" in row["reason"]
-    # Retried when it is on again it reads what it could not.
+    # A retry after the provider was enabled again reads what could not be read.
     engine.run(None, "provider.update", {"provider_id": identity, "enabled": True}, OWNER)
     provider.answers = ["read"]
     engine.run(desk.library, "job.retry", {"job_id": job_id}, LOCAL_OWNER)

@@ -1,4 +1,6 @@
-"""Which reader is taken where none is named: the one that expects most of a sample, page by page, and said so."""
+"""If no reader is named, each page is read by the one that expects to read most of a sample correctly, and
+the answer says so.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from armarium_reading.readers import GROUP
 
 @pytest.fixture
 def two(engine: Engine, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """A desk where only two readers may be taken without being named."""
+    """A project in which only two readers may be chosen automatically."""
     for reader in (Modest, Boastful):
         engine.drivers.give(GROUP, reader.name, reader)
     names = engine.drivers.names

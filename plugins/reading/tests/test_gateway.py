@@ -1,4 +1,6 @@
-"""The gateway speaks each provider's own wire format, keeps every call in the ledger, and refuses in words what may not be."""
+"""The gateway speaks each provider's wire format, records every call in the ledger, and refuses forbidden
+requests.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ PNG = Picture(b"\x89PNG not looked at", "image/png")
 
 
 class Line(BaseModel):
-    """A line as it is asked for."""
+    """The form requested for a line."""
 
     model_config = ConfigDict(extra="forbid")
     text: str
@@ -34,7 +36,7 @@ LINE = '{"text": "Muy señor mío", "certainty": "sure"}'
 
 
 def sent_text(kind: str, body: dict[str, Any]) -> str:
-    """The words of a request, found where each provider's documents say that they stand."""
+    """Return the text of a request, located as each provider's documentation states."""
     if kind == "google":
         return str(body["contents"][0]["parts"][-1]["text"])
     content = body["messages"][-1]["content"]
@@ -42,7 +44,7 @@ def sent_text(kind: str, body: dict[str, Any]) -> str:
 
 
 def sent_picture(kind: str, body: dict[str, Any]) -> bytes:
-    """The bytes of its first picture, likewise."""
+    """Return the bytes of a request's first picture, located likewise."""
     if kind == "google":
         part = body["contents"][0]["parts"][0]["inlineData"]
         assert part["mimeType"] == "image/png"
@@ -57,7 +59,7 @@ def sent_picture(kind: str, body: dict[str, Any]) -> bytes:
 
 
 def sent_schema(kind: str, body: dict[str, Any]) -> Any:
-    """The form that the answer must have, likewise."""
+    """Return the schema that the answer must follow, located likewise."""
     if kind == "google":
         assert body["generationConfig"]["responseMimeType"] == "application/json"
         return body["generationConfig"]["responseJsonSchema"]
@@ -180,7 +182,7 @@ def test_an_answer_that_does_not_fit_twice_is_refused(desk: Desk, provider: Loop
 def test_page_text_that_instructs_the_model_offers_nothing_that_was_not_offered(
     desk: Desk, provider: LoopbackProvider
 ) -> None:
-    """The words of a page stand between marks drawn for the call, and an answer names only what was offered."""
+    """Page text is enclosed in marks drawn for the call, and an answer can name only what was offered."""
 
     class Choice(BaseModel):
         model_config = ConfigDict(extra="forbid")
@@ -213,7 +215,7 @@ def test_page_text_that_instructs_the_model_offers_nothing_that_was_not_offered(
     assert again != mark
 
 
-# What is refused before anything is sent.
+# Requests refused before anything is sent.
 
 
 def expect_refusal(desk: Desk, loopback: LoopbackProvider, **stated: Any) -> ServiceError:
@@ -256,7 +258,7 @@ def test_pages_leave_only_when_somebody_said_so(desk: Desk, provider: LoopbackPr
 def test_local_is_what_is_connected_to_and_not_what_it_is_called(
     desk: Desk, provider: LoopbackProvider
 ) -> None:
-    """A server of another machine that calls itself local-server is no server of this machine."""
+    """A server on another machine does not count as this machine because its type is local-server."""
     provider.add_to(desk.engine, "Liar", "local-server", host="http://10.1.2.3:11434")
     assert expect_refusal(desk, provider, provider="Liar").code == "pages_may_not_leave"
     port = provider.url.rpartition(":")[2]
@@ -318,7 +320,7 @@ def test_rights_are_asked_of_all_that_is_shown(
     assert ask_of(desk, provider="Here", subject=Subject(page)).local
 
 
-# While it is on its way.
+# Concurrent calls and the ledger.
 
 
 def test_at_most_as_many_calls_as_its_type_says_are_in_hand(desk: Desk, provider: LoopbackProvider) -> None:

@@ -1,4 +1,6 @@
-"""Providers that answer badly, slowly, never, elsewhere or with the key: the call fails in a sentence, and is in the ledger."""
+"""Providers that answer badly, slowly, never, with redirects or with the key: the call fails with a sentence
+and is recorded.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ WHOLE = json.dumps(whole("/v1/chat/completions", Answer("Muy señor mío"))).enc
 
 
 def expect_failure(desk: Desk, **stated: Any) -> tuple[ServiceError, dict[str, Any]]:
-    """The refusal, and the one episode of the call."""
+    """Return the refusal, and the only episode of the call."""
     before = len(episodes(desk))
     with pytest.raises(ServiceError) as caught:
         ask_of(desk, **stated)
@@ -35,7 +37,7 @@ def expect_failure(desk: Desk, **stated: Any) -> tuple[ServiceError, dict[str, A
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts follow one another without a wait, unless the provider asks for one."""
+    """Retry without a wait, unless the provider asks for one."""
     monkeypatch.setattr(sending.random, "uniform", lambda *_: 0.0)  # type: ignore[attr-defined]
 
 
@@ -150,7 +152,7 @@ def test_a_redirect_is_not_followed(desk: Desk, provider: LoopbackProvider) -> N
 def test_a_provider_of_another_machine_cannot_lead_here(
     desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name that says one address when it is asked and another when it is connected to: nothing is sent."""
+    """A host name that resolves differently when checked and when connected to: nothing is sent."""
     port = int(provider.url.rpartition(":")[2])
     answers = iter((["203.0.113.9"], ["127.0.0.1"], ["127.0.0.1"], ["203.0.113.9"]))
     sender = sending.sender_of(desk.engine)
@@ -158,7 +160,7 @@ def test_a_provider_of_another_machine_cannot_lead_here(
     provider.add_to(desk.engine, "Two faces", host=f"http://two-faces.example:{port}")
     error, _ = expect_failure(desk, provider="Two faces", pages_may_leave=True)
     assert (error.code, "is one to which no request is sent" in error.detail) == ("out_of_reach", True)
-    # And the other way round: what was taken for this machine is asked there or not at all.
+    # Vice versa: a host taken for this machine is asked here or not at all.
     error, _ = expect_failure(desk, provider="Two faces")
     assert (error.code, "is one to which no request is sent" in error.detail) == ("out_of_reach", True)
     assert provider.asked == []
@@ -275,8 +277,9 @@ def test_a_null_price_is_no_price_of_nothing(desk: Desk, provider: LoopbackProvi
 def test_no_provider_is_asked_at_an_inner_address_of_a_cloud(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    """A provider's own host may lie in a private network, but not at an address of the link or of a cloud's metadata,
-    whether it is a name that leads there or was stated before that was refused."""
+    """A provider's host may be in a private network, but not at a link-local or cloud metadata address,
+    whether by name or stored before such addresses were refused.
+    """
     sender = sending.sender_of(desk.engine)
     monkeypatch.setattr(sender._egress, "_resolve", lambda _host, _port: ["169.254.169.254"])
     monkeypatch.setattr(providers, "_address", lambda _ctx, _type, stated: stated)
@@ -285,7 +288,7 @@ def test_no_provider_is_asked_at_an_inner_address_of_a_cloud(
     error, _ = expect_failure(desk, provider="Inner", pages_may_leave=True)
     assert (error.status, error.code) == (403, "out_of_reach")
     assert "The address of Inner is one to which no request is sent" in error.detail
-    # Nor is it asked where no page was allowed to leave: it is not this machine.
+    # Nor without permission for pages to leave, since it is not this machine.
     with pytest.raises(ServiceError) as refused:
         ask_of(desk, provider="Inner")
     assert refused.value.code == "pages_may_not_leave"

@@ -1,4 +1,4 @@
-"""Pages written by hand are told from print by their ink, however sure a reader of print was of its nonsense."""
+"""Handwritten pages are told from print by their ink, even if a reader of print was sure of its wrong text."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _shared_folder() -> Path:
 
 
 def _score(page: Path) -> float | None:
-    """Of a real page, by the outlines of its lines in the PAGE or ALTO file beside it."""
+    """Return the score of a real page, from the line outlines in the PAGE or ALTO file beside it."""
     import re
 
     beside = page.with_suffix(".xml")

@@ -1,4 +1,6 @@
-"""The jobs of reading: page by page, exactly once, one bad page never stops the rest, a crash fails only the job."""
+"""The jobs of reading: page by page, exactly once; a bad page does not stop the others, a crash fails only
+the job.
+"""
 
 from __future__ import annotations
 
@@ -228,7 +230,7 @@ def test_neither_log_nor_audit_holds_what_was_read(desk: Desk) -> None:
 
 
 def link_picture(desk: Desk, page: str, folder: Path) -> Path:
-    """The page's picture as a link to a file that its owner keeps; that file."""
+    """Replace the page's picture by a link to a file of its owner; return that file."""
     ((digest,),) = desk.rows("SELECT checksum FROM rendition WHERE document_id = ?", page)
     kept = desk.library.objects.path(digest)
     original = folder / "scan.png"

@@ -1,4 +1,4 @@
-"""Finding lines, reading lines and reading pages as recipe jobs: declared once, and held to what such jobs promise."""
+"""Finding lines, reading lines and reading pages as recipe jobs that pass the conformance kit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""`linereader` is whichever line reader has the model that is named: by its name, a card's id, what it was published as, or
-a file."""
+"""`linereader` stands for whichever line reader has the named model: by name, by a card's id, by published
+id, or by file.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from armarium_reading.readers import Choice, choose, models_folder
 
 
 class First(FakeReader):
-    """A line reader of another maker, whose models are of the kind that all line readers share."""
+    """A third-party line reader whose models are of the kind that all line readers share."""
 
     name, label, model_kind = "first", "First", "linereader"
     model_suffixes = (".one",)
@@ -24,7 +25,7 @@ class First(FakeReader):
 
 
 class Second(FakeReader):
-    """One of ours, with models of its own kind, and one that it takes where none is named."""
+    """A line reader of ours with models of its own kind, which needs none to be named."""
 
     name, label, model_kind = "hand", "Second", "second"
     model_suffixes = (".two",)
@@ -32,7 +33,7 @@ class Second(FakeReader):
 
 @pytest.fixture
 def readers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Only these two are line readers; the folder of this machine's models."""
+    """The models folder, with only these two line readers installed."""
     monkeypatch.setattr("armarium_reading.readers.readers", lambda engine: [FakeReader, First, Second])
     for reader, name in ((First, "latin.one"), (Second, "court.two")):
         folder = models_folder(desk.engine, str(reader.model_kind))

@@ -1,4 +1,4 @@
-"""Prompts of one's own: which file is read, and what is none, in words; a model's work names its provider."""
+"""Custom prompts: which file is read, and refusals; a model's work names its provider."""
 
 from __future__ import annotations
 

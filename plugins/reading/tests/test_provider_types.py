@@ -1,4 +1,4 @@
-"""Every provider type that comes with reading passes the suite, which finds what a faulty one does wrong."""
+"""Every bundled provider type passes the suite, and the suite finds a faulty one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_type_passes_the_suite(name: str) -> None:
 
 
 class Faulty(ProviderType):
-    """Sends the prompt alone and reads what it likes."""
+    """Sends only the prompt and ignores the answer."""
 
     name = "faulty"
     label = "Faulty"
@@ -61,7 +61,7 @@ def test_the_suite_finds_what_is_wrong() -> None:
 
 
 def test_what_reasoning_models_answer_in_parts() -> None:
-    """Mistral's documented form: a list of parts, thinking among them."""
+    """Mistral's documented form: a list of parts, some of them thinking."""
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "A round hand."}]},
         {"type": "text", "text": "Muy señor mío"},

@@ -1,4 +1,6 @@
-"""Providers are the owner's; their keys are in no answer, no log and no database, and go where they were given for."""
+"""Providers belong to the owner; their keys are in no answer, log or database, and are sent only to their own
+host.
+"""
 
 from __future__ import annotations
 
@@ -168,7 +170,7 @@ def test_another_address_discards_the_key(client: Any, engine: Engine) -> None:
 
 
 class FakeKeychain:
-    """A keychain in memory that may refuse."""
+    """A keychain in memory that can be locked."""
 
     priority = 5
 
@@ -248,7 +250,7 @@ def test_writes_of_providers_are_not_undone(client: Any) -> None:
 
 
 class Strange(Params):
-    """No provider type."""
+    """A class that is no provider type."""
 
 
 def test_a_driver_that_is_no_provider_type(engine: Engine, tmp_path: Path) -> None:

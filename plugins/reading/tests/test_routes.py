@@ -1,4 +1,4 @@
-"""The routes of reading answer as their parts say: jobs queued with 202, models listed, fetched and removed."""
+"""The routes of reading: jobs queued with 202, models listed, downloaded and removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODEL = b"the weights of a model"
 
 
 class Double:
-    """A double of the network gate: answers two addresses and counts."""
+    """A fake network gate that answers two URLs and records the requests."""
 
     def __init__(self, checksum: str | None = None) -> None:
         self.asked: list[str] = []
@@ -44,7 +44,7 @@ class Double:
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> Double:
-    """The network, as far as the tests have one."""
+    """The fake network gate, in place of the real one."""
     double = Double()
     monkeypatch.setattr(local_models, "gate", lambda _engine: double)
     return double

@@ -1,4 +1,4 @@
-"""Recordings are imported as they are, and written down by a transcriber of this machine: here by a stand-in."""
+"""Recordings are imported unchanged, and transcribed by a fake transcriber."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium_testing.recipe_jobs import exercise_recipe_job
 
 
 def sound(path: Path, seconds: int = 4) -> Path:
-    """A WAV file of silence."""
+    """Write a WAV file of silence."""
     path.parent.mkdir(exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
@@ -58,7 +58,7 @@ def test_an_imported_recording_becomes_lines_with_their_times(desk: Desk, tmp_pa
     assert desk.library.objects.path(checksum).read_bytes() == talk.read_bytes()
     (box,) = desk.rows("SELECT parent_id FROM document WHERE id = ?", document)
 
-    # The whole folder: one is written down, one cannot be decoded and is named.
+    # The whole folder: one recording is transcribed, one cannot be decoded and is named.
     started = desk.run(
         "reading.transcribe_speech", {"scope_ids": list(box), "transcriber": "ear", "language": "es"}
     )
@@ -73,7 +73,8 @@ def test_an_imported_recording_becomes_lines_with_their_times(desk: Desk, tmp_pa
         "SELECT s.metadata, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h, r.content, r.confidence, r.producer_tool, "
         "r.producer_run_id FROM segment s JOIN content_representation r ON r.segment_id = s.id ORDER BY s.bbox_x"
     )
-    # From before the beginning, and beyond the end: brought into the recording, the last of some extent.
+    # Times before the beginning and beyond the end are clipped to the recording, and the last line keeps some
+    # length.
     assert [(json.loads(line[0]), *line[1:]) for line in lines] == [
         (
             {"start_seconds": 0.0, "end_seconds": 1.0},
@@ -123,6 +124,6 @@ def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, 
             desk.run("reading.transcribe_speech", {"scope_ids": [talk], **given})
     with desk.library.db.read() as conn, pytest.raises(NotFound, match="is not a recording"):
         primary_recording(conn, page)
-    # A recording is no page: readers of pictures do not get it.
+    # A recording is no page, so readers of pictures do not get it.
     with pytest.raises(Invalid, match="no page"):
         desk.run("reading.read_pages", {"scope_ids": [talk], "reader": "fake"})

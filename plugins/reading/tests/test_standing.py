@@ -1,4 +1,6 @@
-"""From a model's call to its correction and back: each consequence is an episode that names the call, also of undo and redo."""
+"""From a model's call to its correction and back: each consequence, including undo and redo, is an episode
+that names the call.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from armarium_reading.api import Standing, standing_of
 
 
 def read_page(desk: Desk) -> tuple[str, list[tuple[str, str]]]:
-    """A page found and read by the fake reader; the call's episode, and (segment, reading) of its lines."""
+    """Create a page read by the fake reader; return the call's episode, and (segment, reading) of its lines."""
     page = desk.page()
     desk.job("reading.read_pages", scope_ids=[page])
     (call,) = [one for one in episodes(desk) if one["document_id"] == page]

@@ -1,4 +1,4 @@
-"""Pages that may not be sent to a model: asked when each is sent, passed over, and said so."""
+"""Pages that may not be shown to a model are checked when their turn comes, skipped, and reported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_model_of_this_machine_may_have_what_only_such_may(desk: Desk) -> None
 
 
 def test_a_page_restricted_in_mid_run_is_passed_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both the one whose turn comes, and the one that the reader has in hand; the owner's own run goes on."""
+    """Both the next page and the one being read; the run itself continues."""
     pages = [desk.page(name=f"{number}.png") for number in range(4)]
     assert desk.folder is not None
     call = jobs.PageJob.call
@@ -86,7 +86,7 @@ def test_a_page_restricted_in_mid_run_is_passed_over(desk: Desk, monkeypatch: py
     assert {row[0] for row in desk.rows("SELECT document_id FROM segment")} == {pages[0], pages[3]}
     assert len(called) == 3
     with asking(EDITOR), desk.library.db.read() as conn:
-        # Who started it still sees the job, and nothing that names the pages.
+        # The editor who started the job still sees it, but nothing that names these pages.
         raw = raw_of(conn)
         assert raw.execute("SELECT state FROM job WHERE id = ?", (started["job_id"],)).fetchall() == [
             ("done",)

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of rights: an engine with every family, and a project with two pages."""
+"""Fixtures for the tests of rights: an engine with every family, and a project with two pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarium.api import Engine, Library
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with every family, the readers left out."""
+    """An engine with every family except the readers."""
     families = ("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "rights")
     made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in families]
     return make_engine(plugins=made)
@@ -27,5 +27,5 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def ground(engine: Engine, library: Library, client: Any) -> Ground:
-    """The project, nothing in it restricted yet."""
+    """The project, in which nothing is restricted yet."""
     return lay(engine, library, client)

@@ -1,4 +1,6 @@
-"""A project with two pages that have something of each kind, one to be restricted; and callers who are not the owner."""
+"""A project with two pages that have something of every kind, one of them to be restricted, and callers other
+than the owner.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 
 @dataclass
 class Page:
-    """A page, and the ids of what hangs on it."""
+    """A page, and the ids of what belongs to it."""
 
     id: str
     word: str
@@ -46,7 +48,7 @@ class Page:
 
 @dataclass
 class Ground:
-    """The project, and the pages in it: `box` holds `hidden`, `open` stands beside the box."""
+    """The project and its two pages: `hidden` is in the folder `box`, `open` is outside it."""
 
     engine: Engine
     library: Library
@@ -75,7 +77,7 @@ class Ground:
             return raw_of(conn).execute(statement, given).fetchall()
 
     def token(self, role: str = "editor") -> tuple[str, dict[str, str]]:
-        """(id, headers) of a new agent's token."""
+        """Create an agent's token; return (id, headers)."""
         made = self.client.post("/api/tokens", json={"name": f"a {role}", "role": role})
         assert made.status_code == 200, made.text
         told = made.json()
@@ -84,7 +86,7 @@ class Ground:
 
 
 def picture(colour: tuple[int, int, int]) -> bytes:
-    """A picture of one colour."""
+    """Return a picture of one colour."""
     from PIL import Image
 
     file = io.BytesIO()
@@ -93,7 +95,7 @@ def picture(colour: tuple[int, int, int]) -> bytes:
 
 
 def lay(engine: Engine, library: Library, client: Any) -> Ground:
-    """Make the project."""
+    """Create the project."""
     ground = Ground(engine, library, client, "", {})
     ground.box = str(ground.do("document.create", {"name": "Box"})["id"])
     for name in ("hidden", "open"):
@@ -144,7 +146,7 @@ def _sources(ground: Ground) -> str:
 
 
 def _hang_on(ground: Ground, page: Page) -> None:
-    """Something of each kind, with the page's word in it."""
+    """Add something of every kind to a page, each with the page's word in it."""
     word, line = page.word, page.lines[0]
     post = ground.client.post
 

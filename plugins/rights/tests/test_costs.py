@@ -1,4 +1,4 @@
-"""What rights cost where there are none: nothing is asked of the database, whoever asks."""
+"""Rights cost nothing where there are no records: no caller causes a query."""
 
 from __future__ import annotations
 

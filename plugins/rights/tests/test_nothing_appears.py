@@ -1,4 +1,6 @@
-"""Every GET that the engine publishes, asked by a caller who is no reader: nothing of what is restricted appears."""
+"""Every published GET, requested by a caller who may not read the page: nothing restricted appears in any
+answer.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ STREAMS = {"/api/changes/stream"}
 
 
 def ids(ground: Ground, name: str, page: Page) -> list[str]:
-    """Values for the path parameter *name*, of *page* and of what stands about it."""
+    """Return values for the path parameter *name*, from *page* and its surroundings."""
     if name in FIXED:
         return FIXED[name]
     if name in OTHERS:
@@ -47,7 +49,7 @@ def ids(ground: Ground, name: str, page: Page) -> list[str]:
 
 
 def requests(ground: Ground, page: Page) -> Iterator[str]:
-    """The paths of every GET, with ids of *page* in them."""
+    """Yield the path of every GET, with ids of *page* in it."""
     published = ground.client.get("/openapi.json").json()["paths"]
     for path, operations in sorted(published.items()):
         if "get" not in operations or path in STREAMS:
@@ -73,7 +75,7 @@ def _with_query(path: str, operation: dict[str, Any], page: Page) -> Iterator[st
 
 
 def shows(answer: Any, page: Page) -> bool:
-    """Whether an answer has the page's word in it, or a spot of its colour."""
+    """Return whether an answer has the page's word in it, or a pixel of its colour."""
     if page.word.encode() in answer.content:
         return True
     if not answer.headers.get("content-type", "").startswith("image/"):
@@ -88,7 +90,7 @@ def shows(answer: Any, page: Page) -> bool:
 
 @pytest.fixture
 def stranger(ground: Ground) -> dict[str, str]:
-    """The headers of an editor who is no reader."""
+    """The headers of an editor who may not read restricted pages."""
     return ground.token()[1]
 
 
@@ -106,12 +108,12 @@ def test_nothing_of_a_restricted_page_appears_in_any_answer(
     assert leaks == []
     broken = {path: answer.text for path, answer in told.items() if answer.status_code >= 500}
     assert broken == {}
-    # The walk means something: these are the routes on which the page was to be seen.
+    # The walk proves something only if the page was visible on these routes before.
     assert sum(before.values()) > 30
     for path, answer in told.items():
         if page.id in path.partition("?")[0] or page.lines[0] in path:
             assert answer.status_code == 403, path
-            # Some routes of the whole engine are the owner's alone.
+            # Some routes of the whole engine are for the owner only.
             assert answer.json().get("code") in ("rights_restricted", "owner_only"), path
 
 

@@ -1,4 +1,4 @@
-"""Rights records: what applies to a target, what may be done with a record by whom, and every refusal."""
+"""Rights records: what applies to a target, who may do what with a record, and every refusal."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_machine_tightens_and_loosens_nothing(ground: Ground) -> None:
 
 
 def test_a_machine_does_not_move_a_page_from_beneath_a_record(ground: Ground) -> None:
-    """Nor does its undo; a person may."""
+    """Nor does the machine's undo; a person may."""
     page = ground.hidden_page.id
     other = ground.do("document.create", {"name": "Elsewhere"})["id"]
     ground.do("rights.set", {"target_kind": "document", "target_id": ground.box, "model_use": "none"})

@@ -1,4 +1,6 @@
-"""The roads by which page material leaves beside plain GETs: events, datasets, exports, transfers, lines made of lines."""
+"""Page material leaves by other ways than GETs too: events, datasets, exports, transfers, lines derived from
+lines.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ Headers = dict[str, str]
 
 @pytest.fixture
 def stranger(ground: Ground) -> Headers:
-    """The headers of an editor who is no reader."""
+    """The headers of an editor who may not read restricted pages."""
     return ground.token()[1]
 
 
@@ -31,7 +33,7 @@ def events_of(ground: Ground, work: Callable[[], Any]) -> list[Event]:
 
 
 def list_heard(ground: Ground, found: list[Event], who: Principal) -> list[str]:
-    """The actions and jobs among *found* that a listener is told of."""
+    """Return the actions and jobs among *found* that a listener receives."""
     import asyncio
 
     async def sift() -> list[str]:
@@ -122,7 +124,9 @@ def test_a_stranger_takes_nothing_restricted_to_another_project(ground: Ground, 
 
 
 def _names_seen(library: Library, ground: Ground, who: Principal) -> int:
-    """How many nodes named after the hidden page *who* sees: the record goes along with the page."""
+    """Return how many nodes named after the hidden page *who* sees: its rights record is transferred with the
+    page.
+    """
     from armarium.api import raw_of
     from armarium.principals import asking
 
@@ -201,7 +205,7 @@ def test_a_session_of_a_readers_device_reads(ground: Ground) -> None:
 
 
 def test_a_reader_and_a_stranger_at_once_see_each_what_is_theirs(ground: Ground, stranger: Headers) -> None:
-    """Connections are lent in turn; none keeps what it showed to the last one."""
+    """Connections are pooled; none keeps the rights of its last user."""
     reader_id, reader = ground.token()
     ground.restrict(ground.hidden_page.id, readers=[reader_id])
     path = f"/api/documents/{ground.hidden_page.id}"
@@ -226,7 +230,7 @@ def test_a_reader_and_a_stranger_at_once_see_each_what_is_theirs(ground: Ground,
 
 
 def test_artifacts_of_a_restricted_page_are_refused_by_their_own_ids(ground: Ground) -> None:
-    """The part A of the specification names the gap (5.2): a token of the project read them, whatever the page's rights."""
+    """A gap named by the specification (A 5.2): a project token could read them whatever the page's rights."""
     reader_id, reader = ground.token()
     _, stranger = ground.token()
     found = {

@@ -1,4 +1,6 @@
-"""A stranger's plugin, which knows nothing of rights: its rows and routes are covered as ours are."""
+"""A third-party plugin that knows nothing of rights: its rows and routes are covered like those of our
+families.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ router = APIRouter()
 
 
 class ComeParams(Params):
-    """Who looked at what."""
+    """A visit to an original."""
 
     document_id: str
     visitor: str
@@ -65,7 +67,7 @@ class ComeParams(Params):
 
 @action("guests.come", params=ComeParams, summary="Note who came.")
 def come(ctx: ActionContext, p: ComeParams) -> None:
-    """A visit, a remark on it, and a look."""
+    """Insert a visit, a remark on it, and a look."""
     ctx.conn.execute(
         visits.insert().values(id=f"visit-{p.called}", document_id=p.document_id, visitor=p.visitor)
     )
@@ -74,7 +76,7 @@ def come(ctx: ActionContext, p: ComeParams) -> None:
 
 
 class FoundNotes(Message):
-    """What a stranger lists."""
+    """A list of rows."""
 
     items: list[Any]
     count: int
@@ -82,14 +84,14 @@ class FoundNotes(Message):
 
 @query("/api/guests/{kind}", summary="All of a kind", answer=FoundNotes)
 def list_guests(conn: Any, kind: str) -> dict[str, Any]:
-    """Every row that there is."""
+    """Return every row."""
     items = Rows(metadata.tables[f"guests_{kind}"]).all(conn)
     return {"items": items, "count": len(items)}
 
 
 @router.get("/api/guests/visit/{visit_id}")
 def one_visit(library: CurrentLibrary, visit_id: str) -> Response:
-    """A route written by hand that asks for nothing."""
+    """Answer one visit, in a handwritten route without any check of rights."""
     with library.db.read() as conn:
         row = conn.execute(select(visits.c.visitor).where(visits.c.id == visit_id)).first()
     return json_response({"visitor": None if row is None else row[0]})
@@ -97,7 +99,7 @@ def one_visit(library: CurrentLibrary, visit_id: str) -> Response:
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with every family and the stranger's."""
+    """An engine with every family and the third-party plugin."""
     families = ("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "rights")
     ours = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in families]
     stranger = Plugin(
@@ -113,7 +115,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def ground(engine: Engine, library: Library, client: Any) -> Ground:
-    """The project, with a visit, a remark and a look at each page."""
+    """The project, with a visit, a remark and a look for each page."""
     made = lay(engine, library, client)
     for name, page in made.pages.items():
         made.do("guests.come", {"document_id": page.id, "visitor": page.word, "called": name})

@@ -1,4 +1,6 @@
-"""A chain runs workflows one after the other, each a run that is there from the start; conditions choose the next."""
+"""A chain runs workflows one after another, each as a run that exists from the start; conditions choose the
+next.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from armarium_workflows import chaining
 
 
 def speaking(value: str = "word") -> dict[str, Any]:
-    """A workflow without pages that hands on an input."""
+    """Return a workflow without pages that passes on an input."""
     return {
         "name": "Speak",
         "nodes": [
@@ -25,7 +27,7 @@ def speaking(value: str = "word") -> dict[str, Any]:
 
 
 def failing() -> dict[str, Any]:
-    """A workflow that fails whatever it is given."""
+    """Return a workflow that always fails."""
     workflow = speaking()
     workflow["nodes"][0] |= {"config": {"transform": "join"}}
     return workflow
@@ -38,7 +40,7 @@ def chain(ground: Ground, steps: list[dict[str, Any]], **more: Any) -> str:
 
 
 def execute_chain(ground: Ground, chain_id: str, **inputs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was accepted, and how it ended."""
+    """Return the accepted execution, and its state at the end."""
     accepted = ground.client.post(f"/api/chains/{chain_id}/execute-steps", json={"inputs": inputs})
     assert accepted.status_code == 202, accepted.text
     ground.idle()
@@ -197,13 +199,15 @@ def test_a_chain_is_cancelled_whole(ground: Ground) -> None:
 def test_a_paused_step_stands_where_it_was_and_its_run_says_that_it_is_paused(
     ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`step_results` know waiting, running, done, failed, skipped and cancelled (A 4.10), and so does the execution."""
+    """`step_results` and the execution know only waiting, running, done, failed, skipped and cancelled (A
+    4.10).
+    """
     speak, bad = ground.save(speaking()), ground.save(failing())
     identity = chain(ground, [step("bad", bad, continue_on_error=True), step("a", speak), step("b", speak)])
     begin = chaining._begin_step
 
     def begin_held(job: Any, execution: Any, one: Any, thread_id: str, kept: Any) -> str | None:
-        """Step a is paused before a lane can take it."""
+        """Pause step a before a lane can take it."""
         if one.id != "a":
             return begin(job, execution, one, thread_id, kept)
         ground.do("background.pause", {"paused": True})
@@ -223,7 +227,7 @@ def test_a_paused_step_stands_where_it_was_and_its_run_says_that_it_is_paused(
     assert statuses(standing)["bad"] == "failed"
     assert "join takes a list" in standing["step_results"][0]["error"]
     assert (statuses(standing)["a"], statuses(standing)["b"]) == ("waiting", "waiting")
-    # What ended keeps its state when its run is taken from the list.
+    # A step that ended keeps its state when its run is deleted.
     gone = {"thread_ids": [told["steps"][0]["thread_id"]]}
     assert ground.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
     assert statuses(ground.client.get(url).json())["bad"] == "failed"

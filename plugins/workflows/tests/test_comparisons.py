@@ -1,4 +1,4 @@
-"""Two runs side by side: line by line for transcriptions, item by item for what else they made."""
+"""Two runs side by side: line by line for transcriptions, item by item for other results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_transcriptions_are_compared_line_by_line(ground: Ground) -> None:
         (2, 2),
         (None, 3),
     ]
-    # i to o in the second line; a line break and "now" at the end: five changes.
+    # i to o in the second line, a line break and "now" at the end: five changes.
     assert pair["rate"] == 5 / len("Dear Sir\nI write\nto you")
     assert [(one["document_id"], one["side"]) for one in told["unpaired"]] == [(second, "left")]
     assert (told["left"]["thread_id"], told["right"]["thread_id"]) == (left["thread_id"], right["thread_id"])

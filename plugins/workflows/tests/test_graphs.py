@@ -1,4 +1,6 @@
-"""A graph is checked when it is saved: each fault is a sentence that names node and port. What ships is read only."""
+"""Graphs are checked when saved: each fault is a sentence that names node and port. Shipped workflows are
+read-only.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +118,7 @@ def test_a_path_that_escapes_is_refused(ground: Ground, path: str) -> None:
         "/api/workflows", json=graph([node("x", "transform", input_mappings=mapping)])
     )
     assert answer.status_code == 422
-    # A path of keys alone reads nothing but JSON: this one names a node that is not there.
+    # A path of keys alone can only read JSON: this one names a missing node.
     assert "Node x: " in answer.json()["detail"] or "there is no node first" in answer.json()["detail"]
 
 

@@ -1,4 +1,4 @@
-"""Whom a run, a node or the workflow chooses, and which nodes that choice is for."""
+"""Which reader, provider and model apply: those of a run, a node or the workflow, and for which nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armarium_workflows.values import settings_of
 
 
 class WhoSettings(Params):
-    """Who does the work: a reader of this machine, or a provider's model."""
+    """The reader on this machine or the provider's model that does the work."""
 
     reader: str | None = None
     provider: str | None = None
@@ -22,7 +22,7 @@ class WhoSettings(Params):
 
 
 def job(gives: str, setting: str) -> RecipeJob:
-    """A recipe job for which somebody can be chosen."""
+    """Return a recipe job for which a reader or provider can be chosen."""
     return RecipeJob(
         kind=page_kind("small-who", lambda job, page: PageWork("x", {}), WhoSettings, summary="Work."),
         name="Who",
@@ -43,7 +43,7 @@ READING, MENDING = job("line_readings", "reader"), job("line_readings", "provide
 def find_choice(
     ground: Ground, of: RecipeJob, run: Any = (None, None), graph: Any = (None, None), **of_node: Any
 ) -> Any:
-    """(reader, provider, model) of a node."""
+    """Return (reader, provider, model) of a node."""
     given = {
         "inputs": {},
         "provider": run[0],
@@ -65,7 +65,7 @@ def test_the_run_goes_before_the_node_and_the_node_before_the_workflow(ground: G
 
 
 def test_a_model_goes_with_the_provider_it_was_named_with(ground: Ground) -> None:
-    """Another provider without a model of its own is asked for its default."""
+    """Another provider without a model of its own uses its default model."""
     assert find_choice(ground, MENDING, ("A", None), ("C", "c"), provider_name="B", model_name="b") == (
         None,
         "A",
@@ -88,7 +88,7 @@ def test_a_provider_reads_in_the_place_of_a_reader(ground: Ground) -> None:
 
 
 def test_a_line_reader_is_for_nodes_that_read_lines_alone(ground: Ground) -> None:
-    """It sets the reader of every node that reads lines; the others keep whom they have."""
+    """It applies to every node that reads lines; the others keep their own choice."""
     run = ("linereader", "court@1")
     assert find_choice(ground, READING, run, config={"reader": "tesseract"}) == (
         "linereader",
@@ -111,7 +111,7 @@ def test_a_workflow_without_such_a_node_refuses_a_line_reader(ground: Ground, to
 
 
 def models(ground: Ground, **sent: Any) -> list[tuple[str, str]]:
-    """(model, lane) of the page jobs of a run that reads lines."""
+    """Return (model, lane) of the page jobs of a run that reads lines."""
     thread = ground.start("system-read-a-line", ground.pages(1), **sent)
     ground.idle()
     return ground.rows("SELECT model, lane FROM job WHERE thread_id = ? AND kind = 'read-a-line'", thread)

@@ -1,4 +1,4 @@
-"""The path language: where values come from and the pipes they go through."""
+"""The path language: sources of values, and the pipes applied to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What runs tell a caller who may not see one of their pages: nothing of it, on whichever road."""
+"""Runs over a restricted page, as answered to a caller who may not read it: nothing of the page appears on
+any route.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ SECRET, PLAIN = "Zyxwvuts", "Abcdefgh"
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with workflows, and with rights."""
+    """An engine with workflows and rights."""
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_reading.plugin import armarium_plugin as reading
     from armarium_rights.plugin import armarium_plugin as rights
@@ -28,14 +30,14 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def stranger(ground: Ground) -> dict[str, str]:
-    """The headers of an editor who reads no restricted page."""
+    """The headers of an editor who may not read restricted pages."""
     made = ground.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
     secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
 
 
 def read_as(ground: Ground, pages: list[str], words: list[str]) -> dict[str, Any]:
-    """A run over *pages* that reads each as its word."""
+    """Run a workflow over *pages* that reads each as its word; return the run."""
     flow = {
         "name": "Read",
         "nodes": [
@@ -56,7 +58,7 @@ def read_as(ground: Ground, pages: list[str], words: list[str]) -> dict[str, Any
 
 
 def roads(*threads: str) -> list[str]:
-    """Every route that tells of runs."""
+    """Return the path of every route that answers about runs."""
     base = "/api/workflow-execution"
     return [
         f"{base}/runs",

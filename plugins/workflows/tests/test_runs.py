@@ -1,4 +1,6 @@
-"""A run goes over its pages node by node, once, whatever stops it; what it did not do is read again."""
+"""A run processes its pages node by node, exactly once, however it is interrupted; pages not done can be read
+again.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +199,7 @@ def test_undoing_the_start_takes_back_all_that_the_run_wrote(ground: Ground) -> 
     ground.client.post(f"/api/actions/audit/{undone.json()['audit_ids'][-1]}/undo")
     assert len(ground.marks()) == 4
     assert ground.of(answer["thread_id"])["status"] == "done"
-    # What was done again is taken back again: all of it named, and by its start alone.
+    # The redo is undone twice: by naming all its steps, then by its start alone.
     listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
     done_again = [row["id"] for row in listed if row["inverse_of"]]
     undone = ground.client.post("/api/actions/audit/undo", json={"audit_ids": done_again})
@@ -428,7 +430,7 @@ def test_episodes_of_a_run_that_is_not_there(ground: Ground) -> None:
 def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
     ground: Ground, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """As a kill leaves it: the call was made or was not, and the body is run again from its checkpoint."""
+    """The state after a kill: the call was made or not, and the body runs again from its checkpoint."""
     from armarium.jobs.context import JobContext, JobStopped
 
     pages = ground.pages(2)

@@ -1,4 +1,4 @@
-"""The stream of a run: a snapshot before it starts, then what happens, resumed by number; an end in any case."""
+"""The stream of a run: a snapshot before it starts, then events, resumable by number; it always ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parse_frames(frames: bytes) -> list[dict[str, Any]]:
-    """The events of a stream, with their number and kind."""
+    """Return the events of a stream, with their number and kind."""
     found = []
     for block in frames.decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
@@ -31,7 +31,7 @@ def parse_frames(frames: bytes) -> list[dict[str, Any]]:
 
 
 def follow_run(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) -> list[dict[str, Any]]:
-    """The events of a run to its end; *meanwhile* is done after the first."""
+    """Return the events of a run to its end; *meanwhile* is called after the first."""
 
     async def collect() -> bytes:
         listener = RunStream(
@@ -150,7 +150,7 @@ def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(ground: Ground) 
 
 
 def asking() -> dict[str, Any]:
-    """Pages through a job that asks a model."""
+    """Return a workflow that passes pages through a job that asks a model."""
     nodes = [node("pages", "input"), node("ask", "small-ask"), node("result", "output")]
     edges = [edge("pages.pages", "ask.page_image"), edge("ask.result", "result.value")]
     return {"name": "Asking", "nodes": nodes, "edges": edges}

@@ -1,4 +1,4 @@
-"""What undo does with each thing that is done to a run, and in which order its routes refuse."""
+"""Undo of each operation on a run, and the order in which the routes of runs refuse."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_run_that_is_not_there_is_refused_before_anything_else(ground: Ground)
 
 
 def test_a_start_is_refused_in_this_order(ground: Ground) -> None:
-    """An unknown workflow, an unknown page, no pages, an override that no node takes; and nothing is queued."""
+    """An unknown workflow, an unknown page, no pages, an override that fits no node; and nothing is queued."""
     workflow = ground.save({**two_steps(), "nodes": [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}],
                             "edges": [{"id": "e", "source": "pages", "source_port": "pages", "target": "result",
                                        "target_port": "value"}]})  # fmt: skip

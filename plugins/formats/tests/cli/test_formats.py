@@ -1,4 +1,6 @@
-"""Formats at the command line: which there are, what a file is, pages in with their layout files and out again."""
+"""Formats on the command line: listing them, identifying a file, importing pages with layout files,
+exporting.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ PAGE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/201
 
 @pytest.fixture
 def scans(desk: Machine, tmp_path: Path) -> Machine:
-    """A project that a folder of pictures and layout files was brought into."""
+    """A project into which a folder of pictures and layout files was imported."""
     from PIL import Image
 
     (tmp_path / "box" / "page").mkdir(parents=True)
@@ -112,7 +114,7 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
     found = scans.succeed("export", "--out", "more", "--json").json
     assert [one["name"] for one in found["left_out"]] == ["2.png"]
-    # Asked for by itself, it is refused; so are several where none has one.
+    # A page without a pass is refused if it is the only one; so are several pages if none has a pass.
     assert "2.png has no pass yet" in scans.expect_refusal("export", "2.png", "--out", "none")
     scans.succeed("create", "Blank")
     (tmp_path / "blank").mkdir()
@@ -144,7 +146,7 @@ def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Pat
 
 @pytest.fixture
 def letter(desk: Machine, tmp_path: Path) -> str:
-    """The id of a page that has its picture and nothing else."""
+    """The id of a page that has a picture and nothing else."""
     from PIL import Image
 
     Image.new("RGB", (100, 80), (255, 255, 255)).save(tmp_path / "letter.png")
@@ -166,7 +168,7 @@ STRAY = "120,2 150,2 150,20 120,20"
 def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
     desk: Machine, tmp_path: Path, way: str, beyond: tuple[str, ...], come_in: set[str]
 ) -> None:
-    """The line of over.png lies partly beyond its page, that of stray.png wholly."""
+    """The line of over.png extends partly beyond its page, that of stray.png wholly."""
     from PIL import Image
 
     box = tmp_path / "box"
@@ -204,7 +206,7 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
         (x, y, w, h) = lines[0]["anchor"]["rect"]
         assert min(x, y) >= 0
         assert max(x + w, y + h) <= 1.000001
-        # The file's own points go out again.
+        # The export contains the file's original points.
         desk.succeed("export", name, "--out", str(tmp_path / name))
         assert outline in (tmp_path / name / name.replace("png", "xml")).read_text()
 

@@ -1,4 +1,6 @@
-"""IIIF at the command line: a manifest in by reference, and what is said when it, or its pictures, cannot be had."""
+"""IIIF on the command line: a manifest imported by reference, and the messages when it or its pictures are
+unavailable.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures cropped, split and enhanced at the command line, and taken back."""
+"""Pictures cropped, split and enhanced from the command line, and the undo of it."""
 
 from __future__ import annotations
 

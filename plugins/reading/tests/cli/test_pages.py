@@ -1,4 +1,4 @@
-"""The main job at the command line, through an engine that serves: bring in, find lines, read, correct, give out."""
+"""The main task from the command line, with a running engine: import, find lines, read, correct, export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armarium_testing.command_line import Machine, Pictures
 
 
 def first_line(machine: Machine) -> str:
-    """The id of the first line that has a reading."""
+    """Return the id of the first line that has a reading."""
     identity: str = machine.succeed("text", "--json").json["items"][0]["spans"][0]["segment_id"]
     return identity
 

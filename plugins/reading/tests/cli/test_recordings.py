@@ -1,4 +1,4 @@
-"""Recordings at the command line: brought in, written down, and what could not be is named."""
+"""Recordings from the command line: imported and transcribed; those that could not be are named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarium_testing.command_line import Machine
 
 
 def recording(path: Path, seconds: float) -> None:
-    """A WAV file of silence."""
+    """Write a WAV file of silence."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
@@ -18,7 +18,7 @@ def recording(path: Path, seconds: float) -> None:
 
 
 def talks(machine: Machine) -> None:
-    """A project with a recording, and one that is too short."""
+    """Create a project with two recordings, one of them too short to transcribe."""
     folder = machine.home / "talks"
     folder.mkdir()
     recording(folder / "talk.wav", 2)

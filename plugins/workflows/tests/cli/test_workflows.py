@@ -1,4 +1,4 @@
-"""Workflows at the command line: listed, run with progress a step, watched, compared, read again."""
+"""Workflows from the command line: listed, run with progress for each step, watched, compared, read again."""
 
 from __future__ import annotations
 
