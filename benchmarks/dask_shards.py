@@ -24,7 +24,7 @@ from benchmarks.waiting_reader import WAITS, Waiting
 
 SHARDS = 6
 PAGES = 8
-"""That are really read, two a shard."""
+"""Pages that are really read, two per shard."""
 PATIENCE = 3_600.0
 
 

@@ -30,7 +30,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 
 FILES = 2_000
 REGIONS, LINES = 3, 12
-"""Of one file; layout only, as line finders write it."""
+"""Regions and lines of one file; only layout, as line finders write it."""
 WIDTH, HEIGHT = 2400, 3600
 MEMORY_PAGES = 10_000
 MEMORY_LIMIT = 400.0

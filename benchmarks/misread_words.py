@@ -15,11 +15,13 @@ from benchmarks.harness import Result
 from benchmarks.places import OWNER
 
 MISREAD = 300
-"""Words that are asked for."""
+"""The number of words searched."""
 MISREAD_SHARE = 0.45
-"""So many of their places are misread: plain search, which finds the others, finds at most 0.6 of the pages."""
+"""The share of a word's places that is misread: plain search, which finds the others, finds at most 0.6 of
+the pages.
+"""
 READ = 720
-"""Lines that are read for row 24."""
+"""The number of lines read for row 24."""
 
 
 def ask_pages(engine: Engine, library: Library, query: str, **more: Any) -> dict[str, Any]:

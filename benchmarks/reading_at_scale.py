@@ -21,7 +21,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 
 SHARD = 50
 LINES = 20
-"""Of a landed page."""
+"""Lines of a landed page."""
 LOOKED_AT = 100
 """Pages whose landing is timed."""
 PATIENCE = 3_600.0

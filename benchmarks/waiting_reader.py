@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from armarium_worker import FoundLine, LineReading, LineShape, Page, Reader
 
 WAITS = 30.0
-"""Seconds that a page takes: as long as two cores read fifty pages by hand, the shard that is sent by default."""
+"""Seconds per page: as long as two cores need to read fifty handwritten pages, a shard's default size."""
 
 
 class Waiting(Reader):

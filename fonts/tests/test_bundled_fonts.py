@@ -60,10 +60,10 @@ SAMPLES = {
     "Sinh": "සිංහල",
 }
 MEDIEVAL = "ꝓ ꝑ ꝗ ꝛ ꝝ ſ ꝫ Ꝫ þ ƿ \uf161 \ue8bf \uf1ac \ue42c \uefa0"
-"""Letters of the Medieval Unicode Font Initiative, the last five among those for private use."""
+"""Letters of the Medieval Unicode Font Initiative, the last five in the private use area."""
 SYMBOLS = "☉☽♃♄♈✠☞℞℥℈⁂∮🜍①Ⅳ"
 MORE_SYMBOLS = "𝄞⌖⠿"
-"""Of music, technical ones, braille: in fonts of the machine."""
+"""Musical and technical symbols and braille, which only fonts of the machine have."""
 JOINED = {
     "Arab": "بسم",
     "Syrc": "ܒܪܫܝܬ",

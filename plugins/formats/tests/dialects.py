@@ -13,7 +13,7 @@ def page(inner: str, version: str = "2019-07-15", attributes: str = SIZE) -> str
 
 
 FILES: dict[str, str] = {}
-"""By the name of the file."""
+"""The files by name."""
 PNS = "http://schema.primaresearch.org/PAGE/gts/pagecontent/"
 FILES["transkribus-table.xml"] = f'''<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <PcGts xmlns="{PNS}2013-07-15" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="{PNS}2013-07-15 {PNS}2013-07-15/pagecontent.xsd">

@@ -27,7 +27,7 @@ DRIVER = Alto()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 
 REFUSED = {"alto.xml": "not well-formed"}
-"""Files of the collection that must be refused, with words of the sentence."""
+"""Real files that must be refused, with words of the refusal."""
 
 WHOLE_LINES = (
     "[count(*[local-name()='String'])=1 and not(*[local-name()='HYP']) and not(*[local-name()='String']/@ID)]"
@@ -177,7 +177,7 @@ NOT_IMPORTED = {
     "zero_dims.xml": "does not declare the size of its page",
     "invalid_zero_dims_missing_image.xml": "does not declare the size of its page",
 }
-"""Files that a page without a picture refuses, with words of the sentence."""
+"""Files that cannot be imported into a page without a picture, with words of the refusal."""
 
 DIALECTS = (
     "odd/alto/",

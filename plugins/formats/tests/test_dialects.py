@@ -54,7 +54,7 @@ EXPECTED: dict[str, tuple[str, list[tuple[int, int]], list[str]]] = {
     ),
     "tess-page.xml": ("pagexml", [(500, 500)], ["Dear"]),
 }
-"""What each is, the sizes of its pages in pixels, and the texts of its lines as they stand in it."""
+"""The format of each file, its page sizes in pixels, and the texts of its lines in file order."""
 
 
 def read(name: str) -> list[PageModel]:

@@ -72,7 +72,7 @@ def test_page_to_project_to_page_keeps_everything(
 
 
 EMPTY = {"attribute TextEquiv/@index", "alternative readings (further TextEquiv)"}
-"""What is said only about texts that are empty, which are no readings."""
+"""Stated only for empty texts, which are no readings."""
 
 
 def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:

@@ -274,7 +274,7 @@ REASONS = {
     "xml_malformed": {"pagexml.xml"},
     "no_page_size": {"invalid_dims.xml", "zero_dims.xml", "invalid_zero_dims_missing_image.xml"},
 }
-"""Real files that must be refused, by the code of the sentence; every other one is imported."""
+"""Real files that must be refused, by the code of the refusal; all others can be imported."""
 
 
 def test_every_real_file_is_imported_or_refused_in_words(

@@ -44,9 +44,9 @@ WITHOUT_A_LINE_OR_WORD = {
     "test.hocr",
 }
 STRANGERS = {"FineReader10-schema-v1.xml"}
-"""Files of the folders that are no page in any format: the schema of a format, say."""
+"""Files in these folders that are no page in any format."""
 LISTS = {"classes.txt"}
-"""Files beside labels: text, not labels."""
+"""Files next to labels that are text, not labels."""
 
 
 def shared_data() -> Path | None:

@@ -19,7 +19,7 @@ CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium tes
 REFUSED = {
     "pagexml.xml": "not well-formed",
 }
-"""Files of the collection that must be refused, with words of the sentence."""
+"""Real files that must be refused, with words of the refusal."""
 
 
 def count(root: etree._Element, path: str) -> int:

@@ -183,7 +183,7 @@ STRICT = frozenset(
         "ids",
     }
 )
-"""What PAGE itself does not allow, though files have it: mended in what is written, and said."""
+"""Losses because PAGE itself does not allow what files contain: the export repairs and reports it."""
 
 
 def test_nothing_is_lost_where_a_file_is_written_in_its_own_format(table: dict[str, Row]) -> None:

@@ -20,7 +20,7 @@ DRIVER = Tei()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 
 REFUSED = {"bpt6k79040t.xml": "without any page"}
-"""Files of the collection that must be refused, with words of the sentence."""
+"""Real files that must be refused, with words of the refusal."""
 
 COUNTED = {
     "aphrodisias.xml": (1, 12),
@@ -34,10 +34,10 @@ COUNTED = {
     "testtranscr2.xml": (2, 31),
     "testtranscr4.xml": (1, 9),
 }
-"""Pages and lines of each file, looked at by eye once."""
+"""Pages and lines of each file, counted by eye."""
 
 SILENT = ["del", "figDesc", "fs", "fvLib", "fLib", "rdg", "interp", "span", "index", "metamark", "teiHeader"]
-"""Elements whose characters are no text of a page."""
+"""Elements whose characters are not part of a page's text."""
 
 
 def strings(root: etree._Element, path: str) -> list[Any]:

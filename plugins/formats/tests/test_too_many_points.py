@@ -25,7 +25,7 @@ HOCR = '<html><body><div class="ocr_page" title="bbox 0 0 9 9">{}</div></body></
 ABBYY = '<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml"><page width="9" height="9">{}</page></document>'
 
 Made = Callable[[int, int], str]
-"""A file of so many shapes, of so many points each."""
+"""A function that makes a file of this many shapes with this many points each."""
 
 
 def shapes(around: str, one: str, point: str) -> Made:
@@ -47,7 +47,7 @@ FILES: dict[str, tuple[FormatDriver, Made]] = {
 }  # fmt: skip
 
 CORNERS = {"abbyy": 4}
-"""Points that one part of a shape stands for."""
+"""Points by which one part of a shape is counted."""
 
 
 @pytest.mark.parametrize("kind", FILES)

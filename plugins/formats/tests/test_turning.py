@@ -18,7 +18,7 @@ from armarium.projects.libraries import Library
 
 WIDTH, HEIGHT = 200, 120
 BOX = (20, 30, 80, 50)
-"""Of a dark patch on the picture as it is stored: left, top, right, bottom."""
+"""A dark patch on the picture as stored: left, top, right, bottom."""
 
 
 def make_turned_picture(orientation: int, width: int = WIDTH, height: int = HEIGHT) -> bytes:

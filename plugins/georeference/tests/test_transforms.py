@@ -14,7 +14,7 @@ from armarium_georeference.fitting import NEEDED, SPLINE, TYPES, Degenerate, fit
 
 RNG = np.random.default_rng(19)
 PICTURE = np.column_stack([RNG.uniform(0, 4000, 24), RNG.uniform(0, 2500, 24)])
-"""Pixels, y up."""
+"""Points in pixels, y upward."""
 
 
 def bend_points(points: Any, noise: float = 0.0) -> Any:

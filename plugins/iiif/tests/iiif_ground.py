@@ -13,7 +13,7 @@ from armarium.principals import LOCAL_OWNER
 OWNER: Principal = LOCAL_OWNER
 
 QUARTERS = ((220, 30, 30), (30, 200, 30), (30, 30, 220), (230, 230, 40))
-"""Red, green above blue, yellow: where a picture is turned or cut shows in its corners."""
+"""Red and green above blue and yellow, so that the corners show how a picture was rotated or cropped."""
 
 
 def draw_quarters(width: int = 400, height: int = 300, mode: str = "RGB") -> Image.Image:

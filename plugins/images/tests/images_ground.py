@@ -18,7 +18,7 @@ UNDONE = {
     1: None, 2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_90",
     7: "TRANSVERSE", 8: "ROTATE_270",
 }  # fmt: skip
-"""How an upright picture is laid so that an orientation turns it upright again."""
+"""How an upright picture is stored so that its orientation makes it upright again."""
 
 
 def chart(width: int = WIDTH, height: int = HEIGHT) -> Any:

@@ -21,7 +21,7 @@ from armarium_testing.histories import Histories, Move, World
 Params = dict[str, Any]
 Chosen = tuple[str, Params] | None
 FOREVER = {"likeness.look"}
-"""Puts a job into the queue, which no history waits for."""
+"""Actions that only queue a job, which the histories do not wait for."""
 
 
 class Moves:

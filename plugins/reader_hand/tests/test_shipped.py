@@ -16,7 +16,7 @@ from armarium_reader_hand.reader import HandReader
 from armarium_reading.api import LineShape, exercise_reader
 
 LOOSE = 0.4
-"""CER that the shipped weights stay far below; the model card has the figure."""
+"""An upper limit of the CER that the shipped weights stay far below; the model card has the figure."""
 LINES = 60
 
 

@@ -17,7 +17,7 @@ from armarium_reading import ledger
 from armarium_reading.queries.reading import list_episodes
 
 NOTHING_LEFT = {"skipped": 0, "failed": [], "without_lines": [], "without_lines_count": 0}
-"""What a job over lines tells when every page had some."""
+"""The counts in a job's result when every page had some lines."""
 
 
 def test_lines_are_found_and_read(desk: Desk) -> None:

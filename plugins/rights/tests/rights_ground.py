@@ -12,7 +12,7 @@ from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
 
 WORDS = {"hidden": "Zyxwvuts", "open": "Abcdefgh"}
-"""A word that stands in every text of the one page and in none of the other."""
+"""A word that occurs in every text of one page and in none of the other."""
 
 COLOURS = {"hidden": (255, 0, 255), "open": (0, 200, 0)}
 MANY_LINES = 2
@@ -43,7 +43,7 @@ class Page:
     word: str
     pass_id: str = ""
     lines: list[str] = field(default_factory=list)
-    """Its first and its second line."""
+    """The first and the second line."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ import pytest
 from rights_ground import COLOURS, Ground, Page
 
 MOST_REQUESTS = 12
-"""Of one route, with different ids."""
+"""The most requests to one route, with different ids."""
 
 OTHERS = {
     "artifact_id": "SELECT id FROM artifact WHERE document_id = ?",
