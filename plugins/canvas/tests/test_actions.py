@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import EDITOR, NOWHERE, OWNER, rows
+from canvas_helpers import EDITOR, NOWHERE, OWNER, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 from armarium_testing.digest import differences, table_digests

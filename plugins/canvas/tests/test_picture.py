@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import GREEN, RED, add_picture, draw_canvas, near, rows
+from canvas_helpers import GREEN, RED, add_picture, draw_canvas, near, rows
 
 from armarium.api import Engine, Library
 from armarium_canvas import picture

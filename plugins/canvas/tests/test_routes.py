@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import NOWHERE
+from canvas_helpers import NOWHERE
 
 Make = Callable[..., str]
 

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from checking_desk import Desk
+from checking_project import CheckingProject
 
 from armarium.api import Engine, Library
 from armarium_checking.plugin import armarium_plugin as checking
@@ -28,6 +28,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, client: Any) -> Desk:
+def project(engine: Engine, library: Library, client: Any) -> CheckingProject:
     """A new project with helpers to fill and query it."""
-    return Desk(engine, library, client)
+    return CheckingProject(engine, library, client)

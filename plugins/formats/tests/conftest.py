@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import published
+import published_schemas
 
 
 def shared_data() -> Path | None:
     """Return the folder of real files; None if it does not exist."""
-    folder = published.shared_data()
+    folder = published_schemas.shared_data()
     return folder if folder.is_dir() else None
 
 
@@ -77,19 +77,19 @@ def real_page_files() -> list[Path]:
 @pytest.fixture(scope="session")
 def official_schema() -> etree.XMLSchema:
     """The published schema of PAGE 2019-07-15."""
-    return published.xsd("page-2019-07-15.xsd")
+    return published_schemas.xsd("page-2019-07-15.xsd")
 
 
 @pytest.fixture(scope="session")
 def official_alto() -> etree.XMLSchema:
     """The published schema of ALTO 4.4."""
-    return published.xsd("alto-4-4.xsd")
+    return published_schemas.xsd("alto-4-4.xsd")
 
 
 @pytest.fixture(scope="session")
 def official_tei() -> etree.RelaxNG:
     """The published schema of TEI P5 with all modules."""
-    return published.rng("tei_all-4.7.0.rng")
+    return published_schemas.rng("tei_all-4.7.0.rng")
 
 
 @pytest.fixture

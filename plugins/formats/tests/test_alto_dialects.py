@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from writing_ground import CONTEXT
+from driver_case import CONTEXT
 
 from armarium_formats.alto.driver import Alto
 from armarium_formats.api import PageModel, ReadContext

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from batch_ground import list_pairs, picture, send
+from batch_files import list_pairs, picture, send
 
 from armarium.engine import Engine
 from armarium.projects.libraries import Library

@@ -8,10 +8,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from driver_case import CONTEXT, DriverCase
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
-from made_pages import WORDS, Maker, seeds, xml_texts
-from writing_ground import CONTEXT, Trial
+from random_pages import WORDS, PageGenerator, seeds, xml_texts
 
 from armarium_formats.alto.driver import Alto
 from armarium_formats.alto.profile import NAMESPACE, elements
@@ -24,8 +24,8 @@ DRIVER = Alto()
 PAGE = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
-TRIAL = Trial(DRIVER)
-written, read, losses = TRIAL.write_file, TRIAL.read, TRIAL.losses
+CASE = DriverCase(DRIVER)
+written, read, losses = CASE.write_file, CASE.read, CASE.losses
 
 
 def page_of(*segments: PageSegment, **more: Any) -> PageModel:
@@ -82,7 +82,7 @@ def words_that_go(page: PageModel) -> set[str]:
 @settings(max_examples=80, deadline=None)
 @given(seeds, xml_texts)
 def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
-    page = Maker(seed, [*WORDS, *words]).page()
+    page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
     gone = words_that_go(page)
     assert losses(page).get("words of lines", 0) == len(gone)
@@ -94,7 +94,9 @@ def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) ->
 @settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_a_page_file_that_went_through_alto_is_the_same_page_file(seed: int) -> None:
-    page = PAGE.read(PAGE.write(Maker(seed).page(), CONTEXT).content.encode(), ReadContext("p.xml"))[0]
+    page = PAGE.read(PAGE.write(PageGenerator(seed).page(), CONTEXT).content.encode(), ReadContext("p.xml"))[
+        0
+    ]
     if words_that_go(page):
         return
     back = read(written(page))
@@ -104,7 +106,7 @@ def test_a_page_file_that_went_through_alto_is_the_same_page_file(seed: int) -> 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds)
 def test_generated_pages_obey_the_published_schema(seed: int, official_alto: etree.XMLSchema) -> None:
-    root = etree.fromstring(written(Maker(seed).page()).encode())
+    root = etree.fromstring(written(PageGenerator(seed).page()).encode())
     assert official_alto.validate(root), official_alto.error_log
 
 
@@ -138,7 +140,7 @@ def spoil(content: str, dice: Random) -> str:
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_alto: etree.XMLSchema
 ) -> None:
-    content = spoil(written(Maker(seed).page()), Random(seed))
+    content = spoil(written(PageGenerator(seed).page()), Random(seed))
     theirs = official_alto.validate(etree.fromstring(content.encode()))
     ours = DRIVER.validate(content)
     # Our check reports references to missing ids; lxml does not look for them when it validates by the

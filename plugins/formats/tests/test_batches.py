@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import lay_files, list_pairs, page, picture, rows, send, take, whys
+from batch_files import list_pairs, page, picture, reasons, rows, send, take, write_files
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
@@ -155,7 +155,7 @@ def test_a_layout_file_that_finds_none_is_said_why(
         },
     )
     assert answer["passes"] == []
-    assert why in whys(answer)[file]
+    assert why in reasons(answer)[file]
 
 
 def test_a_name_that_fits_although_the_file_names_another_is_noted(engine: Engine, library: Library) -> None:
@@ -227,7 +227,7 @@ def test_a_layout_file_that_comes_later_with_its_picture_joins_the_document(
     again = send(engine, library, {"1.png": picture(), "1.xml": page("1.png")})
     assert (again["documents"], again["job_id"]) == ([], None)
     assert again["passes"][0]["document_id"] == first["documents"][0]["id"]
-    assert list(whys(again, "refused")) == ["1.png"]
+    assert list(reasons(again, "refused")) == ["1.png"]
 
 
 def test_a_picture_of_several_pages_takes_a_file_of_several(engine: Engine, library: Library) -> None:
@@ -249,11 +249,11 @@ def test_a_picture_of_several_pages_takes_a_file_of_several(engine: Engine, libr
         " ORDER BY d.sequence",
     )
     assert found == [(1, "words 0"), (2, "words 1")]
-    assert whys(answer) == {"book.hocr, page 3": "book.tif has 2 pages, so there is none for it."}
+    assert reasons(answer) == {"book.hocr, page 3": "book.tif has 2 pages, so there is none for it."}
 
 
 def test_files_of_this_machine_keep_their_paths(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path, {"scans/1.png": picture(), "scans/page/1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"scans/1.png": picture(), "scans/page/1.xml": page("1.png")})
     answer = take(engine, library, paths)
     assert answer["documents"][0]["path"] == str(paths[0].resolve())
     assert list_pairs(answer) == {"1.xml": "1.png"}
@@ -262,7 +262,7 @@ def test_files_of_this_machine_keep_their_paths(engine: Engine, library: Library
 
 
 def test_linked_pictures_stay_where_they_are(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     answer = take(engine, library, paths, link=True)
     ((checksum, linked),) = rows(
         library,
@@ -288,7 +288,7 @@ def test_a_zip_is_unpacked(engine: Engine, library: Library) -> None:
     assert rows(library, "SELECT name FROM document WHERE doc_type = 'folder' AND name = 'export'") == [
         ("export",)
     ]
-    assert "archive within an archive" in whys(answer, "refused")["export/inner.zip"]
+    assert "archive within an archive" in reasons(answer, "refused")["export/inner.zip"]
 
 
 def test_nothing_is_taken_where_nothing_may_be(engine: Engine, library: Library) -> None:
@@ -328,7 +328,7 @@ def test_inside_another_step_a_batch_is_looked_through_there(
 ) -> None:
     from armarium.api import ActionContext
 
-    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     found: dict[str, Any] = {}
 
     def inside(ctx: ActionContext) -> None:
@@ -374,7 +374,7 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
             **{f"issue/ALTO/p-{n}-alto.xml": alto.replace("{n}", str(n)).encode() for n in numbers},
         },
     )
-    assert whys(answer) == whys(answer, "refused") == {}
+    assert reasons(answer) == reasons(answer, "refused") == {}
     assert {one["paired_by"] for one in answer["passes"]} == {"mets"}
     names = [name.rpartition("/")[2] for name in list_pairs(answer).values()]
     assert sorted(names) == ["scan1.tif", "scan2.tif"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import lay_files, list_pairs, page, picture, rows, send, take, whys
+from batch_files import list_pairs, page, picture, reasons, rows, send, take, write_files
 from starlette.testclient import TestClient
 
 from armarium.engine import Engine
@@ -43,7 +43,7 @@ def test_a_zip_whose_names_lead_out_is_refused_whole(
         {"good.png": picture(), "bad.zip": zip_members({"2.png": picture(), name: picture()})},
     )
     assert [one["name"] for one in answer["documents"]] == ["good.png"]
-    assert "would leave its folder" in whys(answer, "refused")["bad.zip"]
+    assert "would leave its folder" in reasons(answer, "refused")["bad.zip"]
     assert not (tmp_path / "1.png").exists()
 
 
@@ -66,7 +66,7 @@ def test_a_link_in_a_zip_and_a_bomb_are_refused(engine: Engine, library: Library
             "cut.zip": b"PK\x03\x04x",
         },
     )
-    said = whys(answer, "refused")
+    said = reasons(answer, "refused")
     assert "a link or a device" in said["link.zip"]
     assert "decompression bomb" in said["bomb.zip"]
     assert "not a readable ZIP" in said["cut.zip"]
@@ -89,7 +89,7 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     """Paths that may not be named at all refuse the whole request (tests/proofs/test_paths_are_checked.py)."""
-    (good, other) = lay_files(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
+    (good, other) = write_files(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
     (tmp_path / "in" / "loop.png").symlink_to(tmp_path / "in" / "loop.png")
     (tmp_path / "in" / "gone.png").symlink_to(tmp_path / "nowhere.png")
     (tmp_path / "in" / "same.png").symlink_to(other)
@@ -126,7 +126,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(
 ) -> None:
     import armarium_formats.batches.staging as staging
 
-    paths = lay_files(
+    paths = write_files(
         tmp_path, {"1.png": picture(), "1.xml": page("1.png"), "2.xml": page("1.png", text="gone")}
     )
     real = staging.read_layout
@@ -138,7 +138,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(
     monkeypatch.setattr(staging, "read_layout", vanishing)
     answer = take(engine, library, paths)
     assert list_pairs(answer) == {"1.xml": "1.png"}
-    assert "No such file" in whys(answer, "refused")["2.xml"]
+    assert "No such file" in reasons(answer, "refused")["2.xml"]
 
 
 def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
@@ -157,7 +157,7 @@ def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
             "x\x07/2.png": picture(grey=5),
         },
     )
-    said = whys(answer, "refused")
+    said = reasons(answer, "refused")
     assert "are entirely outside" in said["page/1.xml"]
     assert "is already the pass" in said["1.alto"]
     assert "control character" in said["\x07.png"]
@@ -230,7 +230,7 @@ def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
 
 
 def test_paths_are_named_over_http(client: TestClient, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     answer = client.post("/api/ingest/files", json={"paths": [str(path) for path in paths], "link": True})
     assert answer.status_code == 200, answer.text
     assert list_pairs(answer.json()) == {"1.xml": "1.png"}
@@ -335,7 +335,7 @@ CHECK = "/api/formats/check"
 
 
 def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> None:
-    layout, label, _, _ = lay_files(
+    layout, label, _, _ = write_files(
         tmp_path,
         {
             "1.xml": page("1.png"),

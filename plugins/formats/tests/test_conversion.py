@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from batch_ground import rows
+from batch_files import rows
 from starlette.testclient import TestClient
 
 from armarium.api import ActionContext

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 
 import pytest
 from dialects import FILES
-from writing_ground import CONTEXT
+from driver_case import CONTEXT
 
 from armarium_formats.api import FormatDriver, PageModel, ReadContext
 

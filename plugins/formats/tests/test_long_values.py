@@ -8,7 +8,7 @@ test run ends.
 from __future__ import annotations
 
 import pytest
-from writing_ground import CONTEXT
+from driver_case import CONTEXT
 
 from armarium.api import Invalid
 from armarium_formats.alto.driver import Alto

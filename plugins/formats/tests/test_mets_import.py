@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import published
+import published_schemas
 import pytest
-from batch_ground import lay_files, page, picture, rows, send, take, whys
-from mets_ground import bare, volume, workspace
-from test_folder_import import bring_in
+from batch_files import page, picture, reasons, rows, send, take, write_files
+from mets_files import bare, volume, workspace
+from test_folder_import import import_and_wait
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
@@ -39,8 +39,8 @@ def zip_files(files: dict[str, bytes]) -> bytes:
 
 
 def by_folder(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
-    lay_files(place / "box", files)
-    return bring_in(engine, library, folder=str(place / "box"))[1]
+    write_files(place / "box", files)
+    return import_and_wait(engine, library, folder=str(place / "box"))[1]
 
 
 def by_zip(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def test_a_volume_keeps_what_it_says_of_the_work(
     told = " ".join(used["notes"])
     assert "1 of its 3 pages have no picture here: 3." in told
     assert "1 files that it names were not included: fulltext/1.xml." in told
-    why = whys(answer, "refused")
+    why = reasons(answer, "refused")
     for href, words in ODD.items():
         assert words in next(reason for place, reason in why.items() if place.endswith(f"volume.xml: {href}"))
     # What the METS file states beyond order, labels and pairs.
@@ -230,8 +230,8 @@ def test_mets_that_comes_later_orders_the_pages_that_are_there(
     mets = files.pop("mets.xml")
     by_folder(engine, library, tmp_path, files)
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
-    lay_files(tmp_path / "box", {"12345.xml": mets})
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    write_files(tmp_path / "box", {"12345.xml": mets})
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
     assert found["mets"][0]["file"] == "12345.xml"
 
@@ -242,7 +242,7 @@ def test_mets_alone_is_named_for_what_it_is(
 ) -> None:
     alone = volume()["volume.xml"]
     sent = client.post("/api/documents/import-batch", files=[("files", (name, alone))])
-    (path,) = lay_files(tmp_path / "alone", {name: alone})
+    (path,) = write_files(tmp_path / "alone", {name: alone})
     named = client.post("/api/ingest/files", json={"paths": [str(path)]})
     in_zip = client.post(
         "/api/documents/import-batch", files=[("files", ("a.zip", zip_files({name: alone})))]
@@ -250,7 +250,7 @@ def test_mets_alone_is_named_for_what_it_is(
     for answer in (sent, named, in_zip):
         assert (answer.status_code, answer.json()["code"]) == (422, "nothing_came_in")
         assert "METS file of 3 pages, and none of their pictures was included" in answer.json()["detail"]
-    _, found = bring_in(engine, library, folder=str(tmp_path / "alone"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "alone"))
     assert [one["file"] for one in found["unpaired"]] == [name]
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
@@ -294,7 +294,10 @@ def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engin
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
     # The files next to the METS file are imported, and it changes nothing there.
     answer = send(engine, library, {**files, "3.png": picture()})
-    for told in (whys({"refused": refused.value.fields["refused"]}, "refused"), whys(answer, "refused")):
+    for told in (
+        reasons({"refused": refused.value.fields["refused"]}, "refused"),
+        reasons(answer, "refused"),
+    ):
         assert told["x\x07/mets.xml"] == "None of the pictures of mets.xml was imported."
         assert "name of its folder" in told["x\x07/scans/1.png"]
     assert [one["name"] for one in answer["documents"]] == ["3.png"]
@@ -306,7 +309,7 @@ def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
     files = {name: data for name, data in bare().items() if name == "mets.xml" or name.endswith(".png")}
-    mets, *pictures = lay_files(tmp_path / "box", dict(sorted(files.items())))
+    mets, *pictures = write_files(tmp_path / "box", dict(sorted(files.items())))
     with mets.open("ab") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     before = table_digests(library.db, engine.library_schema)
@@ -315,10 +318,10 @@ def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
     answer = take(engine, library, [mets, *pictures])
     assert (len(answer["documents"]), answer["mets"]) == (2, [])
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     assert (len(found["mets"]), found["already"]) == (0, 0)
     for told in (alone.json(), answer, found):
-        assert whys(told, "refused") == {
+        assert reasons(told, "refused") == {
             "mets.xml": "mets.xml is a METS file of more than 64 MiB, which is not read; split it by volumes."
         }
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
@@ -355,16 +358,16 @@ def test_two_mets_files_of_the_same_pages_do_not_fight(engine: Engine, library: 
     answer = send(engine, library, files)
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
     assert [one["file"] for one in answer["mets"]] == ["mets.xml"]
-    assert "none of their pictures" in whys(answer)["zz.xml"]
+    assert "none of their pictures" in reasons(answer)["zz.xml"]
 
 
 @pytest.mark.parametrize("calls", range(0, 30, 3))
 def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    lay_files(tmp_path / "box", workspace())
+    write_files(tmp_path / "box", workspace())
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
-    bring_in(engine, library, folder=str(tmp_path / "box"))
+    import_and_wait(engine, library, folder=str(tmp_path / "box"))
     ((parent,),) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
     args = layouts.LayoutJobArgs(
         paths=[], folder=str(tmp_path / "box"), parent_id=parent, mirrored="box", set_id="0"
@@ -384,7 +387,7 @@ def test_a_kill_at_any_instant_loses_and_doubles_nothing(
 def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, bytes]]) -> None:
     from lxml import etree
 
-    schema = published.xsd("mets.xsd")
+    schema = published_schemas.xsd("mets.xsd")
     for name, data in made().items():
         if b"loc.gov/METS" in data[:300]:
             document = etree.fromstring(data)
@@ -397,7 +400,7 @@ def test_the_routes_of_mets_are_of_the_folder_alone(client: Any) -> None:
 
 
 def test_the_paths_of_this_machine_are_paired_too(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path / "box", workspace())
+    paths = write_files(tmp_path / "box", workspace())
     answer = take(engine, library, paths)
     assert len(answer["passes"]) == 6
     assert answer["mets"][0]["pictured"] == 3

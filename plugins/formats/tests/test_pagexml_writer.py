@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from driver_case import DriverCase
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
-from made_pages import WORDS, Maker, seeds, xml_texts
-from writing_ground import Trial
+from random_pages import WORDS, PageGenerator, seeds, xml_texts
 
 from armarium_formats.api import (
     PageModel,
@@ -30,8 +30,8 @@ from armarium_formats.pagexml.schema import fits
 DRIVER = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
-TRIAL = Trial(DRIVER)
-written, read, losses = TRIAL.write_file, TRIAL.read, TRIAL.losses
+CASE = DriverCase(DRIVER)
+written, read, losses = CASE.write_file, CASE.read, CASE.losses
 
 
 # ------------------------------------------------------------------------------------------- generated
@@ -50,7 +50,7 @@ def facts(page: PageModel) -> list[tuple[Any, ...]]:
 @settings(max_examples=150, deadline=None)
 @given(seeds, xml_texts)
 def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
-    page = Maker(seed, [*WORDS, *words]).page()
+    page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
     assert facts(back) == facts(page)
     assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
@@ -60,7 +60,7 @@ def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) ->
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds)
 def test_generated_pages_obey_the_published_schema(seed: int, official_schema: etree.XMLSchema) -> None:
-    root = etree.fromstring(written(Maker(seed).page()).encode())
+    root = etree.fromstring(written(PageGenerator(seed).page()).encode())
     assert official_schema.validate(root), official_schema.error_log
 
 
@@ -91,7 +91,7 @@ def spoil(content: str, dice: Random) -> str:
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_schema: etree.XMLSchema
 ) -> None:
-    content = spoil(written(Maker(seed).page()), Random(seed))
+    content = spoil(written(PageGenerator(seed).page()), Random(seed))
     theirs = official_schema.validate(etree.fromstring(content.encode()))
     # Our check reports references to missing ids; lxml does not look for them when it validates by the
     # published schema.

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import rows
+from batch_files import rows
 from lxml import etree
 from starlette.testclient import TestClient
-from test_retracing import import_picture
+from test_reimported_text import import_picture
 
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER

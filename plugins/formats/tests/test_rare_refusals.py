@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from batch_ground import lay_files, page, picture, rows, take, whys
+from batch_files import page, picture, reasons, rows, take, write_files
 
 from armarium.api import Conflict, Engine, Invalid, Library
 from armarium.principals import LOCAL_OWNER
@@ -32,10 +32,10 @@ def test_a_file_that_another_read_in_meanwhile_is_refused(
 
 
 def test_a_path_that_no_disk_has_is_told(engine: Engine, library: Library, tmp_path: Path) -> None:
-    lay_files(tmp_path, {"1.png": picture()})
+    write_files(tmp_path, {"1.png": picture()})
     long = tmp_path / ("x" * 300)
     answer = take(engine, library, [tmp_path / "1.png", long])
-    assert "It cannot be read: File name too long." in whys(answer, "refused").values()
+    assert "It cannot be read: File name too long." in reasons(answer, "refused").values()
 
 
 def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twice = page("1.png")
-    lay_files(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
+    write_files(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
     engine.run(library, "document.import", {"folder": str(tmp_path / "box")}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library)

@@ -7,9 +7,9 @@ from random import Random
 from typing import cast
 
 import pytest
+from driver_case import CONTEXT
 from lxml import etree
 from test_tei_reader import DRIVER, document, pages, surface, texts
-from writing_ground import CONTEXT
 
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER

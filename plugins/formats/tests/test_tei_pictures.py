@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from driver_case import CONTEXT
 from test_tei_reader import DRIVER, NAMESPACE, document, pages, texts
-from writing_ground import CONTEXT
 
 from armarium_formats.api import PageModel, ReadContext
 

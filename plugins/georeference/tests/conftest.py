@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from georeference_desk import MapDesk
+from map_project import MapProject
 
 from armarium.api import Engine, Library, Plugin
 from armarium_documents.plugin import armarium_plugin as documents
@@ -44,6 +44,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, client: Any) -> MapDesk:
+def project(engine: Engine, library: Library, client: Any) -> MapProject:
     """A new project with helpers to fill and query it."""
-    return MapDesk(engine, library, client)
+    return MapProject(engine, library, client)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from georeference_desk import NOWHERE, OWNER
 from hypothesis import given
 from hypothesis import strategies as st
+from map_project import NOWHERE, OWNER
 
 from armarium.api import Conflict, Engine, Invalid, NotFound
 from armarium_documents.api import check_date
@@ -420,8 +420,8 @@ def test_over_http(keeping_engine: Engine, entities: Entities, tmp_path: Path) -
     assert client.get("/api/entities/lima/place", params={"date": "x"}).status_code == 422
 
 
-def test_refusals_by_class(desk: Any) -> None:
-    assert desk.get("/api/entities/e/place", 409)["code"] == "no_entities"
+def test_refusals_by_class(project: Any) -> None:
+    assert project.get("/api/entities/e/place", 409)["code"] == "no_entities"
     with pytest.raises(NotFound):
         place_at({}.get, "e", None)
     with pytest.raises(Conflict):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from georeference_desk import HEIGHT, WIDTH, MapDesk
+from map_project import HEIGHT, WIDTH, MapProject
 
 from armarium_georeference.fitting import NEEDED, SPLINE, TYPES, Degenerate, fit, leave_one_out
 
@@ -187,30 +187,30 @@ def test_a_horizon_among_the_points_is_refused() -> None:
         fit("projective", square, folded)
 
 
-def test_a_mirrored_map_has_no_helmert_but_says_so(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
+def test_a_mirrored_map_has_no_helmert_but_says_so(project: MapProject) -> None:
+    _, pass_id = project.page()
     # East is on the left of this map.
-    desk.points(pass_id, [(0.1, 0.1, 3, 49), (0.9, 0.1, 2, 49), (0.9, 0.9, 2, 48.5), (0.1, 0.9, 3, 48.5)])
-    found = desk.choose(pass_id, "polynomial1")
+    project.points(pass_id, [(0.1, 0.1, 3, 49), (0.9, 0.1, 2, 49), (0.9, 0.9, 2, 48.5), (0.1, 0.9, 3, 48.5)])
+    found = project.choose(pass_id, "polynomial1")
     assert any("mirrored" in note for note in found["notes"])
     assert found["rms_m"] < 200
-    found = desk.choose(pass_id, "helmert")
+    found = project.choose(pass_id, "helmert")
     assert any("a helmert cannot show" in note for note in found["notes"])
     assert found["rms_m"] > 10_000
 
 
-def test_an_upside_down_map_is_turned(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    desk.points(pass_id, [(0.9, 0.9, 2.0, 49), (0.1, 0.9, 2.6, 49), (0.5, 0.1, 2.3, 48.75)])
-    found = desk.choose(pass_id, "polynomial1")
+def test_an_upside_down_map_is_turned(project: MapProject) -> None:
+    _, pass_id = project.page()
+    project.points(pass_id, [(0.9, 0.9, 2.0, 49), (0.1, 0.9, 2.6, 49), (0.5, 0.1, 2.3, 48.75)])
+    found = project.choose(pass_id, "polynomial1")
     assert not any("mirrored" in note for note in found["notes"])
 
 
-def test_an_ordinary_map_fits_a_helmert(desk: MapDesk) -> None:
+def test_an_ordinary_map_fits_a_helmert(project: MapProject) -> None:
     """A map drawn to scale, far from the equator, with an aspect ratio that is not square: fitted in metres,
     not in degrees.
     """
-    _, pass_id = desk.page()
+    _, pass_id = project.page()
     pyproj = pytest.importorskip("pyproj")
     # 40 m a pixel on UTM 33N in Norway, rotated by ten degrees.
     to_world = pyproj.Transformer.from_crs("EPSG:32633", "EPSG:4326", always_xy=True)
@@ -219,22 +219,22 @@ def test_an_ordinary_map_fits_a_helmert(desk: MapDesk) -> None:
         right, up = x * WIDTH * 40, (1 - y) * HEIGHT * 40
         east = 500_000 + right * math.cos(turn) - up * math.sin(turn)
         north = 7_700_000 + right * math.sin(turn) + up * math.cos(turn)
-        desk.point(pass_id, x, y, *to_world.transform(east, north))
-    found = desk.choose(pass_id, "helmert")
+        project.point(pass_id, x, y, *to_world.transform(east, north))
+    found = project.choose(pass_id, "helmert")
     assert found["status"] == "ready"
     assert found["rms_m"] < 1
     assert max(one["error_m"] for one in found["residuals"]) < 1
 
 
-def test_residuals_are_metres_along_the_geodesic(desk: MapDesk) -> None:
+def test_residuals_are_metres_along_the_geodesic(project: MapProject) -> None:
     """Compared with the length of a degree on WGS 84 by the series of its meridian, without pyproj."""
-    _, pass_id = desk.page()
-    desk.points(
+    _, pass_id = project.page()
+    project.points(
         pass_id,
         [(0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 2.1, 49.0), (0.9, 0.9, 2.1, 48.95), (0.1, 0.9, 2.0, 48.95)],
     )
-    wrong = desk.point(pass_id, 0.5, 0.5, 2.05, 48.976)
-    found = desk.choose(pass_id, "polynomial1")
+    wrong = project.point(pass_id, 0.5, 0.5, 2.05, 48.976)
+    found = project.choose(pass_id, "polynomial1")
     by_id = {one["control_point_id"]: one for one in found["residuals"]}
     one = by_id[wrong]
     assert one["dy_m"] < 0
@@ -247,73 +247,75 @@ def test_residuals_are_metres_along_the_geodesic(desk: MapDesk) -> None:
     assert -one["dy_m"] == pytest.approx(0.8 * 0.001 * degree, rel=0.05)
 
 
-def test_exactly_enough_points_prove_nothing(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    ids = desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
-    found = desk.choose(pass_id, "polynomial1")
+def test_exactly_enough_points_prove_nothing(project: MapProject) -> None:
+    _, pass_id = project.page()
+    ids = project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
+    found = project.choose(pass_id, "polynomial1")
     assert found["rms_m"] == pytest.approx(0, abs=1e-3)
     assert "proves nothing" in found["notes"][0]
-    spline = desk.choose(pass_id, "thin-plate-spline")
+    spline = project.choose(pass_id, "thin-plate-spline")
     assert (spline["rms_m"], [one["error_m"] for one in spline["residuals"]]) == (None, [None] * 3)
     assert "four points" in spline["notes"][0]
-    desk.point(pass_id, 0.1, 0.9, 2, 48.5)
-    spline = desk.transform(pass_id)
+    project.point(pass_id, 0.1, 0.9, 2, 48.5)
+    spline = project.transform(pass_id)
     assert spline["rms_m"] > 0
     assert all(one["error_m"] > 0 for one in spline["residuals"])
     for one in ids[:2]:
-        desk.do("georeference.point_update", point_id=one, enabled=False)
-    found = desk.transform(pass_id)
+        project.do("georeference.point_update", point_id=one, enabled=False)
+    found = project.transform(pass_id)
     assert (found["status"], found["needed"], found["have"]) == ("too-few-points", 3, 2)
     assert (found["coefficients"], found["rms_m"], found["residuals"]) == (None, None, [])
     assert "needs 3 control points" in found["notes"][0]
 
 
-def test_the_type_is_chosen_cleared_and_kept_on_the_pass(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    assert desk.transform(pass_id)["status"] == "none"
-    refused = desk.choose(pass_id, "polynomial2", 422)
+def test_the_type_is_chosen_cleared_and_kept_on_the_pass(project: MapProject) -> None:
+    page, pass_id = project.page()
+    assert project.transform(pass_id)["status"] == "none"
+    refused = project.choose(pass_id, "polynomial2", 422)
     assert (refused["type"], refused["needed"], refused["have"]) == ("polynomial2", 6, 0)
-    desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
-    made = desk.choose(pass_id, "helmert", crs="EPSG:3857")
+    project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
+    made = project.choose(pass_id, "helmert", crs="EPSG:3857")
     assert made["plane"] == {"definition": "EPSG:3857", "words": "WGS 84 / Pseudo-Mercator"}
-    ((kept,),) = desk.rows("SELECT transformation FROM segment_pass WHERE document_id = ?", page)
+    ((kept,),) = project.rows("SELECT transformation FROM segment_pass WHERE document_id = ?", page)
     assert orjson.loads(kept) == {"type": "helmert", "crs": "EPSG:3857"}
-    assert desk.choose(pass_id, None)["status"] == "none"
+    assert project.choose(pass_id, None)["status"] == "none"
     for kind, status in (("affine", 422), ("helmert", 200)):
-        desk.choose(pass_id, kind, status)
+        project.choose(pass_id, kind, status)
     for crs, word in (("EPSG:4326", "is not a plane"), ("EPSG:1", "is unknown")):
-        assert word in desk.choose(pass_id, "helmert", 422, crs=crs)["detail"]
+        assert word in project.choose(pass_id, "helmert", 422, crs=crs)["detail"]
 
 
-def test_a_page_without_a_picture_has_no_proportions(desk: MapDesk) -> None:
-    page = desk.do("document.create", name="Note", doc_type="page")["id"]
-    pass_id = desk.do("segment.pass_create", document_id=page, name="Places")["id"]
-    desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49)])
-    assert desk.choose(pass_id, "helmert", 409)["code"] == "no_picture"
+def test_a_page_without_a_picture_has_no_proportions(project: MapProject) -> None:
+    page = project.do("document.create", name="Note", doc_type="page")["id"]
+    pass_id = project.do("segment.pass_create", document_id=page, name="Places")["id"]
+    project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49)])
+    assert project.choose(pass_id, "helmert", 409)["code"] == "no_picture"
 
 
-def test_poles_the_antimeridian_and_the_whole_globe(desk: MapDesk) -> None:
-    _, polar = desk.page()
-    desk.points(polar, [(0.5, 0.5, 17, 90), (0.9, 0.5, 0, 80), (0.5, 0.1, 90, 80), (0.1, 0.5, 180, 80)])
-    found = desk.choose(polar, "polynomial1")
+def test_poles_the_antimeridian_and_the_whole_globe(project: MapProject) -> None:
+    _, polar = project.page()
+    project.points(polar, [(0.5, 0.5, 17, 90), (0.9, 0.5, 0, 80), (0.5, 0.1, 90, 80), (0.1, 0.5, 180, 80)])
+    found = project.choose(polar, "polynomial1")
     assert found["rms_m"] < 500_000
     assert any("pole" in note for note in found["notes"])
-    refused = desk.choose(polar, "polynomial1", 422, crs="EPSG:3395")
+    refused = project.choose(polar, "polynomial1", 422, crs="EPSG:3395")
     assert "does not contain the point 90" in refused["detail"]
-    _, fiji = desk.page()
-    desk.points(
+    _, fiji = project.page()
+    project.points(
         fiji, [(0.1, 0.1, 177, -16), (0.9, 0.1, -178, -16), (0.9, 0.9, -178, -19), (0.1, 0.9, 177, -19)]
     )
-    assert desk.choose(fiji, "polynomial1")["rms_m"] < 5000
-    _, globe = desk.page()
-    desk.points(globe, [(0.0, 0.5, -170, 0), (0.3, 0.5, -60, 0), (0.6, 0.6, 60, -30), (0.9, 0.2, 170, 60)])
-    assert "more than half of the globe" in desk.choose(globe, "polynomial1", 422)["detail"]
-    assert desk.choose(globe, "polynomial1", crs="EPSG:4087")["status"] == "ready"
+    assert project.choose(fiji, "polynomial1")["rms_m"] < 5000
+    _, globe = project.page()
+    project.points(globe, [(0.0, 0.5, -170, 0), (0.3, 0.5, -60, 0), (0.6, 0.6, 60, -30), (0.9, 0.2, 170, 60)])
+    assert "more than half of the globe" in project.choose(globe, "polynomial1", 422)["detail"]
+    assert project.choose(globe, "polynomial1", crs="EPSG:4087")["status"] == "ready"
 
 
-def test_two_points_at_one_place_of_the_picture(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5), (0.9, 0.9, 3.1, 48.5)])
-    assert "same place in the picture" in desk.choose(pass_id, "thin-plate-spline", 422)["detail"]
-    refused = desk.choose(pass_id, "projective", 422)
+def test_two_points_at_one_place_of_the_picture(project: MapProject) -> None:
+    _, pass_id = project.page()
+    project.points(
+        pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5), (0.9, 0.9, 3.1, 48.5)]
+    )
+    assert "same place in the picture" in project.choose(pass_id, "thin-plate-spline", 422)["detail"]
+    refused = project.choose(pass_id, "projective", 422)
     assert (refused["needed"], "3 have places of their own" in refused["detail"]) == (4, True)

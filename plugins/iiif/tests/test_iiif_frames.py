@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from iiif_ground import OWNER, add_page, encode_image, open_answer
+from iiif_helpers import OWNER, add_page, encode_image, open_answer
 from PIL import Image
 
 from armarium.api import Engine, Library

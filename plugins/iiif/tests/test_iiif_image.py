@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iiif_ground import QUARTERS, add_page, draw_quarters, encode_image, open_answer
+from iiif_helpers import QUARTERS, add_page, draw_quarters, encode_image, open_answer
 from PIL import Image
 from starlette.testclient import TestClient
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
-from iiif_ground import OWNER, add_lines, add_page, draw_quarters, encode_image, sources
+from iiif_helpers import OWNER, add_lines, add_page, draw_quarters, encode_image, sources
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -25,7 +25,7 @@ from armarium_testing.digest import table_digests
 Json = dict[str, Any]
 
 
-class Double(ThreadingHTTPServer):
+class PublisherServer(ThreadingHTTPServer):
     """A publisher's server on this machine, which serves given answers and records the requests."""
 
     daemon_threads = True
@@ -37,7 +37,7 @@ class Double(ThreadingHTTPServer):
 
 
 class _Answer(BaseHTTPRequestHandler):
-    server: Double
+    server: PublisherServer
 
     def do_GET(self) -> None:
         self.server.reached.append(self.path)
@@ -53,8 +53,8 @@ class _Answer(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def publisher() -> Iterator[Double]:
-    server = Double()
+def publisher() -> Iterator[PublisherServer]:
+    server = PublisherServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -302,7 +302,11 @@ def test_addresses_that_are_none_are_refused(client: TestClient, url: str) -> No
 
 
 def test_a_name_that_turns_inward_is_not_followed(
-    engine: Engine, library: Library, client: TestClient, publisher: Double, monkeypatch: pytest.MonkeyPatch
+    engine: Engine,
+    library: Library,
+    client: TestClient,
+    publisher: PublisherServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
         jobs,
@@ -318,7 +322,7 @@ def test_a_name_that_turns_inward_is_not_followed(
 
 @pytest.mark.usefixtures("reachable")
 def test_a_redirect_inward_is_not_followed(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m"] = (302, {"Location": "http://169.254.169.254/latest/meta-data"}, b"")
@@ -331,7 +335,7 @@ def test_a_redirect_inward_is_not_followed(
 
 @pytest.mark.usefixtures("reachable")
 def test_a_fetch_that_waits_is_taken_back_and_nobody_is_asked(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m"] = (200, {}, manifest_at(base, 1))
@@ -361,7 +365,7 @@ def test_nothing_is_fetched_while_held_offline(make_engine: Any, tmp_path: Any) 
 
 @pytest.mark.usefixtures("reachable")
 def test_an_address_without_a_manifest_is_told(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     url = f"http://manifests.example:{publisher.server_port}/gone"
     ended = job_of(client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": url}))
@@ -371,7 +375,7 @@ def test_an_address_without_a_manifest_is_told(
 
 @pytest.mark.usefixtures("reachable")
 def test_a_manifest_and_its_pictures_are_fetched(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m?x=1"] = (200, {}, manifest_at(base, 4))
@@ -426,7 +430,7 @@ def test_a_manifest_and_its_pictures_are_fetched(
 
 @pytest.mark.usefixtures("reachable")
 def test_fetched_pictures_are_taken_back_together(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 2)).json()["document_id"]
@@ -456,7 +460,11 @@ def test_fetched_pictures_are_taken_back_together(
 
 @pytest.mark.usefixtures("reachable")
 def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
-    engine: Engine, library: Library, client: TestClient, publisher: Double, monkeypatch: pytest.MonkeyPatch
+    engine: Engine,
+    library: Library,
+    client: TestClient,
+    publisher: PublisherServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 1)).json()["document_id"]
@@ -478,7 +486,7 @@ def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
 
 
 def test_pictures_within_the_house_are_not_fetched(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     folder = upload(client, manifest_at(f"http://127.0.0.1:{publisher.server_port}", 1)).json()["document_id"]
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from iiif_ground import OWNER, PAGE, add_lines, add_page, sources
+from iiif_helpers import OWNER, PAGE, add_lines, add_page, sources
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library

@@ -34,6 +34,6 @@ def folder(do: Run) -> str:
 @pytest.fixture
 def page(engine: Engine, library: Library, folder: str) -> str:
     """The id of a picture of 120 by 90 pixels in the folder."""
-    from images_ground import add_page
+    from images_helpers import add_page
 
     return add_page(engine, library, folder)

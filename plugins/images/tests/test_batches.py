@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, make_stored, rows
+from images_helpers import EDITOR, NOWHERE, OWNER, add_page, live, make_stored, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image
 from armarium_images import cutting, jobs

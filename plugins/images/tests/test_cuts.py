@@ -6,7 +6,18 @@ import io
 from typing import Any
 
 import pytest
-from images_ground import EDITOR, HEIGHT, NOWHERE, WIDTH, add_page, chart, live, make_stored, picture_of, rows
+from images_helpers import (
+    EDITOR,
+    HEIGHT,
+    NOWHERE,
+    WIDTH,
+    add_page,
+    chart,
+    live,
+    make_stored,
+    picture_of,
+    rows,
+)
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.api import cut_of, to_source
@@ -191,7 +202,7 @@ def test_a_crop_of_a_crop_is_taken_back_first(page: str, do: Run) -> None:
 def test_undo_takes_every_row_back_and_the_thumbnail_is_drawn(
     engine: Engine, library: Library, page: str
 ) -> None:
-    from images_ground import OWNER
+    from images_helpers import OWNER
 
     engine.jobs.run_until_idle(library)
     before = table_digests(library.db, engine.library_schema)

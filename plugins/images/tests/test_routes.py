@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from images_ground import NOWHERE, add_page
+from images_helpers import NOWHERE, add_page
 
 from armarium.api import Engine, Library
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 import pytest
-from images_ground import EDITOR, NOWHERE, add_page, make_stored, rows
+from images_helpers import EDITOR, NOWHERE, add_page, make_stored, rows
 
 from armarium.api import Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.actions import treatments

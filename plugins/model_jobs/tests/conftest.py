@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from model_desk import Desk
+from model_project import ModelProject
 
 from armarium.api import Engine, Library
 from armarium_documents.plugin import armarium_plugin as documents
@@ -38,6 +38,6 @@ def provider(engine: Engine) -> Iterator[LoopbackProvider]:
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, provider: LoopbackProvider, tmp_path: Path) -> Desk:
+def project(engine: Engine, library: Library, provider: LoopbackProvider, tmp_path: Path) -> ModelProject:
     """A new project with a provider and helpers to run jobs."""
-    return Desk(engine, library, provider, tmp_path)
+    return ModelProject(engine, library, provider, tmp_path)

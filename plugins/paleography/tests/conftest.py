@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from paleography_desk import FAMILIES, Desk
+from paleography_project import FAMILIES, PaleographyProject
 
 from armarium.api import Engine, Library
 
@@ -25,6 +25,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, client: Any) -> Desk:
+def project(engine: Engine, library: Library, client: Any) -> PaleographyProject:
     """A new project with helpers to fill and query it."""
-    return Desk(engine, library, client)
+    return PaleographyProject(engine, library, client)

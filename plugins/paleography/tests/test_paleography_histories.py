@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paleography_desk import FAMILIES, Desk
+from paleography_project import FAMILIES, PaleographyProject
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
@@ -24,14 +24,14 @@ FOREVER = {"likeness.look"}
 """Actions that only queue a job, which the histories do not wait for."""
 
 
-class Moves:
+class RandomSteps:
     """Random statements about two pages of three lines each; about half of them are refused, as they should
     be.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        made = [desk.page(["erat uerbum", "et uerbum erat", "apud deum"]) for _ in range(2)]
+    def __init__(self, project: PaleographyProject) -> None:
+        self.project = project
+        made = [project.page(["erat uerbum", "et uerbum erat", "apud deum"]) for _ in range(2)]
         self.pages = [page.id for page in made]
         chance = np.random.default_rng(1)
         rows = [
@@ -39,7 +39,7 @@ class Moves:
              "vector": chance.normal(size=4).astype(np.float16).tobytes()}
             for page in made for line in page.lines
         ]  # fmt: skip
-        with desk.library.db.write() as conn:
+        with project.library.db.write() as conn:
             conn.execute(vectors.insert(), rows)
 
     def all(self) -> list[Move]:
@@ -52,7 +52,7 @@ class Moves:
         ]  # fmt: skip
 
     def _one(self, chance: random.Random, query: str) -> Any:
-        rows = self.desk.rows(query)
+        rows = self.project.rows(query)
         return chance.choice(rows) if rows else None
 
     def _line(self, chance: random.Random) -> str:
@@ -206,7 +206,7 @@ ONE_OF = {
 }
 
 
-def is_of_a_withdrawn_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
+def is_about_withdrawn(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
     """Return whether a live statement is about a withdrawn hand, sign or campaign."""
     if table not in OF_LIVE:
         return False
@@ -214,7 +214,7 @@ def is_of_a_withdrawn_one(rows: Rows, table: str, row: Mapping[str, Any]) -> boo
     return row[ended] is None and rows[other][row[column]]["withdrawn_at"] is not None
 
 
-def is_a_second_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
+def is_second_of_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
     """Return whether a segment has a second campaign or description, or a code point a second live sign."""
     if table not in ONE_OF:
         return False
@@ -234,7 +234,7 @@ SAID_ONCE = {
 }
 
 
-def is_said_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
+def is_stated_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
     """Return whether a statement repeats a live one."""
     if table not in SAID_ONCE:
         return False
@@ -246,16 +246,18 @@ def is_said_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
     )
 
 
-LAWS = (is_of_a_withdrawn_one, is_a_second_one, is_said_twice)
+LAWS = (is_about_withdrawn, is_second_of_one, is_stated_twice)
 
 
-def start(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> tuple[Histories, Desk]:
+def start(
+    make_engine: Callable[..., Engine], tmp_path: Any, seed: int
+) -> tuple[Histories, PaleographyProject]:
     made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in FAMILIES]
     engine = make_engine(plugins=made, state=f"state-{seed}")
     place = tmp_path / f"{seed}.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-    desk = Desk(engine, engine.libraries.get(place), None)
-    return Histories(engine, desk.library, Moves(desk).all(), seed=seed, laws=LAWS), desk
+    project = PaleographyProject(engine, engine.libraries.get(place), None)
+    return Histories(engine, project.library, RandomSteps(project).all(), seed=seed, laws=LAWS), project
 
 
 def prove(make_engine: Callable[..., Engine], tmp_path: Any, seeds: range, sequences: int) -> None:
@@ -279,7 +281,7 @@ def test_every_move_is_made_and_the_whole_is_taken_back(
     """Each action of the family runs at least once; in the end every step is undone, and no row of the family
     is left.
     """
-    history, desk = start(make_engine, tmp_path, 5)
+    history, project = start(make_engine, tmp_path, 5)
     never = {
         action.name
         for action in importlib.import_module("armarium_paleography.plugin").armarium_plugin().actions
@@ -287,14 +289,14 @@ def test_every_move_is_made_and_the_whole_is_taken_back(
     never -= FOREVER
     for _ in range(20):
         history.run(8, steps=25)
-        never -= {name for (name,) in desk.rows("SELECT DISTINCT action_name FROM audit")}
+        never -= {name for (name,) in project.rows("SELECT DISTINCT action_name FROM audit")}
         if not never:
             break
     assert not never
     history.empty()
     for table in ("hand", "hand_attribution", "campaign", "campaign_member", "campaign_reading", "editorial_fact", "sign",
                   "sign_instance", "letterform", "letterform_allograph", "likeness_proposal"):  # fmt: skip
-        assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+        assert project.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
 
 
 @pytest.mark.soak

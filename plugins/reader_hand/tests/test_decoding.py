@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from every_path import collapse, every_text, random_answer
+from path_oracle import collapse, every_text, random_answer
 
 from armarium_reader_hand.decoding import best_path, expected_share, likeliest
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from every_path import every_text, random_answer
+from path_oracle import every_text, random_answer
 
 from armarium_reader_hand.decoding import likeliest
 from armarium_reader_hand.spelling import ORDER, Ngrams, Spelling

@@ -16,21 +16,21 @@ from armarium_testing.model_provider import LoopbackProvider
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from reading_desk import Desk, give_fakes
+from reading_project import ReadingProject, register_fake_readers
 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with reading, the families it depends on, and the fake readers."""
     made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin()])
-    give_fakes(made)
+    register_fake_readers(made)
     return made
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library) -> Desk:
+def project(engine: Engine, library: Library) -> ReadingProject:
     """A new project with helpers to fill and query it."""
-    return Desk(engine, library)
+    return ReadingProject(engine, library)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from fake_readers import GREY, Boastful, Modest
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import Engine, ServiceError
 from armarium_reading.cli import _why_each
@@ -15,7 +15,7 @@ from armarium_reading.readers import GROUP
 
 
 @pytest.fixture
-def two(engine: Engine, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def two_readers(engine: Engine, project: ReadingProject, monkeypatch: pytest.MonkeyPatch) -> ReadingProject:
     """A project in which only two readers may be chosen automatically."""
     for reader in (Modest, Boastful):
         engine.drivers.give(GROUP, reader.name, reader)
@@ -27,20 +27,20 @@ def two(engine: Engine, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
             one for one in names(group) if group != GROUP or one in ("modest", "boastful", "fake")
         ],
     )
-    return desk
+    return project
 
 
-def test_each_page_is_read_by_the_reader_that_expects_most_of_it(two: Desk) -> None:
-    grey, white = two.page(GREY, "grey.png"), two.page(name="white.png")
-    two.job("reading.find_lines", scope_ids=[grey, white])
-    _, done = two.job("reading.read_lines", scope_ids=[grey, white], reader=None)
-    assert two.readings(grey) == ["modest"] * 2
-    assert two.readings(white) == ["boastful"] * 2
+def test_each_page_is_read_by_the_reader_that_expects_most_of_it(two_readers: ReadingProject) -> None:
+    grey, white = two_readers.page(GREY, "grey.png"), two_readers.page(name="white.png")
+    two_readers.job("reading.find_lines", scope_ids=[grey, white])
+    _, done = two_readers.job("reading.read_lines", scope_ids=[grey, white], reader=None)
+    assert two_readers.readings(grey) == ["modest"] * 2
+    assert two_readers.readings(white) == ["boastful"] * 2
     assert done["result"]["by_reader"] == {
         "modest": {"model": "modest", "pages": 1, "expected": {"boastful": 0.65, "modest": 0.7333}},
         "boastful": {"model": "boastful", "pages": 1, "expected": {"boastful": 0.65, "modest": 0.6}},
     }
-    produced = two.rows("SELECT DISTINCT producer_tool FROM content_representation ORDER BY 1")
+    produced = two_readers.rows("SELECT DISTINCT producer_tool FROM content_representation ORDER BY 1")
     assert produced == [("boastful",), ("modest",)]
 
 
@@ -50,19 +50,21 @@ def test_the_closing_words_say_who_read_and_why() -> None:
     assert _why_each(rows) == [said]
 
 
-def test_a_language_that_no_reader_reads_is_refused_with_each_ones_reason(two: Desk) -> None:
-    page = two.page()
-    two.job("reading.find_lines", scope_ids=[page])
+def test_a_language_that_no_reader_reads_is_refused_with_each_ones_reason(
+    two_readers: ReadingProject,
+) -> None:
+    page = two_readers.page()
+    two_readers.job("reading.find_lines", scope_ids=[page])
     with pytest.raises(ServiceError) as caught:
-        two.run("reading.read_lines", {"scope_ids": [page], "language": "ar"})
+        two_readers.run("reading.read_lines", {"scope_ids": [page], "language": "ar"})
     assert caught.value.code == "no_reader_fits"
     assert "Modest does not read the language 'ar'" in caught.value.detail
     assert "Boastful does not read the language 'ar'" in caught.value.detail
 
 
-def test_a_model_without_its_reader_is_refused(two: Desk) -> None:
+def test_a_model_without_its_reader_is_refused(two_readers: ReadingProject) -> None:
     with pytest.raises(ServiceError) as caught:
-        two.run("reading.read_lines", {"scope_ids": [two.page()], "model": "some.fake"})
+        two_readers.run("reading.read_lines", {"scope_ids": [two_readers.page()], "model": "some.fake"})
     assert caught.value.code == "reader_not_named"
 
 

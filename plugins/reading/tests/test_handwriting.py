@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium_reading.cli import handwriting_hint
 from armarium_reading.confidence import Confidence
@@ -47,15 +47,15 @@ def test_of_blank_paper_and_of_two_lines_nothing_is_said() -> None:
 
 
 def test_a_job_tells_how_sure_the_reader_was_and_which_pages_look_handwritten(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fake_readers import FakeReader
 
     monkeypatch.setattr(FakeReader, "writing", frozenset({"print"}))
     looks = iter([4.0, -4.0, None])
     monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: next(looks))
-    pages = [desk.page() for _ in range(3)]
-    _, done = desk.job("reading.read_pages", scope_ids=pages, reader="fake")
+    pages = [project.page() for _ in range(3)]
+    _, done = project.job("reading.read_pages", scope_ids=pages, reader="fake")
     result = done["result"]
     assert (result["reader"], result["confidence"]) == ("fake", {"mean": 0.75, "below_half": 0.0, "lines": 6})
     assert result["by_hand_count"] == 1
@@ -64,7 +64,7 @@ def test_a_job_tells_how_sure_the_reader_was_and_which_pages_look_handwritten(
 
 @pytest.mark.parametrize(("confidence", "told"), [(0.94, 1), (0.96, 0), (None, 1)])
 def test_a_reader_as_sure_as_of_print_is_believed(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, confidence: float | None, told: int
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch, confidence: float | None, told: int
 ) -> None:
     from fake_readers import FakeReader
 
@@ -72,7 +72,7 @@ def test_a_reader_as_sure_as_of_print_is_believed(
     monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: 4.0)
     readings = [{"text": "Dear Sir", "confidence": confidence}]
     monkeypatch.setattr(jobs.ReadPage, "readings", lambda self, answer: readings)
-    _, done = desk.job("reading.read_pages", scope_ids=[desk.page()], reader="fake")
+    _, done = project.job("reading.read_pages", scope_ids=[project.page()], reader="fake")
     assert done["result"]["by_hand_count"] == told
 
 

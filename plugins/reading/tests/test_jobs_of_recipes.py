@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import Engine, NotFound
 from armarium_testing.recipe_jobs import exercise_recipe_job
@@ -27,16 +27,16 @@ def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
     }
 
 
-def test_where_it_runs_is_known_before_it_is_queued(engine: Engine, desk: Desk) -> None:
+def test_where_it_runs_is_known_before_it_is_queued(engine: Engine, project: ReadingProject) -> None:
     job = engine.recipe_jobs["read-a-line"]
-    assert job.find_placement(engine, desk.library, job.parse({"reader": "fake"})).model == "fake:fake"
+    assert job.find_placement(engine, project.library, job.parse({"reader": "fake"})).model == "fake:fake"
     with pytest.raises(NotFound, match="no reader called nobody"):
-        job.find_placement(engine, desk.library, job.parse({"reader": "nobody"}))
+        job.find_placement(engine, project.library, job.parse({"reader": "nobody"}))
 
 
-def test_a_job_of_one_page_names_the_pass(desk: Desk) -> None:
-    page = desk.page()
-    _, found = desk.job("reading.find_lines", scope_ids=[page])
-    _, read = desk.job("reading.read_lines", scope_ids=[page])
-    (pass_id,) = desk.passes(page)
+def test_a_job_of_one_page_names_the_pass(project: ReadingProject) -> None:
+    page = project.page()
+    _, found = project.job("reading.find_lines", scope_ids=[page])
+    _, read = project.job("reading.read_lines", scope_ids=[page])
+    (pass_id,) = project.passes(page)
     assert found["result"]["output"] == read["result"]["output"] == {"pass_id": pass_id}

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from rights_ground import Ground, lay
+from restricted_project import RestrictedProject, create_project
 
 from armarium.api import Engine, Library
 
@@ -26,6 +26,6 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 
 @pytest.fixture
-def ground(engine: Engine, library: Library, client: Any) -> Ground:
+def project(engine: Engine, library: Library, client: Any) -> RestrictedProject:
     """The project, in which nothing is restricted yet."""
-    return lay(engine, library, client)
+    return create_project(engine, library, client)

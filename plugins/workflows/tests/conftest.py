@@ -14,7 +14,7 @@ from armarium_testing.fixtures import http_client
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from small_jobs import Ground, small_plugin
+from small_jobs import WorkflowProject, small_plugin
 
 
 @pytest.fixture
@@ -35,6 +35,6 @@ def client(engine: Engine, library: Library) -> Iterator[Any]:
 
 
 @pytest.fixture
-def ground(engine: Engine, library: Library, client: Any) -> Ground:
+def project(engine: Engine, library: Library, client: Any) -> WorkflowProject:
     """Helpers to create pages, run workflows and query the results."""
-    return Ground(engine, library, client)
+    return WorkflowProject(engine, library, client)

@@ -217,7 +217,7 @@ def two_steps(**settings: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Ground:
+class WorkflowProject:
     """Creates pages and workflows in a project, runs them and queries the results."""
 
     engine: Engine

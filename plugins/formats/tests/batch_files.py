@@ -58,7 +58,7 @@ def list_pairs(answer: dict[str, Any]) -> dict[str, str]:
     return {one["file"]: names.get(one["document_id"], one["document_id"]) for one in answer["passes"]}
 
 
-def whys(answer: dict[str, Any], kind: str = "unpaired") -> dict[str, str]:
+def reasons(answer: dict[str, Any], kind: str = "unpaired") -> dict[str, str]:
     """Return for each file of a kind why it was not imported."""
     return {one["file"]: one["why"] for one in answer[kind]}
 
@@ -69,7 +69,7 @@ def rows(library: Library, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in conn.exec_driver_sql(query, values)]
 
 
-def lay_files(folder: Path, files: dict[str, bytes]) -> list[Path]:
+def write_files(folder: Path, files: dict[str, bytes]) -> list[Path]:
     """Write files to disk; return their paths."""
     paths = []
     for name, data in files.items():

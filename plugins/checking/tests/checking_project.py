@@ -17,7 +17,7 @@ BUILTIN = {"provider": "builtin", "model": "agreement"}
 
 
 @dataclass
-class Desk:
+class CheckingProject:
     """Creates pages and readings in a project, runs checks and queries the verdicts."""
 
     engine: Engine

@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 400, 250
 
 
 @dataclass
-class MapDesk:
+class MapProject:
     """Creates maps, segments and control points in a project, and sends requests."""
 
     engine: Engine

@@ -14,7 +14,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_reading.readers import GROUP, TRANSCRIBERS
 
 
-def give_fakes(engine: Engine) -> None:
+def register_fake_readers(engine: Engine) -> None:
     """Register the fake readers, and a broken one, with *engine* as if they were installed."""
     for reader in (FakeReader, FinderOnly, NeedsModel, NeedsRuntime):
         engine.drivers.give(GROUP, reader.name, reader)
@@ -24,7 +24,7 @@ def give_fakes(engine: Engine) -> None:
 
 
 @dataclass
-class Desk:
+class ReadingProject:
     """Creates pages in a project, runs actions and jobs, and queries the results."""
 
     engine: Engine

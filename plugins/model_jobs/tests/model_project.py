@@ -37,7 +37,7 @@ class Responder(list[Any]):
         return Answer(said if isinstance(said, str) else json.dumps(said))
 
 
-class Desk:
+class ModelProject:
     """A project with a provider: creates pages of three lines read by a machine, runs jobs, returns their
     results.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from batch_ground import page, picture
+from batch_files import page, picture
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<mets:mets xmlns:mets="http://www.loc.gov/METS/"'

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 import pytest
-from batch_ground import PAGE, lay_files, rows, send
-from test_folder_import import bring_in
+from batch_files import PAGE, rows, send, write_files
+from test_folder_import import import_and_wait
 
 from armarium.engine import Engine
 from armarium.projects.libraries import Library
@@ -117,7 +117,7 @@ def test_a_folder_of_many_turns_what_was_read_ahead_too(
     from armarium_formats.pagexml.driver import PageXml
     from armarium_formats.placing import place
 
-    lay_files(tmp_path / "box", {"1.png": make_turned_picture(6), "1.xml": around_the_patch()})
+    write_files(tmp_path / "box", {"1.png": make_turned_picture(6), "1.xml": around_the_patch()})
 
     def ahead(self: Any, number: int) -> tuple[OpenedFile, bytes]:
         data = around_the_patch()
@@ -127,7 +127,7 @@ def test_a_folder_of_many_turns_what_was_read_ahead_too(
         return OpenedFile(PageXml(), "1.xml", digest_of(data), [page], placed), data
 
     monkeypatch.setattr(layouts.ReadAhead, "take", ahead)
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     rect, _ = line_of(library)
     assert rect == pytest.approx(dark(make_turned_picture(6)), abs=0.01)
     assert any("rotated with it" in one["note"] for one in found["notes"])

@@ -44,7 +44,7 @@ class Part:
 
 
 @dataclass
-class World:
+class StatedPage:
     """A page and what is stated above it, nearest first, as (rung, facts)."""
 
     page: Part
@@ -170,7 +170,7 @@ def letters(part: Part) -> str | None:
     return names[counts.most_common(1)[0][0]] if counts else None
 
 
-def make(chance: random.Random, ancestors: int) -> World:
+def make(chance: random.Random, ancestors: int) -> StatedPage:
     """Generate a page of two regions side by side, each with two regions or two lines, some of the lines with
     two words.
     """
@@ -202,4 +202,4 @@ def make(chance: random.Random, ancestors: int) -> World:
 
     fill(page, "region")
     above = [("document", facts()) for _ in range(2 + ancestors)] + [("project", facts())]
-    return World(page, above)
+    return StatedPage(page, above)

@@ -47,7 +47,7 @@ class Page:
 
 
 @dataclass
-class Ground:
+class RestrictedProject:
     """The project and its two pages: `hidden` is in the folder `box`, `open` is outside it."""
 
     engine: Engine
@@ -94,23 +94,23 @@ def picture(colour: tuple[int, int, int]) -> bytes:
     return file.getvalue()
 
 
-def lay(engine: Engine, library: Library, client: Any) -> Ground:
+def create_project(engine: Engine, library: Library, client: Any) -> RestrictedProject:
     """Create the project."""
-    ground = Ground(engine, library, client, "", {})
-    ground.box = str(ground.do("document.create", {"name": "Box"})["id"])
+    project = RestrictedProject(engine, library, client, "", {})
+    project.box = str(project.do("document.create", {"name": "Box"})["id"])
     for name in ("hidden", "open"):
-        ground.pages[name] = _page(ground, name, ground.box if name == "hidden" else None)
+        project.pages[name] = _page(project, name, project.box if name == "hidden" else None)
     engine.jobs.run_until_idle(library, timeout=60)
-    for page in ground.pages.values():
-        _hang_on(ground, page)
+    for page in project.pages.values():
+        _add_everything(project, page)
     engine.jobs.run_until_idle(library, timeout=60)
-    return ground
+    return project
 
 
-def _page(ground: Ground, name: str, parent_id: str | None) -> Page:
+def _page(project: RestrictedProject, name: str, parent_id: str | None) -> Page:
     bytes_ = picture(COLOURS[name])
     stored = {
-        "checksum": ground.library.objects.put_bytes(bytes_),
+        "checksum": project.library.objects.put_bytes(bytes_),
         "mime_type": "image/png",
         "size_bytes": len(bytes_),
         "pixel_width": 600,
@@ -124,16 +124,16 @@ def _page(ground: Ground, name: str, parent_id: str | None) -> Page:
         "name": f"{word}.png",
         "picture": stored,
     }
-    ground.do("document.add_files", {"nodes": [{**node, "parent_id": parent_id or _sources(ground)}]})
+    project.do("document.add_files", {"nodes": [{**node, "parent_id": parent_id or _sources(project)}]})
     page = Page(str(node["id"]), word)
     xml = _PAGE.format(name=word, word=word, other=word)
     sent = {"file": (f"{word}.xml", xml.encode(), "application/xml")}
-    answer = ground.client.post(f"/api/documents/{page.id}/import", files=sent)
+    answer = project.client.post(f"/api/documents/{page.id}/import", files=sent)
     assert answer.status_code == 200, answer.text
     page.pass_id = answer.json()["pass_id"]
     page.lines = [
         row[0]
-        for row in ground.rows(
+        for row in project.rows(
             "SELECT id FROM segment WHERE pass_id = ? AND kind = 'line' ORDER BY bbox_y", page.pass_id
         )
     ]
@@ -141,14 +141,14 @@ def _page(ground: Ground, name: str, parent_id: str | None) -> Page:
     return page
 
 
-def _sources(ground: Ground) -> str:
-    return str(ground.do("document.create", {"name": "Beside"})["id"])
+def _sources(project: RestrictedProject) -> str:
+    return str(project.do("document.create", {"name": "Beside"})["id"])
 
 
-def _hang_on(ground: Ground, page: Page) -> None:
+def _add_everything(project: RestrictedProject, page: Page) -> None:
     """Add something of every kind to a page, each with the page's word in it."""
     word, line = page.word, page.lines[0]
-    post = ground.client.post
+    post = project.client.post
 
     def send(path: str, body: dict[str, Any]) -> Any:
         answer = post(path, json=body)
@@ -186,15 +186,15 @@ def _hang_on(ground: Ground, page: Page) -> None:
         "content": word,
         "ocr_geometry": {"provider": "p", "boxes": boxes},
     }
-    ground.do("artifact.create", artifact)
-    ground.do(
+    project.do("artifact.create", artifact)
+    project.do(
         "content_representation.create",
         {"document_id": page.id, "kind": "description", "content": f"{word} whole"},
     )
     note = {"name": f"{word} note", "node_kind": "note", "page_content": f"{word} note", "parent_id": page.id}
     note_made = post("/api/documents", json=note)
     assert note_made.status_code in (200, 201), note_made.text
-    with ground.library.db.write() as conn:
+    with project.library.db.write() as conn:
         from armarium_reading.models import episodes
 
         told = {"prompt": f"Read {word}", "output": f"{word} read"}

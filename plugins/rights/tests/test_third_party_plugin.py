@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter, Response
-from rights_ground import Ground, lay
+from restricted_project import RestrictedProject, create_project
 from sqlalchemy import Column, MetaData, Table, Text, select
 
 from armarium.api import (
@@ -57,7 +57,7 @@ looks = Table(
 router = APIRouter()
 
 
-class ComeParams(Params):
+class VisitParams(Params):
     """A visit to an original."""
 
     document_id: str
@@ -65,8 +65,8 @@ class ComeParams(Params):
     called: str
 
 
-@action("guests.come", params=ComeParams, summary="Note who came.")
-def come(ctx: ActionContext, p: ComeParams) -> None:
+@action("guests.note_visit", params=VisitParams, summary="Note who came.")
+def note_visit(ctx: ActionContext, p: VisitParams) -> None:
     """Insert a visit, a remark on it, and a look."""
     ctx.conn.execute(
         visits.insert().values(id=f"visit-{p.called}", document_id=p.document_id, visitor=p.visitor)
@@ -75,14 +75,14 @@ def come(ctx: ActionContext, p: ComeParams) -> None:
     ctx.conn.execute(looks.insert().values(id=f"look-{p.called}", page_id=p.document_id))
 
 
-class FoundNotes(Message):
+class GuestList(Message):
     """A list of rows."""
 
     items: list[Any]
     count: int
 
 
-@query("/api/guests/{kind}", summary="All of a kind", answer=FoundNotes)
+@query("/api/guests/{kind}", summary="All of a kind", answer=GuestList)
 def list_guests(conn: Any, kind: str) -> dict[str, Any]:
     """Return every row."""
     items = Rows(metadata.tables[f"guests_{kind}"]).all(conn)
@@ -102,40 +102,42 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with every family and the third-party plugin."""
     families = ("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "rights")
     ours = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in families]
-    stranger = Plugin(
+    third_party = Plugin(
         name="guests",
         summary="Who came",
         metadata=metadata,
-        actions=(come,),
+        actions=(note_visit,),
         queries=(list_guests,),
         routers=(router,),
     )
-    return make_engine(plugins=[*ours, stranger])
+    return make_engine(plugins=[*ours, third_party])
 
 
 @pytest.fixture
-def ground(engine: Engine, library: Library, client: Any) -> Ground:
+def project(engine: Engine, library: Library, client: Any) -> RestrictedProject:
     """The project, with a visit, a remark and a look for each page."""
-    made = lay(engine, library, client)
+    made = create_project(engine, library, client)
     for name, page in made.pages.items():
-        made.do("guests.come", {"document_id": page.id, "visitor": page.word, "called": name})
+        made.do("guests.note_visit", {"document_id": page.id, "visitor": page.word, "called": name})
     return made
 
 
-def test_a_strangers_rows_and_routes_are_covered(ground: Ground) -> None:
-    _, headers = ground.token()
-    ground.restrict(ground.hidden_page.id)
+def test_a_strangers_rows_and_routes_are_covered(project: RestrictedProject) -> None:
+    _, headers = project.token()
+    project.restrict(project.hidden_page.id)
 
     def list_items(kind: str, given: dict[str, str]) -> tuple[list[str], int]:
-        answer = ground.client.get(f"/api/guests/{kind}", headers=given).json()
+        answer = project.client.get(f"/api/guests/{kind}", headers=given).json()
         return sorted(row["id"] for row in answer["items"]), answer.get("withheld", 0)
 
     for kind in ("visit", "remark", "look"):
         assert list_items(kind, headers) == ([f"{kind}-open"], 1)
         assert list_items(kind, {}) == ([f"{kind}-hidden", f"{kind}-open"], 0)
-    refused = ground.client.get("/api/guests/visit/visit-hidden", headers=headers)
+    refused = project.client.get("/api/guests/visit/visit-hidden", headers=headers)
     assert (refused.status_code, refused.json()["code"]) == (403, "rights_restricted")
-    assert ground.client.get("/api/guests/visit/visit-open", headers=headers).json() == {
-        "visitor": ground.open.word
+    assert project.client.get("/api/guests/visit/visit-open", headers=headers).json() == {
+        "visitor": project.open.word
     }
-    assert ground.client.get("/api/guests/visit/visit-hidden").json() == {"visitor": ground.hidden_page.word}
+    assert project.client.get("/api/guests/visit/visit-hidden").json() == {
+        "visitor": project.hidden_page.word
+    }

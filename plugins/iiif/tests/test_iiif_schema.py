@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from iiif_ground import OWNER, add_lines, add_page, sources
+from iiif_helpers import OWNER, add_lines, add_page, sources
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library

@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 import pytest
-from batch_ground import picture, send, take
+from batch_files import picture, send, take
 from starlette.testclient import TestClient
-from test_folder_import import bring_in
+from test_folder_import import import_and_wait
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
@@ -261,9 +261,9 @@ def test_files_of_this_machine_and_folders_take_it(engine: Engine, library: Libr
     (folder / "1.xml").write_bytes(STRAY)
     named = take(engine, library, [folder / "1.png", folder / "1.xml"], beyond="keep")
     assert len(named["passes"]) == 1
-    _, found = bring_in(engine, library, folder=str(folder), again=True)
+    _, found = import_and_wait(engine, library, folder=str(folder), again=True)
     assert (found["passes"], found["refused_count"]) == (0, 1)
-    _, found = bring_in(engine, library, folder=str(folder), again=True, beyond="keep")
+    _, found = import_and_wait(engine, library, folder=str(folder), again=True, beyond="keep")
     assert (found["passes"], found["refused_count"]) == (1, 0)
     with pytest.raises(Invalid):
         send(engine, library, {"1.png": picture(grey=9)}, beyond="stretch")

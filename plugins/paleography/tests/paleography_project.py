@@ -27,7 +27,7 @@ class Page:
 
 
 @dataclass
-class Desk:
+class PaleographyProject:
     """Creates pages in a project, runs actions and sends requests."""
 
     engine: Engine
@@ -108,18 +108,18 @@ class Desk:
         return page
 
 
-def keep_looks(desk: Desk, looks: Mapping[str, Sequence[float]]) -> None:
+def store_vectors(project: PaleographyProject, looks: Mapping[str, Sequence[float]]) -> None:
     """Store vectors of segments, as a worker would have computed them."""
     import numpy as np
 
     rows = [
         {
             "segment_id": line,
-            "document_id": desk.rows("SELECT document_id FROM segment WHERE id = ?", line)[0][0],
+            "document_id": project.rows("SELECT document_id FROM segment WHERE id = ?", line)[0][0],
             "fingerprint": "made",
             "vector": np.array(look, dtype=np.float16).tobytes(),
         }
         for line, look in looks.items()
     ]
-    with desk.library.db.write() as conn:
+    with project.library.db.write() as conn:
         conn.execute(vectors.insert().prefix_with("OR REPLACE"), rows)

@@ -8,9 +8,9 @@ import random
 from typing import Any
 
 import pytest
+from language_oracle import KEYS, SIZE, UNKNOWN, Part, StatedPage, make
 from lxml import etree
 from starlette.testclient import TestClient
-from written_in import KEYS, SIZE, UNKNOWN, Part, World, make
 
 from armarium.api import Engine, Library, raw_of
 from armarium.principals import LOCAL_OWNER
@@ -34,10 +34,10 @@ XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
-class Ground:
+class ImportedPage:
     """A generated page with its ancestors, created in a project."""
 
-    def __init__(self, engine: Engine, library: Library, world: World) -> None:
+    def __init__(self, engine: Engine, library: Library, world: StatedPage) -> None:
         self.engine, self.library, self.world = engine, library, world
         facts = [dict(facts) for _, facts in world.above]
         for one in facts[1:2]:  # PAGE has no word for an alternating direction
@@ -80,7 +80,7 @@ class Ground:
         return etree.fromstring(content.encode()) if content.startswith("<") else content, losses
 
 
-def page_file(world: World, facts: dict[str, str]) -> str:
+def page_file(world: StatedPage, facts: dict[str, str]) -> str:
     def attributes(part: Part | None, stated: dict[str, str]) -> str:
         language = "language" if part is not None and part.kind == "word" else "primaryLanguage"
         words = {
@@ -174,18 +174,18 @@ def test_everything_that_asks_gets_the_same_answer(
 ) -> None:
     chance = random.Random(seed)
     world = make(chance, ancestors=seed % 4)
-    ground = Ground(engine, library, world)
-    check_resolved(ground, client)
-    in_order(ground)
-    check_annotated(ground, client)
-    check_exported(ground)
+    imported = ImportedPage(engine, library, world)
+    check_resolved(imported, client)
+    in_order(imported)
+    check_annotated(imported, client)
+    check_exported(imported)
 
 
-def check_resolved(ground: Ground, client: TestClient) -> None:
-    world = ground.world
+def check_resolved(imported: ImportedPage, client: TestClient) -> None:
+    world = imported.world
     for part in world.page.walk():
         selection = (
-            {"document_id": ground.page} if part is world.page else {"segment_id": ground.rows[part.id]}
+            {"document_id": imported.page} if part is world.page else {"segment_id": imported.rows[part.id]}
         )
         answer = client.get("/api/source-settings/resolve", params=selection)
         assert answer.status_code == 200, answer.text
@@ -199,7 +199,7 @@ def check_resolved(ground: Ground, client: TestClient) -> None:
                 wanted = (value if known else None, "known" if known else "unknown", rung)
                 assert (one["value"], one["status"], one["rung"]) == wanted, (part.id, key, one)
                 if holder is not None and holder is not part:
-                    assert ground.rows[holder.id] in one["basis"]
+                    assert imported.rows[holder.id] in one["basis"]
             elif key == "language":
                 assert (one["value"], one["status"]) == (None, "never-determined"), (part.id, one)
             else:
@@ -207,31 +207,31 @@ def check_resolved(ground: Ground, client: TestClient) -> None:
                 assert (one["value"], one["rung"]) == (default, "default"), (part.id, key, one)
 
 
-def in_order(ground: Ground) -> None:
-    world = ground.world
+def in_order(imported: ImportedPage) -> None:
+    world = imported.world
     sequence = [part.id for part in world.sequence()]
-    with ground.library.db.read() as conn:
-        assert [ground.ids[one] for one in pass_sequence(conn, ground.page, ground.pass_id)] == sequence
-        text = page_text(conn, ground.page)
+    with imported.library.db.read() as conn:
+        assert [imported.ids[one] for one in pass_sequence(conn, imported.page, imported.pass_id)] == sequence
+        text = page_text(conn, imported.page)
     read = [part for part in world.sequence() if part.text]
-    assert [ground.ids[span.segment_id] for span in text.assembled.spans] == [part.id for part in read]
+    assert [imported.ids[span.segment_id] for span in text.assembled.spans] == [part.id for part in read]
     for part, span in zip(read, text.assembled.spans, strict=True):
         assert span.direction == world.direction(part)[0], part.id
 
 
-def check_annotated(ground: Ground, client: TestClient) -> None:
-    world = ground.world
-    items = client.get(f"/api/iiif/iiif/lines/{ground.page}").json()["items"]
+def check_annotated(imported: ImportedPage, client: TestClient) -> None:
+    world = imported.world
+    items = client.get(f"/api/iiif/iiif/lines/{imported.page}").json()["items"]
     lines = [part for part in world.sequence() if part.kind == "line"]
-    assert [ground.ids[one["id"].rpartition("#")[2]] for one in items] == [part.id for part in lines]
+    assert [imported.ids[one["id"].rpartition("#")[2]] for one in items] == [part.id for part in lines]
     for part, one in zip(lines, items, strict=True):
         assert one["body"].get("language") == world.find_known("language", part), part.id
 
 
-def check_exported(ground: Ground) -> None:
-    world = ground.world
+def check_exported(imported: ImportedPage) -> None:
+    world = imported.world
     for name, read in (("pagexml", in_page), ("alto", in_alto), ("tei", in_tei)):
-        root, losses = ground.export_file(name)
+        root, losses = imported.export_file(name)
         for part in world.segments():
             if name == "alto" and part.kind != "line":
                 continue  # blocks that contain blocks have no place for facts; those that contain lines state them
@@ -255,7 +255,7 @@ def check_exported(ground: Ground) -> None:
         else:
             assert "direction" not in losses
             assert "script" not in losses
-    content, losses = ground.export_file("plain-text")
+    content, losses = imported.export_file("plain-text")
     facts = any(world.find_stated(key, part) for part in world.page.walk() for key in KEYS)
     assert ("languages, scripts and directions" in losses) == facts
     assert isinstance(content, str)

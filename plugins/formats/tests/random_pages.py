@@ -36,7 +36,7 @@ REGIONS = [
 IDS = ["x{}", "_{}-é", "{}", "a b {}", "l:{}", "región.{}"]
 
 
-class Maker:
+class PageGenerator:
     """Generates pages from a seed, in which every field of the model may be set."""
 
     def __init__(self, seed: int, words: Sequence[str] = WORDS) -> None:

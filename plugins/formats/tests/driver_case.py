@@ -9,7 +9,7 @@ from armarium_formats.api import FormatDriver, PageModel, ReadContext, WriteCont
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 
 
-class Trial:
+class DriverCase:
     """A driver under test."""
 
     def __init__(self, driver: FormatDriver) -> None:

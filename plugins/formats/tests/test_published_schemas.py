@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from published import rng, schema_path, shared_data, xsd
+from published_schemas import rng, schema_path, shared_data, xsd
 
 PUBLISHED = (
     "alto-2-1.xsd", "alto-3-1.xsd", "alto-4-0.xsd", "alto-4-1.xsd", "alto-4-2.xsd", "alto-4-3.xsd", "alto-4-4.xsd",

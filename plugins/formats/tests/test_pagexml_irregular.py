@@ -117,7 +117,7 @@ def test_utf_16_is_known_with_and_without_its_mark(encoding: str) -> None:
 
 
 def test_what_was_mended_is_written_as_page_has_it() -> None:
-    from writing_ground import CONTEXT
+    from driver_case import CONTEXT
 
     found = read(f"<Column>{region(line('<TextEquiv>x</TextEquiv>', 'textline'))}</Column>")
     written = write(found, CONTEXT).content
