@@ -92,7 +92,7 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
         assert image.getpixel((x, y)) == picture._PAPER, (x, y)
 
 
-def test_the_work_of_turning_is_bounded(
+def test_rotated_cards_are_bounded(
     folder: str, card: Make, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture, "_MOST_TURNED", 120 * 150)
@@ -107,7 +107,7 @@ def test_the_work_of_turning_is_bounded(
     assert image.getpixel((round(left + 400 - 50), middle - 60)) == picture._GREY
 
 
-def test_a_card_without_a_thumbnail_is_grey_and_nothing_is_made(
+def test_a_card_without_a_thumbnail_is_grey_and_none_is_created(
     engine: Engine, library: Library, folder: str, client: Any, do: Run
 ) -> None:
     one = add_picture(engine, library, folder)
@@ -175,7 +175,7 @@ def test_notes_are_yellow_with_their_text_and_links_are_lines(
     assert " ".join(lines) == text
 
 
-def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> None:
+def test_words_of_a_note_are_separated_by_spaces(folder: str, client: Any, do: Run) -> None:
     text = "Carta de la abadesa"
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": text})["id"])
     save(do, folder, {"item_id": note, "x": 0, "y": 0, "w": 160, "h": 40})
@@ -190,7 +190,7 @@ def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> N
     assert len(re.split(" {2,}", between)) == len(text.split()), between
 
 
-def test_what_has_no_place_lies_in_a_strip_below_in_folder_order(
+def test_children_without_a_place_are_in_a_strip_below_in_folder_order(
     engine: Engine, library: Library, folder: str, client: Any, do: Run, card: Make
 ) -> None:
     one = card("placed")

@@ -80,7 +80,7 @@ def test_a_reading_of_another_pass_in_the_same_place_is_another_readers(project:
     assert {one["segment_id"] for one in project.verdicts(run_id=of_the_first["job_id"])} == set(lines)
 
 
-def test_ink_and_lengths_speak_against_a_reading(project: CheckingProject) -> None:
+def test_a_reading_that_does_not_fit_the_ink_or_length_is_rejected(project: CheckingProject) -> None:
     page, pass_id, lines = project.page([0.6, 0.6, 0.6, 0.6, 0.6, 0.0, 0.1])
     texts = [*PROSE, "words where there are none", PROSE[0]]
     project.read(page, pass_id, lines, [*texts[:-1], PROSE[0] + " and"], "one")
@@ -92,7 +92,7 @@ def test_ink_and_lengths_speak_against_a_reading(project: CheckingProject) -> No
     assert run["counts"]["unanswered"] == 5
 
 
-def test_what_is_unlike_the_corrected_lines_is_rejected(project: CheckingProject) -> None:
+def test_a_reading_unlike_the_corrected_lines_is_rejected(project: CheckingProject) -> None:
     lines = [f"{one} {number}" for number in range(12) for one in PROSE]
     likelihood = Likelihood(lines)
     assert not any(likelihood.is_unlikely(line) for line in PROSE)
@@ -112,14 +112,14 @@ def test_what_is_unlike_the_corrected_lines_is_rejected(project: CheckingProject
     assert read_verdicts(project, run["job_id"]) == {"xq#%vz kk@@ jjxqv ¤¤¤ wwqx": "reject characters"}
 
 
-def test_nothing_is_said_where_nothing_speaks(project: CheckingProject) -> None:
+def test_without_any_signal_there_is_no_verdict(project: CheckingProject) -> None:
     page, pass_id, lines = project.page([0.6])
     project.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
     assert project.check(page)["counts"] == {"confirm": 0, "correct": 0, "reject": 0, "unanswered": 1}
     assert project.verdicts() == []
 
 
-def test_a_whole_run_is_taken_back_as_one_set(project: CheckingProject) -> None:
+def test_a_whole_run_is_undone_as_one_set(project: CheckingProject) -> None:
     page, pass_id, lines = project.page([0.6])
     project.read(page, pass_id, lines, ["yours faithfully"], "two")
     project.read(page, pass_id, lines, ["yours faithfully"], "three")

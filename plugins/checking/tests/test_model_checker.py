@@ -102,7 +102,7 @@ def test_a_model_that_sees_is_shown_the_picture_of_each_line(
     assert [str(one["body"]).count("image_url") for one in provider.asked] == [0, 0]
 
 
-def test_what_a_page_says_to_the_model_reaches_no_other_proposal(
+def test_instructions_on_a_page_affect_no_other_proposal(
     project: CheckingProject, provider: LoopbackProvider
 ) -> None:
     """The answer has no place for an id or an action: a verdict applies only to what was shown."""
@@ -123,7 +123,7 @@ def test_what_a_page_says_to_the_model_reaches_no_other_proposal(
     assert project.rows("SELECT target_id FROM check_verdict") == [(own,)]
 
 
-def test_a_run_that_was_put_off_goes_on_with_the_proposals_that_are_left(
+def test_a_postponed_run_resumes_with_the_remaining_proposals(
     project: CheckingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The provider is busy after three of five: their verdicts are kept, and the resumed run asks about the
@@ -147,7 +147,9 @@ def test_a_run_that_was_put_off_goes_on_with_the_proposals_that_are_left(
     assert project.rows("SELECT count(DISTINCT target_id) FROM check_verdict") == [(5,)]
 
 
-def test_pages_leave_only_where_that_was_said(project: CheckingProject, provider: LoopbackProvider) -> None:
+def test_pages_leave_this_machine_only_if_the_run_allows_it(
+    project: CheckingProject, provider: LoopbackProvider
+) -> None:
     page, _ = read(project, "Deer Sir")
     provider.add_to(project.engine, "Far", host="https://203.0.113.7")
     sent = {"layer": "readings", "scope_ids": [page], "checker": {**MODEL, "provider": "Far"}}
@@ -155,9 +157,7 @@ def test_pages_leave_only_where_that_was_said(project: CheckingProject, provider
     assert (answer.status_code, answer.json()["code"]) == (403, "pages_may_not_leave")
 
 
-def test_a_prompt_of_the_project_takes_the_place_of_ours(
-    project: CheckingProject, provider: LoopbackProvider
-) -> None:
+def test_a_prompt_of_the_project_replaces_ours(project: CheckingProject, provider: LoopbackProvider) -> None:
     page, _ = read(project, "Deer Sir")
     prompts = project.library.path / "recipe" / "prompts"
     prompts.mkdir(parents=True)
@@ -171,7 +171,7 @@ def test_a_prompt_of_the_project_takes_the_place_of_ours(
     assert "can stand" not in said
 
 
-def test_a_prompt_that_is_none_is_refused_before_anything_is_queued(
+def test_an_invalid_prompt_is_refused_before_anything_is_queued(
     project: CheckingProject, provider: LoopbackProvider
 ) -> None:
     page, _ = read(project, "Deer Sir")

@@ -23,7 +23,7 @@ def start(project: CheckingProject, page: str) -> dict[str, Any]:
     return told
 
 
-def test_a_start_that_is_undone_before_it_began_checks_nothing(project: CheckingProject) -> None:
+def test_undoing_a_start_before_it_began_checks_nothing(project: CheckingProject) -> None:
     begun = start(project, read_twice(project))
     assert project.client.post(f"/api/actions/audit/{begun['audit_id']}/undo").status_code == 200
     project.engine.jobs.run_until_idle(project.library)
@@ -31,7 +31,7 @@ def test_a_start_that_is_undone_before_it_began_checks_nothing(project: Checking
     assert project.verdicts() == []
 
 
-def test_a_start_that_is_undone_after_its_end_leaves_its_verdicts_to_their_set(
+def test_undoing_a_start_after_its_end_leaves_the_verdicts(
     project: CheckingProject,
 ) -> None:
     """As with all background work; a cancellation that comes too late changes nothing."""

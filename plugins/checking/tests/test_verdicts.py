@@ -76,7 +76,7 @@ def in_doubt(project: CheckingProject, page: str) -> list[tuple[str, str, str | 
     return [(one.kind, one.id, one.text, one.todo) for one in rows]
 
 
-def test_a_verdict_is_in_doubt_when_another_reading_counts_and_stands_when_its_own_does(
+def test_a_verdict_is_in_doubt_while_another_reading_counts(
     project: CheckingProject,
 ) -> None:
     page, line, target = reading(project)
@@ -99,7 +99,7 @@ def test_a_verdict_is_in_doubt_when_another_reading_counts_and_stands_when_its_o
 
 
 @pytest.mark.parametrize("path", ["/api/check/verdicts", "/api/mcp/tools/check/verdicts"])
-def test_what_the_server_says_is_not_the_callers(project: CheckingProject, path: str) -> None:
+def test_server_fields_and_invalid_verdicts_are_refused(project: CheckingProject, path: str) -> None:
     _, _, target = reading(project)
     page, pass_id, lines = project.page([0.6])
     project.read(page, pass_id, lines, ["Of another line"], "one")
@@ -123,7 +123,7 @@ def test_what_the_server_says_is_not_the_callers(project: CheckingProject, path:
     assert project.verdicts() == []
 
 
-def test_a_run_that_cannot_be_is_refused_before_it_is_queued(project: CheckingProject) -> None:
+def test_an_impossible_run_is_refused_before_it_is_queued(project: CheckingProject) -> None:
     page, _, _ = reading(project)
     folder = project.do("document.create", {"name": "Empty"})["id"]
     body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
@@ -180,9 +180,7 @@ def test_a_run_that_goes_on_stops_before_the_next_page(
     assert (run["state"], run["counts"]["confirm"]) == ("cancelled", 1)
 
 
-def test_a_run_that_is_killed_says_nothing_twice(
-    project: CheckingProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_run_repeats_no_verdict(project: CheckingProject, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         page, pass_id, lines = project.page([0.6])
         for reader in ("one", "two"):
@@ -224,7 +222,7 @@ def test_a_person_does_not_write_a_runs_corrections(project: CheckingProject) ->
     assert project.verdicts()[0]["trust"] == "model"
 
 
-def test_outside_a_run_the_checker_is_who_calls(project: CheckingProject) -> None:
+def test_outside_a_run_the_caller_is_the_checker(project: CheckingProject) -> None:
     """Nobody can pose as a checker: neither a person, nor an agent that names a provider's model."""
     _, _, target = reading(project)
     sent = {

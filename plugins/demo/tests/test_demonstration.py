@@ -62,7 +62,7 @@ def test_it_reports_pages_lines_and_where_everything_is(report: dict[str, Any]) 
     assert report["seconds_a_page"] > 0
 
 
-def test_it_leaves_page_xml_text_and_pictures(report: dict[str, Any]) -> None:
+def test_it_writes_page_xml_text_and_pictures(report: dict[str, Any]) -> None:
     from PIL import Image
 
     exports = Path(report["exports"])
@@ -89,7 +89,7 @@ def test_print_and_manuscript_are_read_by_the_reader_that_fits_and_the_report_sa
         assert len(one["expected"]) > 1
 
 
-def test_the_corrected_line_stands_after_undo_and_redo(report: dict[str, Any]) -> None:
+def test_the_corrected_line_is_in_the_export_after_undo_and_redo(report: dict[str, Any]) -> None:
     assert report["corrected"]["was"] != report["corrected"]["now"]
     words = "".join(path.read_text(encoding="utf-8") for path in Path(report["exports"]).rglob("*.txt"))
     assert report["corrected"]["now"] in words

@@ -35,7 +35,7 @@ PARTED = [
 ]
 
 
-def test_strings_that_touch_are_one_word_in_a_file_that_says_blanks() -> None:
+def test_touching_strings_are_one_word_in_a_file_that_uses_sp() -> None:
     page = read(alto(block("".join([*PARTED, strings("day", "light", y=140)]))))
     assert texts(page) == ["Dear Sir", "I write", "to you", "daylight"]
     assert not any("have no SP" in note for note in page.notes)
@@ -44,14 +44,14 @@ def test_strings_that_touch_are_one_word_in_a_file_that_says_blanks() -> None:
     assert texts(read(written.content.encode())) == texts(page)
 
 
-def test_strings_apart_are_words_even_there() -> None:
+def test_separate_strings_are_words_even_in_a_file_that_uses_sp() -> None:
     page = read(alto(block("".join([*PARTED, strings("day", "_", "light", y=140)]))))
     assert texts(page)[-1] == "day light"
     assert any("have no SP" in note for note in page.notes)
     assert texts(read(DRIVER.write(page, NOW).content.encode())) == texts(page)
 
 
-def test_a_file_without_any_sp_parts_all_its_strings() -> None:
+def test_without_any_sp_every_string_is_a_word() -> None:
     page = read(alto(block(strings("Dear", "Sir", y=20) + strings("I", "write", y=60))))
     assert texts(page) == ["Dear Sir", "I write"]
     assert texts(read(DRIVER.write(page, NOW).content.encode())) == texts(page)

@@ -137,7 +137,7 @@ def test_what_is_written_is_valid_and_reads_the_same(alto_file: Path) -> None:
     assert DRIVER.write(back, CONTEXT).content == written.content
 
 
-def test_through_page_xml_it_keeps_its_texts_ids_order_and_baselines(alto_file: Path) -> None:
+def test_converted_to_page_xml_and_back_texts_ids_order_and_baselines_are_the_same(alto_file: Path) -> None:
     if alto_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     page = read(alto_file)
@@ -156,7 +156,7 @@ def test_through_page_xml_it_keeps_its_texts_ids_order_and_baselines(alto_file: 
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_the_published_schema_takes_what_is_written(alto_file: Path, official_alto: etree.XMLSchema) -> None:
+def test_exports_are_valid_by_the_published_schema(alto_file: Path, official_alto: etree.XMLSchema) -> None:
     if alto_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     root = etree.fromstring(DRIVER.write(read(alto_file), CONTEXT).content.encode())

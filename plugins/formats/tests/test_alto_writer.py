@@ -81,7 +81,7 @@ def words_that_go(page: PageModel) -> set[str]:
 
 @settings(max_examples=80, deadline=None)
 @given(seeds, xml_texts)
-def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
+def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: list[str]) -> None:
     page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
     gone = words_that_go(page)
@@ -156,13 +156,13 @@ def test_a_plain_page_loses_nothing() -> None:
     assert losses(page_of(region(line_of("two words", "two", "words")))) == {}
 
 
-def test_text_in_odd_blanks_stands_in_a_tag_of_ours() -> None:
+def test_text_with_unusual_blanks_is_written_in_our_own_tag() -> None:
     page = page_of(region(line_of("two  words ", "two", "words")))
     assert losses(page) == {"blanks in texts": 1}
     assert read(written(page)).of_kind("line")[0].text == "two  words "
 
 
-def test_the_text_that_counts_goes_before_words_that_say_another() -> None:
+def test_the_text_of_the_line_precedes_differing_words() -> None:
     page = page_of(region(line_of("three", "two", "words")))
     assert losses(page) == {"words of lines": 2}
     assert 'CONTENT="three"' in written(page)
@@ -176,7 +176,7 @@ def test_words_without_texts_are_given_their_lines_and_come_back_without() -> No
     assert [word.texts for word in read(written(page)).of_kind("word")] == [[], []]
 
 
-def test_words_out_of_sequence_are_set_in_that_of_the_text() -> None:
+def test_words_are_written_in_the_sequence_of_the_text() -> None:
     page = page_of(region(line_of("a b c", "c", "a", "b")))
     assert losses(page) == {}
     content = written(page)
@@ -197,14 +197,14 @@ def test_a_word_that_ends_with_its_hyphen_keeps_it() -> None:
     assert "HYP" not in written(page)
 
 
-def test_lines_and_words_without_a_parent_get_one_that_the_reader_takes_away() -> None:
+def test_lines_and_words_without_a_parent_get_one_that_reading_removes() -> None:
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = page_of(PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word)
     assert losses(page) == {"lines without a region": 2, "words without a line": 1}
     assert [(one.id, one.kind) for one in read(written(page)).segments] == [("l", "line"), ("w", "word")]
 
 
-def test_what_stands_where_alto_has_no_place_for_it_stands_beside() -> None:
+def test_segments_that_alto_cannot_nest_are_written_beside_their_parent() -> None:
     inner = PageSegment("inner", "region", "TextRegion", BOX)
     word = PageSegment("w", "word", points=BOX, baseline=BOX[:2], texts=[PageText("x")])
     word.children = [PageSegment("p", "word", points=BOX)]
@@ -221,7 +221,7 @@ def test_what_stands_where_alto_has_no_place_for_it_stands_beside() -> None:
     assert {one.id for one in read(written(page)).walk()} == {"r", "l", "w", "inner", "l2"}
 
 
-def test_lines_beside_regions_stand_in_a_block_that_the_reader_takes_away() -> None:
+def test_lines_beside_regions_get_a_block_that_reading_removes() -> None:
     page = page_of(region(PageSegment("in", "region", "GraphicRegion:stamp", BOX), line_of("x")))
     content = written(page)
     assert "<ComposedBlock" in content
@@ -243,7 +243,7 @@ def test_lines_beside_regions_stand_in_a_block_that_the_reader_takes_away() -> N
         (None, "<TextBlock"),
     ],
 )
-def test_kinds_of_regions_in_the_words_of_alto(kind: str | None, element: str) -> None:
+def test_kinds_of_regions_are_written_in_alto_terms(kind: str | None, element: str) -> None:
     page = page_of(region(kind_raw=kind))
     assert element in written(page)
     there = PAGE.read(PAGE.write(read(written(page)), CONTEXT).content.encode(), ReadContext("p"))[0]
@@ -251,7 +251,7 @@ def test_kinds_of_regions_in_the_words_of_alto(kind: str | None, element: str) -
     assert there.segments[0].kind_raw == here.segments[0].kind_raw
 
 
-def test_what_page_kept_goes_through_alto() -> None:
+def test_data_preserved_from_page_survives_alto() -> None:
     kept = {
         "pagexml": {
             "attributes": {"custom": "structure {x}", "production": "printed"},
@@ -265,7 +265,7 @@ def test_what_page_kept_goes_through_alto() -> None:
     assert back.extras["pagexml"] == {"metadata": {"Creator": "Aletheia"}}
 
 
-def test_texts_of_regions_and_alternatives_of_lines_stand_in_a_tag_of_ours() -> None:
+def test_texts_of_regions_and_alternatives_of_lines_are_written_in_our_own_tag() -> None:
     line = line_of("two words", "two", "words")
     line.texts.append(PageText("too words", 0.5))
     page = page_of(region(line, texts=[PageText("another text")]))
@@ -278,7 +278,7 @@ def test_texts_of_regions_and_alternatives_of_lines_stand_in_a_tag_of_ours() -> 
     ]
 
 
-def test_a_text_that_another_program_changed_is_not_overruled_by_our_tag() -> None:
+def test_a_text_changed_by_another_program_precedes_our_tag() -> None:
     line = line_of("two words", "two", "words")
     line.texts.append(PageText("too words"))
     content = written(page_of(region(line))).replace('CONTENT="two"', 'CONTENT="ten"')
@@ -290,7 +290,7 @@ def test_control_characters_are_counted() -> None:
     assert losses(page)["control characters in texts"] >= 2
 
 
-def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
+def test_empty_groups_and_unknown_references_in_the_order_are_left_out() -> None:
     page = page_of(
         region(), order=PageOrder(items=[PageOrder("gone"), PageOrder(items=[PageOrder("gone too")])])
     )
@@ -298,7 +298,7 @@ def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
     assert "ReadingOrder" not in written(page)
 
 
-def test_cells_confidences_scripts_and_languages_without_a_place_are_said() -> None:
+def test_cells_confidences_scripts_and_languages_that_cannot_be_written_are_losses() -> None:
     page = page_of(
         region(
             cell={"row": 1, "column": 2, "row_span": 1, "column_span": 1},
@@ -322,7 +322,7 @@ def test_cells_confidences_scripts_and_languages_without_a_place_are_said() -> N
     assert back.segments[0].confidence == 0.5
 
 
-def test_a_direction_that_alto_has_no_word_for_is_said() -> None:
+def test_a_direction_unknown_to_alto_is_a_loss() -> None:
     page = page_of(region(), direction="alternating")
     assert "direction of the page" in losses(page)
     assert read(written(page)).direction == "alternating"
@@ -330,7 +330,7 @@ def test_a_direction_that_alto_has_no_word_for_is_said() -> None:
     assert "direction of the page" in losses(bare)
 
 
-def test_blocks_of_text_state_what_the_region_around_them_has_no_place_for() -> None:
+def test_text_blocks_state_the_language_and_direction_of_a_region_around_them() -> None:
     inner = region(id="inner")
     outer = region(inner, id="outer", language="la", direction="rtl")
     page = page_of(outer)
@@ -341,7 +341,7 @@ def test_blocks_of_text_state_what_the_region_around_them_has_no_place_for() -> 
     assert (back.children[0].language, back.children[0].direction) == (None, None)
 
 
-def test_our_step_is_named_once_and_those_before_it_stay() -> None:
+def test_our_processing_step_is_written_once_after_earlier_ones() -> None:
     page = page_of(
         extras={
             "alto": {

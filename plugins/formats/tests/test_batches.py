@@ -141,7 +141,7 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
         ),
     ],
 )
-def test_a_layout_file_that_finds_none_is_said_why(
+def test_a_layout_file_without_a_picture_is_listed_with_the_reason(
     engine: Engine, library: Library, files: dict[str, Any], file: str, why: str
 ) -> None:
     answer = send(
@@ -158,7 +158,9 @@ def test_a_layout_file_that_finds_none_is_said_why(
     assert why in reasons(answer)[file]
 
 
-def test_a_name_that_fits_although_the_file_names_another_is_noted(engine: Engine, library: Library) -> None:
+def test_a_pair_by_file_name_is_noted_if_the_file_declares_another_name(
+    engine: Engine, library: Library
+) -> None:
     answer = send(engine, library, {"a.png": picture(), "a.xml": page("scan_0001.tif", 240, 180)})
     assert any(
         "The file names scan_0001.tif; it was paired with a.png" in one
@@ -166,7 +168,7 @@ def test_a_name_that_fits_although_the_file_names_another_is_noted(engine: Engin
     )
 
 
-def test_mets_says_which_layout_file_is_of_which_picture(engine: Engine, library: Library) -> None:
+def test_layout_files_are_paired_with_pictures_by_mets(engine: Engine, library: Library) -> None:
     mets = """<mets:mets xmlns:mets="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink">
       <mets:fileSec><mets:fileGrp USE="OCR-D-IMG">
         <mets:file ID="i1" MIMETYPE="image/png"><mets:FLocat LOCTYPE="OTHER" xlink:href="img/left.png"/></mets:file>
@@ -193,7 +195,7 @@ def test_mets_says_which_layout_file_is_of_which_picture(engine: Engine, library
     assert [one["file"] for one in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
 
 
-def test_folders_are_mirrored_and_those_that_are_there_are_used(engine: Engine, library: Library) -> None:
+def test_folders_are_mirrored_and_existing_ones_reused(engine: Engine, library: Library) -> None:
     first = send(engine, library, {"box/1.png": picture(grey=1)})
     second = send(engine, library, {"box/2.png": picture(grey=2), "box/inner/3.png": picture(grey=3)})
     places = rows(
@@ -291,7 +293,7 @@ def test_a_zip_is_unpacked(engine: Engine, library: Library) -> None:
     assert "archive within an archive" in reasons(answer, "refused")["export/inner.zip"]
 
 
-def test_nothing_is_taken_where_nothing_may_be(engine: Engine, library: Library) -> None:
+def test_files_cannot_be_ingested_where_they_may_not_be(engine: Engine, library: Library) -> None:
     files = {"1.png": picture()}
     with pytest.raises(NotFound):
         send(engine, library, files, parent_id="0" * 32)
@@ -323,7 +325,7 @@ def test_a_batch_of_nothing_is_refused_with_every_reason(engine: Engine, library
         send(engine, library, {})
 
 
-def test_inside_another_step_a_batch_is_looked_through_there(
+def test_a_batch_within_another_step_is_examined_in_that_step(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     from armarium.api import ActionContext

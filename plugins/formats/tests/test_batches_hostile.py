@@ -34,7 +34,7 @@ def zip_members(members: dict[str, bytes], **attributes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["../1.png", "/etc/1.png", "a/../../1.png", "C:/1.png", "a\\..\\1.png"])
-def test_a_zip_whose_names_lead_out_is_refused_whole(
+def test_a_zip_with_names_outside_its_folder_is_refused_entirely(
     engine: Engine, library: Library, tmp_path: Path, name: str
 ) -> None:
     answer = send(
@@ -72,7 +72,7 @@ def test_a_link_in_a_zip_and_a_bomb_are_refused(engine: Engine, library: Library
     assert "not a readable ZIP" in said["cut.zip"]
 
 
-def test_sent_names_lead_nowhere(engine: Engine, library: Library) -> None:
+def test_uploaded_file_names_cannot_leave_the_folder(engine: Engine, library: Library) -> None:
     answer = send(
         engine,
         library,
@@ -121,7 +121,7 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     assert len(said) == 5
 
 
-def test_a_file_that_vanishes_meanwhile_is_told(
+def test_a_file_that_vanishes_during_the_batch_is_refused_by_name(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import armarium_formats.batches.staging as staging
@@ -141,7 +141,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(
     assert "No such file" in reasons(answer, "refused")["2.xml"]
 
 
-def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
+def test_files_with_impossible_shapes_or_names_are_refused_without_affecting_others(
     engine: Engine, library: Library
 ) -> None:
     outside = page("1.png").replace(b"2,2 118,2 118,20 2,20", b"902,2 918,2 918,20 902,20")
@@ -297,7 +297,7 @@ def test_a_boundary_longer_than_the_parser_takes_is_refused_in_words(client: Tes
         assert "boundary" in answer.json()["detail"] or "multipart" in answer.json()["detail"]
 
 
-def test_a_header_without_end_is_refused_whatever_the_parser_bears(tmp_path: Path) -> None:
+def test_an_endless_header_is_refused(tmp_path: Path) -> None:
     received = ReceivedParts(tmp_path, "files", 1)
     with pytest.raises(Invalid, match="16 KiB"):
         received._header_field(b"n" * 20_000, 0, 20_000)
@@ -326,7 +326,7 @@ def test_a_disk_that_fills_while_files_arrive_is_503(
     assert (answer.status_code, answer.json()["code"]) == (503, "disk_full")
 
 
-def test_a_batch_that_is_no_batch(engine: Engine, library: Library) -> None:
+def test_a_batch_with_an_unnamed_file_is_refused(engine: Engine, library: Library) -> None:
     with pytest.raises(Invalid, match="filename"):
         send(engine, library, {"": picture()})
 
@@ -334,7 +334,7 @@ def test_a_batch_that_is_no_batch(engine: Engine, library: Library) -> None:
 CHECK = "/api/formats/check"
 
 
-def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> None:
+def test_a_file_of_this_machine_is_checked_in_place(client: TestClient, tmp_path: Path) -> None:
     layout, label, _, _ = write_files(
         tmp_path,
         {

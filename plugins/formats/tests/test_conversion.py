@@ -42,7 +42,7 @@ def start(engine: Engine, library: Library) -> str:
     return str(outcome.result["run_id"])
 
 
-def test_nothing_to_tell_where_nothing_is(client: TestClient) -> None:
+def test_a_project_without_older_results_has_no_conversion(client: TestClient) -> None:
     assert client.get("/api/conversion/status").json() == {
         "state": "none",
         "run_id": None,
@@ -82,7 +82,7 @@ AGENT = Principal("machine", "an agent", "editor", token_kind="agent")
 
 
 @pytest.mark.parametrize(("who", "maker"), [(LOCAL_OWNER, "human"), (AGENT, "unknown")])
-def test_what_a_person_drew_stays_theirs_where_a_person_started_the_job(
+def test_results_drawn_by_a_person_keep_human_provenance_if_a_person_started_the_job(
     engine: Engine, library: Library, who: Principal, maker: str
 ) -> None:
     """The job keeps human provenance as the action does, so the person's text still precedes a newer machine
@@ -109,7 +109,7 @@ def test_what_a_person_drew_stays_theirs_where_a_person_started_the_job(
     )
 
 
-def test_boxes_that_hold_no_rectangle_are_named(engine: Engine, library: Library) -> None:
+def test_boxes_without_a_rectangle_are_reported(engine: Engine, library: Library) -> None:
     document, artifact = old_page(engine, library, LINE)
 
     def damage(ctx: ActionContext) -> None:
@@ -141,7 +141,7 @@ def test_a_page_that_cannot_be_converted_is_named_and_left(engine: Engine, libra
     assert "locked" in found["problems"][0]["why"]
 
 
-def test_an_undone_page_is_left_again(engine: Engine, library: Library) -> None:
+def test_a_page_whose_conversion_was_undone_remains_to_be_converted(engine: Engine, library: Library) -> None:
     old_page(engine, library)
     run_id = start(engine, library)
     engine.jobs.run_until_idle(library)
@@ -173,7 +173,7 @@ def test_a_conversion_that_failed_says_why(
     assert "damaged" in found["problems"][-1]["why"]
 
 
-def test_the_start_is_taken_back_by_cancelling_what_waits_and_a_redo_queues_it_again(
+def test_undoing_the_start_cancels_the_waiting_job_and_a_redo_queues_it_again(
     engine: Engine, library: Library
 ) -> None:
     old_page(engine, library)

@@ -66,7 +66,7 @@ def test_every_file_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_known_for_what_it_is_and_read_whole(name: str) -> None:
+def test_each_file_is_recognised_and_read_completely(name: str) -> None:
     data = FILES[name].encode()
     driver, sizes, lines = EXPECTED[name]
     assert max(DRIVERS, key=lambda one: DRIVERS[one].sniff(data)) == driver
@@ -77,7 +77,7 @@ def test_it_is_known_for_what_it_is_and_read_whole(name: str) -> None:
 
 @pytest.mark.parametrize("written", ["pagexml", "alto", "tei"])
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_written_in_every_format_and_what_is_lost_is_told(name: str, written: str) -> None:
+def test_each_file_is_written_in_every_format_with_its_losses(name: str, written: str) -> None:
     driver = DRIVERS[written]
     for page in read(name):
         made = driver.write(page, CONTEXT)
@@ -95,7 +95,7 @@ def texts_of(page: PageModel) -> Counter[str]:
     return Counter(one.text for one in page.walk() if one.text)
 
 
-def test_cells_in_cells_keep_their_places() -> None:
+def test_nested_cells_keep_their_positions() -> None:
     (page,) = read("table-nested.xml")
     cells = {one.id: one.cell and (one.cell["row"], one.cell["column"]) for one in page.walk()}
     assert cells == {"t": None, "c1": (0, 0), "t2": None, "c11": (0, 0), "l11": None, "l1": None}
@@ -133,7 +133,7 @@ def test_points_without_commas_are_points() -> None:
     assert any("have no commas" in note for note in first.notes)
 
 
-def test_an_empty_text_before_others_is_told_by_tei() -> None:
+def test_tei_reports_an_empty_text_before_others_as_a_loss() -> None:
     (page,) = read("page-loose.xml")
     told = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
     assert told["empty texts among readings"] == 1

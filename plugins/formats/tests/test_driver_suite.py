@@ -204,7 +204,7 @@ class Silent(PlainText):
         (Silent, "wrote no text"),
     ],
 )
-def test_a_faulty_driver_is_found_out(driver: type[Any], words: str) -> None:
+def test_each_fault_of_a_driver_is_found(driver: type[Any], words: str) -> None:
     with pytest.raises(AssertionError, match=words):
         exercise_format(driver, [SAMPLE])
 

@@ -61,7 +61,7 @@ def line_of(library: Library) -> tuple[Any, list[str]]:
 
 @pytest.mark.parametrize("orientation", [5, 6, 7, 8])
 @pytest.mark.parametrize("scale", [1, 2])
-def test_shapes_are_turned_with_their_picture(
+def test_shapes_are_rotated_with_their_picture(
     engine: Engine, library: Library, orientation: int, scale: int
 ) -> None:
     picture = make_turned_picture(orientation)
@@ -82,7 +82,7 @@ def test_shapes_are_turned_with_their_picture(
 
 
 @pytest.mark.parametrize("orientation", [6, 8])
-def test_a_file_that_counts_on_the_upright_picture_is_left_alone(
+def test_shapes_stated_for_the_upright_picture_are_not_rotated(
     engine: Engine, library: Library, orientation: int
 ) -> None:
     send(
@@ -97,7 +97,7 @@ def test_a_file_that_counts_on_the_upright_picture_is_left_alone(
 
 
 @pytest.mark.parametrize(("orientation", "height"), [(3, HEIGHT), (2, HEIGHT), (6, WIDTH)])
-def test_a_turn_that_no_size_tells_is_noted(
+def test_an_orientation_that_the_size_cannot_show_is_noted(
     engine: Engine, library: Library, orientation: int, height: int
 ) -> None:
     send(
@@ -108,7 +108,7 @@ def test_a_turn_that_no_size_tells_is_noted(
     assert "the same before and after; check whether the shapes fit" in " ".join(line_of(library)[1])
 
 
-def test_a_folder_of_many_turns_what_was_read_ahead_too(
+def test_files_read_ahead_are_rotated_too(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from armarium_formats.driver import ReadContext

@@ -72,7 +72,7 @@ def test_layout_files_of_a_folder_become_passes_of_its_pictures(
     assert [one["file"] for one in found["refused"]] == ["broken.xml", "readme.txt"]
 
 
-def test_the_whole_import_is_taken_back_as_one_set(engine: Engine, library: Library, tmp_path: Path) -> None:
+def test_the_whole_import_is_undone_as_one_set(engine: Engine, library: Library, tmp_path: Path) -> None:
     write_files(tmp_path / "box", FILES)
 
     def digests() -> dict[str, str]:
@@ -168,7 +168,7 @@ def test_a_folder_imported_into_two_places_has_its_layouts_in_both(
 
 
 @pytest.mark.parametrize("calls", range(24))
-def test_a_kill_at_any_instant_loses_and_doubles_nothing(
+def test_a_kill_at_any_instant_loses_and_duplicates_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     write_files(tmp_path / "box", FILES)

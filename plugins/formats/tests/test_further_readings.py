@@ -56,7 +56,7 @@ def act(engine: Engine, library: Library, name: str, **params: Any) -> None:
     engine.run(library, name, params, LOCAL_OWNER)
 
 
-def test_each_is_a_reading_and_the_file_s_first_counts(
+def test_each_alternative_is_a_reading_and_the_first_one_counts(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     there = readings(library)
@@ -69,7 +69,7 @@ def test_each_is_a_reading_and_the_file_s_first_counts(
 
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei"])
-def test_they_go_out_in_every_format_that_has_them(
+def test_alternatives_are_exported_in_every_format_that_has_them(
     engine: Engine, library: Library, page_document: str, pass_id: str, name: str
 ) -> None:
     assert [text for text, _ in out(engine, library, page_document, name) if text] == [
@@ -77,7 +77,7 @@ def test_they_go_out_in_every_format_that_has_them(
     ]  # fmt: skip
 
 
-def test_one_that_a_person_chooses_changes_places_with_the_first(
+def test_an_alternative_chosen_by_a_person_is_exported_first(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     identity, segment, _ = readings(library)["Dear Siv"]
@@ -88,7 +88,7 @@ def test_one_that_a_person_chooses_changes_places_with_the_first(
     ]  # fmt: skip
 
 
-def test_one_that_is_retracted_is_gone_and_a_correction_leaves_the_others(
+def test_a_retracted_alternative_is_not_exported_and_a_correction_keeps_the_others(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     there = readings(library)
@@ -97,7 +97,7 @@ def test_one_that_is_retracted_is_gone_and_a_correction_leaves_the_others(
     assert [text for text, _ in out(engine, library, page_document) if text] == ["Dear Madam", "Dear Siv"]
 
 
-def test_what_a_pass_of_an_older_engine_holds_still_goes_out(
+def test_alternatives_stored_by_an_older_engine_are_exported(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     from armarium_formats.as_filed import further_texts

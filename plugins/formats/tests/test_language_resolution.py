@@ -169,7 +169,7 @@ def in_tei(root: etree._Element, part: Part, key: str) -> str | None:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_everything_that_asks_gets_the_same_answer(
+def test_language_script_and_direction_are_the_same_everywhere(
     engine: Engine, library: Library, client: TestClient, seed: int
 ) -> None:
     chance = random.Random(seed)

@@ -79,7 +79,7 @@ def known_as(data: bytes) -> str | None:
 
 
 @each(*FOLDERS)
-def test_every_file_is_known_for_what_it_is(path: Path) -> None:
+def test_every_file_is_recognised(path: Path) -> None:
     expected: str | None = "yolo" if "yolo" in path.parts else "hocr"
     if path.name in STRANGERS:
         expected = None
@@ -103,7 +103,7 @@ def bare(inside: str) -> str:
 
 
 @each("hocr", "odd/hocr")
-def test_hocr_is_read_whole(path: Path) -> None:
+def test_hocr_is_read_completely(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     pages = Hocr().read(path.read_bytes(), ReadContext(path.name, SIZE))
     for page in pages:
@@ -146,7 +146,7 @@ def test_hocr_is_read_whole(path: Path) -> None:
 
 
 @each("yolo")
-def test_labels_are_read_whole(path: Path) -> None:
+def test_labels_are_read_completely(path: Path) -> None:
     if path.name in LISTS:
         return
     companions = (

@@ -58,7 +58,7 @@ FILES: dict[str, tuple[Format, str]] = {
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_read_or_refused_in_one_go(name: str, value: str) -> None:
+def test_values_are_read_or_refused_without_backtracking(name: str, value: str) -> None:
     driver, file = FILES[name]
     data = file.replace("{0}", VALUES[value]).encode()
     driver.sniff(data)
@@ -72,6 +72,6 @@ def test_it_is_read_or_refused_in_one_go(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_names_and_labels_are_taken_in_one_go(value: str) -> None:
+def test_names_and_labels_are_parsed_without_backtracking(value: str) -> None:
     stated = VALUES[value]
     class_names({"data.yaml": f"names:{stated}\n- {stated}\n 1{stated}: a\n".encode()})

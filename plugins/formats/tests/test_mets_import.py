@@ -75,7 +75,7 @@ PASSES = (
 
 
 @WAYS
-def test_a_workspace_comes_in_by_its_mets(
+def test_a_workspace_is_ingested_by_its_mets(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring
 ) -> None:
     answer = bring(engine, library, tmp_path, workspace())
@@ -98,7 +98,7 @@ def test_a_workspace_comes_in_by_its_mets(
     assert rows(library, "SELECT count(*) FROM document WHERE name LIKE 'OCR-D-OCR%'") == [(0,)]
 
 
-def test_files_that_lost_their_folders_are_known_by_their_names(engine: Engine, library: Library) -> None:
+def test_files_sent_without_folders_are_matched_by_name(engine: Engine, library: Library) -> None:
     files = bare()
     answer = send(engine, library, {name.rpartition("/")[2]: data for name, data in files.items()})
     assert [one["paired_by"] for one in answer["passes"]] == ["mets", "mets"]
@@ -123,7 +123,7 @@ ODD = {
 
 
 @WAYS
-def test_a_volume_keeps_what_it_says_of_the_work(
+def test_what_mets_states_about_the_work_is_preserved(
     engine: Engine, library: Library, client: Any, tmp_path: Path, bring: Bring
 ) -> None:
     answer = bring(engine, library, tmp_path, volume(tuple(ODD)))
@@ -177,7 +177,7 @@ def test_a_volume_keeps_what_it_says_of_the_work(
 
 
 @WAYS
-def test_all_of_it_is_taken_back_at_once(
+def test_one_undo_removes_everything_ingested(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring
 ) -> None:
     def digests() -> dict[str, str]:
@@ -223,9 +223,7 @@ def test_the_same_folder_again_changes_nothing_that_a_person_changed(
     assert [name for name, _ in pages_in(library, "OCR-D-BIN")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
 
 
-def test_mets_that_comes_later_orders_the_pages_that_are_there(
-    engine: Engine, library: Library, tmp_path: Path
-) -> None:
+def test_mets_sent_later_orders_existing_pages(engine: Engine, library: Library, tmp_path: Path) -> None:
     files = workspace()
     mets = files.pop("mets.xml")
     by_folder(engine, library, tmp_path, files)
@@ -237,7 +235,7 @@ def test_mets_that_comes_later_orders_the_pages_that_are_there(
 
 
 @pytest.mark.parametrize("name", ["mets.xml", "volume.mets"])
-def test_mets_alone_is_named_for_what_it_is(
+def test_mets_without_its_files_is_refused_by_name(
     engine: Engine, library: Library, client: Any, tmp_path: Path, name: str
 ) -> None:
     alone = volume()["volume.xml"]
@@ -255,7 +253,7 @@ def test_mets_alone_is_named_for_what_it_is(
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 
-def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
+def test_mets_for_missing_pages_or_pages_without_a_common_folder_changes_nothing(
     engine: Engine, library: Library
 ) -> None:
     def make_document(name: str, doc_type: str, parent: str | None = None) -> str:
@@ -305,7 +303,7 @@ def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engin
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 
-def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
+def test_oversized_mets_is_refused_and_the_other_files_are_ingested(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
     files = {name: data for name, data in bare().items() if name == "mets.xml" or name.endswith(".png")}
@@ -327,14 +325,14 @@ def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 
-def test_a_batch_that_is_here_already_says_so(engine: Engine, library: Library, client: Any) -> None:
+def test_a_batch_already_ingested_is_refused(engine: Engine, library: Library, client: Any) -> None:
     files = [("files", (f"box/{name}", data)) for name, data in workspace().items()]
     assert client.post("/api/documents/import-batch", files=files).status_code == 200
     again = client.post("/api/documents/import-batch", files=files)
     assert (again.status_code, again.json()["code"]) == (409, "already_here")
 
 
-def test_proportions_go_before_mets_and_mets_before_names(engine: Engine, library: Library) -> None:
+def test_pairing_prefers_proportions_to_mets_and_mets_to_names(engine: Engine, library: Library) -> None:
     files = workspace((1, 2))
     # The file of page 2 names another picture, contradicting the METS file; that of page 1 has other
     # proportions.
@@ -352,7 +350,7 @@ def test_proportions_go_before_mets_and_mets_before_names(engine: Engine, librar
     assert any("paired with FILE_0002.png by a METS file" in note for note in noted["notes"])
 
 
-def test_two_mets_files_of_the_same_pages_do_not_fight(engine: Engine, library: Library) -> None:
+def test_of_two_mets_files_for_the_same_pages_one_is_used(engine: Engine, library: Library) -> None:
     files = workspace()
     files["zz.xml"] = workspace((2, 1, 3))["mets.xml"]
     answer = send(engine, library, files)
@@ -362,7 +360,7 @@ def test_two_mets_files_of_the_same_pages_do_not_fight(engine: Engine, library: 
 
 
 @pytest.mark.parametrize("calls", range(0, 30, 3))
-def test_a_kill_at_any_instant_loses_and_doubles_nothing(
+def test_a_kill_at_any_instant_loses_and_duplicates_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     write_files(tmp_path / "box", workspace())
@@ -395,7 +393,7 @@ def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, b
             assert read_mets(data).pages
 
 
-def test_the_routes_of_mets_are_of_the_folder_alone(client: Any) -> None:
+def test_mets_of_an_unknown_folder_is_404(client: Any) -> None:
     assert client.get("/api/documents/nothing/mets").status_code == 404
 
 
@@ -406,7 +404,7 @@ def test_the_paths_of_this_machine_are_paired_too(engine: Engine, library: Libra
     assert answer["mets"][0]["pictured"] == 3
 
 
-def test_a_folder_of_several_works_is_not_called_by_one_of_them(
+def test_a_folder_of_several_works_is_not_named_after_one_of_them(
     engine: Engine, library: Library, client: Any
 ) -> None:
     made = engine.run(library, "document.create", {"name": "Archive"}, LOCAL_OWNER).result or {}
@@ -416,7 +414,7 @@ def test_a_folder_of_several_works_is_not_called_by_one_of_them(
     assert client.get(f"/api/documents/{made['id']}").json()["source_metadata"] == {}
 
 
-def test_a_record_of_many_names_is_kept_within_bounds() -> None:
+def test_a_record_with_many_names_is_truncated() -> None:
     many = "".join(f"<dc:n{n}>{'x' * 5000}</dc:n{n}>" for n in range(500))
     data = bare()["mets.xml"].decode()
     record = (

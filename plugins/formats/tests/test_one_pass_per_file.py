@@ -28,7 +28,7 @@ def standing(library: Library) -> list[str]:
 
 
 @pytest.mark.parametrize("action", ["format.import", "ingest.layouts"])
-def test_an_import_is_not_done_again_beside_its_twin(
+def test_an_import_is_not_redone_while_another_pass_of_the_same_file_is_live(
     engine: Engine, library: Library, page_document: str, action: str
 ) -> None:
     first, step = take(engine, library, page_document, action)
@@ -51,7 +51,9 @@ def test_an_import_is_not_done_again_beside_its_twin(
     assert standing(library) == [second]
 
 
-def test_a_twin_on_another_page_is_none(engine: Engine, library: Library, page_document: str) -> None:
+def test_a_pass_of_the_same_file_on_another_page_does_not_matter(
+    engine: Engine, library: Library, page_document: str
+) -> None:
     first, step = take(engine, library, page_document, "format.import")
     (undone,) = engine.undo(library, [step], LOCAL_OWNER)["audit_ids"]
     other = (

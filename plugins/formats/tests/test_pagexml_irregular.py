@@ -51,7 +51,7 @@ def test_a_region_in_the_namespace_of_another_version_is_read() -> None:
     assert "it is read as TextRegion" in found.notes[0]
 
 
-def test_what_stands_in_an_element_page_does_not_have_is_read_in_its_place() -> None:
+def test_segments_in_unknown_elements_are_read_in_place() -> None:
     inside = f"<Paragraph>{COORDS}<!-- c --><g>{line('<TextEquiv><Unicode>deep</Unicode></TextEquiv>')}</g></Paragraph>"
     found = read(f"<Column>{region(inside)}</Column>{region('').replace('r', 'q', 0)}")
     assert [one.id for one in found.walk()] == ["r", "l", "r-2"]
@@ -59,7 +59,7 @@ def test_what_stands_in_an_element_page_does_not_have_is_read_in_its_place() -> 
     assert sum("as if they were in its place" in note for note in found.notes) == 3
 
 
-def test_what_holds_no_segments_is_kept_as_it_is() -> None:
+def test_unknown_elements_without_segments_are_preserved() -> None:
     found = read(region("<Mood colour='blue'><label>calm</label></Mood>"))
     assert found.kept == {"element TextRegion/Mood": 1}
     assert found.segments[0].extras == {
@@ -67,7 +67,7 @@ def test_what_holds_no_segments_is_kept_as_it_is() -> None:
     }
 
 
-def test_what_stands_beside_segments_in_a_stranger_is_kept() -> None:
+def test_other_content_of_unknown_elements_with_segments_is_preserved() -> None:
     inside = f"<Column><Mood/><!-- c -->{line('<TextEquiv><Unicode>x</Unicode></TextEquiv>')}</Column>"
     found = read(region(inside))
     assert (texts(found), found.kept) == (["x"], {"element TextRegion/Mood": 1})
@@ -90,7 +90,7 @@ def test_the_indentation_of_the_file_is_no_part_of_a_text() -> None:
     assert (texts(kept), kept.notes) == ([" led  "], [])
 
 
-def test_a_line_break_in_a_line_is_said_and_stays() -> None:
+def test_a_line_break_in_a_line_is_preserved_and_noted() -> None:
     found = read(region(line("<TextEquiv><Unicode>one\ntwo\n</Unicode></TextEquiv>")))
     assert texts(found) == ["one\ntwo\n"]
     assert found.notes == ["The text of a line or word has a line break in it."]
@@ -116,7 +116,7 @@ def test_utf_16_is_known_with_and_without_its_mark(encoding: str) -> None:
     assert texts(PageXml().read(data, ReadContext("a.xml"))[0]) == ["ſœ"]
 
 
-def test_what_was_mended_is_written_as_page_has_it() -> None:
+def test_repaired_names_are_written_as_in_page() -> None:
     from driver_case import CONTEXT
 
     found = read(f"<Column>{region(line('<TextEquiv>x</TextEquiv>', 'textline'))}</Column>")

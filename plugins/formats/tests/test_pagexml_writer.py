@@ -49,7 +49,7 @@ def facts(page: PageModel) -> list[tuple[Any, ...]]:
 
 @settings(max_examples=150, deadline=None)
 @given(seeds, xml_texts)
-def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
+def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: list[str]) -> None:
     page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
     assert facts(back) == facts(page)
@@ -102,7 +102,7 @@ def test_our_schema_judges_spoiled_files_as_the_published_one(
 # ------------------------------------------------------------------------------------ what PAGE cannot hold
 
 
-def test_attributes_without_a_place_stand_in_user_attributes_and_come_back() -> None:
+def test_attributes_unknown_to_page_become_user_attributes_and_are_read_back() -> None:
     extras = {
         "pagexml": {
             "attributes": {"type": "odd", "custom": "x", "indented": "perhaps"},
@@ -121,7 +121,7 @@ def test_attributes_without_a_place_stand_in_user_attributes_and_come_back() -> 
     assert kept["elements"] == ["<Strange a='1'>t</Strange>"]
 
 
-def test_ids_that_no_xml_takes_stand_beside() -> None:
+def test_ids_invalid_in_xml_are_written_separately() -> None:
     line = PageSegment("1:a", "line", points=BOX)
     page = PageModel(100, 100, "a", [PageSegment("79735", "region", "TextRegion", BOX, children=[line])])
     page.order = PageOrder(items=[PageOrder("79735")])
@@ -132,7 +132,7 @@ def test_ids_that_no_xml_takes_stand_beside() -> None:
     assert [node.segment_id for node in back.order.walk()] == [None, "79735"]
 
 
-def test_lines_and_words_without_a_parent_get_one_and_it_is_said() -> None:
+def test_lines_and_words_without_a_parent_get_one_with_a_loss() -> None:
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = PageModel(100, 100, "a", [PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word])
     found = losses(page)
@@ -141,7 +141,7 @@ def test_lines_and_words_without_a_parent_get_one_and_it_is_said() -> None:
     assert [one.text for one in read(written(page)).walk() if one.text] == ["x", "lone"]
 
 
-def test_what_stands_where_page_has_no_place_for_it_stands_beside() -> None:
+def test_segments_that_page_cannot_nest_are_written_beside_their_parent() -> None:
     inner = PageSegment("inner", "region", "TextRegion", BOX, texts=[PageText("inside")])
     word = PageSegment(
         "w", "word", points=BOX, baseline=BOX[:2], children=[PageSegment("p", "word", points=BOX)]
@@ -199,7 +199,7 @@ def test_control_characters_are_counted() -> None:
     assert read(written(page)).segments[0].text == "abc"
 
 
-def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
+def test_empty_groups_and_unknown_references_in_the_order_are_left_out() -> None:
     page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX)])
     page.order = PageOrder(items=[PageOrder("gone"), PageOrder(items=[PageOrder("gone too")])])
     assert losses(page)["an entry of the reading order"] == 2
@@ -219,7 +219,7 @@ def test_a_kind_of_our_own_goes_into_custom() -> None:
     assert 'custom="structure {type:Main  x;}"' in written(page).replace("Main  x ", "Main  x")
 
 
-def test_a_kind_of_several_parts_comes_back_and_marks_it_cannot_have_are_said() -> None:
+def test_a_kind_of_several_parts_is_read_back_and_impossible_characters_are_a_loss() -> None:
     line = PageSegment("l", "line", "DefaultLine:Handwritten:a", points=BOX)
     page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX, children=[line])])
     assert losses(page) == {}
@@ -232,7 +232,7 @@ def test_a_kind_of_several_parts_comes_back_and_marks_it_cannot_have_are_said() 
     "kind", [None, "TextRegion", "TextRegion:header", "TextRegion:RunningTitleZone", "Folio"]
 )
 @pytest.mark.parametrize("furniture", [True, False])
-def test_furniture_comes_back_whatever_the_kind_says(kind: str | None, furniture: bool) -> None:
+def test_page_furniture_is_read_back_for_every_kind(kind: str | None, furniture: bool) -> None:
     """A TEI `fw` has no kind at all, and a person may mark any region as page furniture or not."""
     line = PageSegment("l", "line", points=BOX, is_furniture=furniture)
     page = PageModel(
@@ -245,7 +245,7 @@ def test_furniture_comes_back_whatever_the_kind_says(kind: str | None, furniture
     assert not any("furniture" in what for what in back.kept)
 
 
-def test_metadata_is_kept_and_our_step_is_named_once() -> None:
+def test_metadata_is_preserved_and_our_step_is_written_once() -> None:
     page = PageModel(9, 9, "a")
     page.extras = {
         "pagexml": {
@@ -311,7 +311,7 @@ def test_values_fit_their_types() -> None:
     assert len(words()["script"]) == 181
 
 
-def test_threads_do_not_mix_their_problems() -> None:
+def test_threads_do_not_share_validation_errors() -> None:
     good = written(PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX)]))
     bad = good.replace("imageWidth", "width")
     with ThreadPoolExecutor(4) as pool:

@@ -18,7 +18,7 @@ def test_every_published_schema_compiles_without_the_network(name: str) -> None:
     assert xsd(name) if name.endswith(".xsd") else rng(name)
 
 
-def test_in_ci_a_missing_schema_fails_where_shared_stands(
+def test_in_ci_with_a_shared_folder_a_missing_schema_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")

@@ -18,7 +18,7 @@ from armarium_formats.jobs.pace import Pace
 from armarium_testing.kills import KilledContext
 
 
-def test_a_file_that_another_read_in_meanwhile_is_refused(
+def test_a_file_imported_meanwhile_by_another_is_refused(
     engine: Engine, library: Library, page_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     params = {"document_id": page_document, "file": page("1.png"), "filename": "1.xml"}
@@ -31,14 +31,14 @@ def test_a_file_that_another_read_in_meanwhile_is_refused(
     assert rows(library, "SELECT count(*) FROM segment_pass") == [(1,)]
 
 
-def test_a_path_that_no_disk_has_is_told(engine: Engine, library: Library, tmp_path: Path) -> None:
+def test_an_impossible_path_is_reported(engine: Engine, library: Library, tmp_path: Path) -> None:
     write_files(tmp_path, {"1.png": picture()})
     long = tmp_path / ("x" * 300)
     answer = take(engine, library, [tmp_path / "1.png", long])
     assert "It cannot be read: File name too long." in reasons(answer, "refused").values()
 
 
-def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tmp_path: Path) -> None:
+def test_a_file_replaced_by_something_else_meanwhile_is_reported(library: Library, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(Invalid, match="not an ordinary file"):
@@ -47,7 +47,7 @@ def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tm
         staging._head(staging.ReceivedFile(tmp_path / "gone", (), "gone"), library)
 
 
-def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
+def test_a_layout_file_that_occurs_twice_in_a_folder_is_imported_once(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twice = page("1.png")

@@ -128,7 +128,7 @@ def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-def test_a_worker_that_gives_way_is_done_without(
+def test_a_worker_that_fails_is_replaced_by_reading_in_the_import(
     engine: Engine,
     library: Library,
     tmp_path: Path,
@@ -154,7 +154,7 @@ def test_a_worker_that_gives_way_is_done_without(
     assert len(asked) <= after + reading_ahead.CALLS * reading_ahead.WORKERS
 
 
-def test_a_driver_of_the_same_name_that_is_another_one_is_not_believed(
+def test_results_of_another_driver_with_the_same_name_are_not_used(
     engine: Engine,
     library: Library,
     tmp_path: Path,
@@ -204,7 +204,7 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
 
 
 @pytest.mark.parametrize("lacking", ["cores", "files", "companions", "format"])
-def test_nothing_is_read_ahead_where_it_would_not_be_right_or_worth_it(
+def test_nothing_is_read_ahead_for_few_files_one_core_or_companions(
     engine: Engine,
     library: Library,
     tmp_path: Path,
@@ -227,7 +227,7 @@ def test_nothing_is_read_ahead_where_it_would_not_be_right_or_worth_it(
     assert (found["passes"], any(ready_files)) == (GOOD + 1, False)
 
 
-def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path) -> None:
+def test_the_worker_leaves_unverifiable_files_to_the_import(tmp_path: Path) -> None:
     mets = b'<mets xmlns="http://www.loc.gov/METS/"/>'
     files = {
         "good.xml": page(),
@@ -246,7 +246,7 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
     assert others == [None] * (len(asked) - 1)
 
 
-def test_a_worker_that_is_slow_is_not_waited_for_again_and_again(
+def test_a_slow_worker_is_waited_for_only_once(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_files(tmp_path / "box", FILES)
@@ -269,7 +269,7 @@ def test_a_worker_that_is_slow_is_not_waited_for_again_and_again(
     assert 0 < len(patient) <= GOOD // 3 + 1, "once a call"
 
 
-def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_those_of_others_are_not(
+def test_only_files_named_like_a_picture_are_stored_ahead(
     engine: Engine,
     library: Library,
     tmp_path: Path,

@@ -46,7 +46,7 @@ def test_each_file_is_recognised_or_refused_in_words(table: dict[str, Row]) -> N
     assert broken == []
 
 
-def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
+def test_exactly_the_faulty_files_are_refused(table: dict[str, Row]) -> None:
     """The refused files are listed by name, so that any change is examined by a person."""
     others = ("yolo/", "schemas/", "hand-lines/")
     refused = {row.file for row in table.values() if row.refused_why and not row.file.startswith(others)}
@@ -73,7 +73,7 @@ def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
     assert all("no picture" in row.refused_why for row in table.values() if "/labels/" in row.file)
 
 
-def test_shapes_beyond_the_page_are_clipped_and_told(table: dict[str, Row]) -> None:
+def test_shapes_beyond_the_page_are_clipped_with_a_note(table: dict[str, Row]) -> None:
     told = {
         row.file: int(found[1])
         for row in table.values()

@@ -146,7 +146,7 @@ def test_lines_that_nobody_read_are_matched_by_their_number(
     ]  # of the newest pass, by line text
 
 
-def test_what_could_be_two_lines_is_none(engine: Engine, library: Library, page_document: str) -> None:
+def test_an_ambiguous_line_gets_no_shape(engine: Engine, library: Library, page_document: str) -> None:
     take(
         engine, library, page_document, page_xml(("item one shilling", "item one shilling", "summa")), "a.xml"
     )
@@ -154,7 +154,7 @@ def test_what_could_be_two_lines_is_none(engine: Engine, library: Library, page_
     assert tops(library, made["pass_id"]) == [("item one shilling", None), ("summa", 2)]
 
 
-def test_a_pass_measured_on_another_picture_lends_nothing(
+def test_shapes_of_a_pass_on_another_picture_are_not_used(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     page = import_picture(engine, library, tmp_path)
@@ -167,7 +167,7 @@ def test_a_pass_measured_on_another_picture_lends_nothing(
         assert [bool(line.points) for line in opened.pages[0].lines()] == [lent] * 5
 
 
-def test_the_same_text_is_still_no_second_pass(
+def test_importing_the_same_text_twice_is_refused(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
     text = export(engine, library, page_document, "plain-text")["content"]

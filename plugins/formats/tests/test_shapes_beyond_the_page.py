@@ -83,7 +83,7 @@ def export_and_read(
 
 
 @pytest.mark.parametrize("name", [name for name, (_, parts) in SHAPES.items() if parts])
-def test_an_outline_partly_beyond_is_clipped_and_its_own_points_go_out_again(
+def test_an_outline_partly_beyond_the_page_is_clipped_and_exported_with_its_original_points(
     engine: Engine, library: Library, page_document: str, name: str
 ) -> None:
     points, parts = SHAPES[name]
@@ -115,7 +115,7 @@ def test_the_part_that_is_drawn_is_the_part_on_the_page(
     }  # fmt: skip
 
 
-def test_a_clipped_outline_that_somebody_drew_anew_goes_out_as_drawn(
+def test_a_clipped_outline_that_was_redrawn_is_exported_as_drawn(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     import_page(engine, library, page_document, page(line(SHAPES["over the right edge"][0])))
@@ -132,7 +132,7 @@ def test_a_clipped_outline_that_somebody_drew_anew_goes_out_as_drawn(
 
 
 @pytest.mark.parametrize("name", [name for name, (_, parts) in PATHS.items() if parts])
-def test_a_baseline_partly_beyond_is_clipped_or_kept_apart(
+def test_a_baseline_partly_beyond_the_page_is_clipped_or_preserved_separately(
     engine: Engine, library: Library, page_document: str, name: str
 ) -> None:
     points, parts = PATHS[name]
@@ -157,7 +157,7 @@ def test_a_baseline_partly_beyond_is_clipped_or_kept_apart(
         ([(-90, 10), (-20, 10)], ()),
     ],
 )
-def test_what_lies_wholly_beyond_refuses_the_file_or_comes_in_without_a_place(
+def test_a_shape_entirely_beyond_the_page_refuses_the_file_or_is_imported_without_a_place(
     engine: Engine, library: Library, page_document: str, points: Any, baseline: Any
 ) -> None:
     made = page(line(points, baseline))
@@ -195,7 +195,7 @@ def test_refuse_refuses_what_would_be_clipped(engine: Engine, library: Library, 
     )
 
 
-def test_a_hundred_strays_are_counted_and_the_farthest_is_told() -> None:
+def test_many_shapes_beyond_the_page_are_counted_and_the_farthest_is_stated() -> None:
     lines = [line([(900, 100), (1000 + far, 100), (1000 + far, 200)]) for far in range(3, 103)]
     for number, one in enumerate(lines):
         one.id = f"l{number}"
@@ -207,7 +207,7 @@ def test_a_hundred_strays_are_counted_and_the_farthest_is_told() -> None:
     assert placed.counts["line"] == 100
 
 
-def test_page_xml_gives_out_what_lies_beyond_the_lower_right(
+def test_page_xml_exports_points_beyond_the_lower_right_edge(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     points = SHAPES["over the right edge"][0]
@@ -218,7 +218,7 @@ def test_page_xml_gives_out_what_lies_beyond_the_lower_right(
     assert (found.points, losses) == (points, [])
 
 
-def test_a_whole_number_that_json_cannot_hold_is_kept_as_near_as_can_be() -> None:
+def test_a_number_too_large_for_json_is_stored_as_closely_as_possible() -> None:
     far = 10**25
     placed = place(page(line([(900, 100), (far, 100), (far, 200), (900, 200)])), SIZE, "a.xml", "pagexml")
     (metadata,) = [one for row in placed.segments.rows for one in row if "raw_polygon_px" in str(one)]
@@ -233,7 +233,7 @@ STRAY = (
 )
 
 
-def test_the_routes_take_it(client: TestClient, page_document: str) -> None:
+def test_the_option_is_accepted_by_the_routes(client: TestClient, page_document: str) -> None:
     sent = client.post(
         f"/api/documents/{page_document}/import",
         files={"file": ("a.xml", STRAY, "application/xml")},
@@ -254,7 +254,9 @@ def test_the_routes_take_it(client: TestClient, page_document: str) -> None:
     )  # fmt: skip
 
 
-def test_files_of_this_machine_and_folders_take_it(engine: Engine, library: Library, tmp_path: Path) -> None:
+def test_the_option_is_accepted_for_files_of_this_machine_and_folders(
+    engine: Engine, library: Library, tmp_path: Path
+) -> None:
     folder = tmp_path / "scans"
     folder.mkdir()
     (folder / "1.png").write_bytes(picture(grey=7))

@@ -91,7 +91,7 @@ def test_what_a_file_states_of_its_page_is_a_fact_of_the_pass(imports: PageImpor
     assert imports.facts(segment_id=imports.line())["direction"]["value"] == "rtl"
 
 
-def test_what_is_stated_on_the_page_goes_before_what_a_file_says_and_that_before_the_folder(
+def test_the_page_precedes_the_file_and_the_file_precedes_the_folder(
     imports: PageImports,
 ) -> None:
     folder = imports.run("document.create", name="Letters", language="it", direction="ltr")["id"]
@@ -113,7 +113,7 @@ def test_what_is_stated_on_the_page_goes_before_what_a_file_says_and_that_before
     assert imports.facts()["language"]["value"] == "he"
 
 
-def test_what_a_file_states_unlawfully_is_kept_for_the_way_back_and_is_no_fact(imports: PageImports) -> None:
+def test_invalid_statements_of_a_file_are_exported_again_but_are_no_facts(imports: PageImports) -> None:
     imports.bring(page_xml().replace("<Page ", '<Page primaryLanguage="my own" '))
     assert imports.facts()["language"]["status"] == "never-determined"
     assert StatedFacts("no tag!", "Xxxx", "sideways", "up").lawful() == StatedFacts()
@@ -184,7 +184,9 @@ def test_the_language_of_a_division_of_a_tei_text_is_that_of_its_blocks() -> Non
     assert page.language == "la"
 
 
-def test_half_a_tag_is_written_whole_in_tei_and_read_as_the_half_it_was(imports: PageImports) -> None:
+def test_a_script_without_a_language_is_written_with_und_in_tei_and_read_back_alone(
+    imports: PageImports,
+) -> None:
     imports.bring(page_xml("", 'primaryLanguage="Latin"'))
     line = imports.line()
     imports.run("segment.update", segment_id=line, expected_version=1, script="Hebr")
@@ -198,7 +200,7 @@ def test_half_a_tag_is_written_whole_in_tei_and_read_as_the_half_it_was(imports:
     ]
 
 
-def test_a_reader_is_told_the_direction_that_the_folder_states(imports: PageImports) -> None:
+def test_a_reader_receives_the_direction_stated_on_the_folder(imports: PageImports) -> None:
     pass_id = imports.bring(page_xml())
     imports.run("source_setting.set", level="project", key="direction", value="rtl")
     with imports.library.db.read() as conn:
@@ -206,7 +208,9 @@ def test_a_reader_is_told_the_direction_that_the_folder_states(imports: PageImpo
     assert {one["direction"] for one in shapes} == {"rtl"}
 
 
-def test_a_manifest_says_what_its_shelf_states(imports: PageImports, client: TestClient) -> None:
+def test_a_manifest_has_the_language_and_direction_of_its_folder(
+    imports: PageImports, client: TestClient
+) -> None:
     folder = imports.run("document.create", name="Letters", language="he", direction="rtl")["id"]
     inner = imports.run("document.create", name="Box", parent_id=folder)["id"]
     imports.run("document.move", ids=[imports.page], parent_id=inner)
@@ -219,7 +223,7 @@ def test_a_manifest_says_what_its_shelf_states(imports: PageImports, client: Tes
 
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
-def test_what_stands_beside_a_transcription_is_said_to_be_lost(imports: PageImports, name: str) -> None:
+def test_texts_beside_a_transcription_are_a_loss(imports: PageImports, name: str) -> None:
     imports.bring(page_xml())
     silent = imports.losses(name)
     line = imports.line()

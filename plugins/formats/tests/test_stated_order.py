@@ -71,7 +71,7 @@ def test_an_export_is_what_it_was_with_the_groups_of_the_file(
     assert after["losses"] == before["losses"]
 
 
-def test_what_is_moved_in_it_is_exported_so(
+def test_a_line_moved_in_the_order_is_exported_there(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     order = act(engine, library, "format.take_order", pass_id=pass_id)["order_id"]
@@ -104,7 +104,7 @@ def test_one_undo_takes_it_back(engine: Engine, library: Library, page_document:
         assert conn.exec_driver_sql("SELECT count(*) FROM reading_order_entry").scalar() == 0
 
 
-def test_a_second_one_is_refused_while_the_first_stands(
+def test_a_second_order_as_written_is_refused_while_the_first_is_live(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     made = act(engine, library, "format.take_order", pass_id=pass_id)

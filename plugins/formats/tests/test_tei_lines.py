@@ -109,7 +109,7 @@ WORD = surface(
         '<seg type="reading"><gap reason="torn"/></seg>',
     ],
 )
-def test_markup_around_a_line_without_text_is_kept(
+def test_markup_around_a_line_without_text_is_preserved(
     engine: Engine, library: Library, page_document: str, markup: str
 ) -> None:
     file = document(f'<pb facs="#s"/><ab><lb facs="#z1"/>{markup}<lb facs="#z2"/>hermana</ab>', ZONES)
@@ -138,7 +138,7 @@ def test_markup_around_a_line_without_text_is_kept(
     assert inside(file)
 
 
-def test_markup_that_a_text_came_to_stand_beside_is_a_loss() -> None:
+def test_markup_beside_a_text_added_later_is_a_loss() -> None:
     (page,) = pages(
         '<pb facs="#s"/><ab><lb facs="#z1"/><gap reason="illegible"/><lb facs="#z2"/>b</ab>', ZONES
     )
@@ -155,7 +155,7 @@ def test_markup_of_a_bare_line_and_of_a_word_without_text_is_named() -> None:
     assert count_losses(page)["element markup on a line without text of the text"] == 1
 
 
-def test_what_goes_on_over_an_empty_line_is_no_markup_of_that_line() -> None:
+def test_markup_that_continues_across_an_empty_line_is_not_that_lines() -> None:
     (page,) = pages('<pb facs="#s"/><ab><lb facs="#z1"/><hi rend="b"><lb facs="#z2"/>b</hi></ab>', ZONES)
     assert [line.extras for line in page.lines()] == [None, None]
     assert "markup" not in " ".join(count_losses(page))
@@ -179,7 +179,7 @@ BLOCKS = ("p", "ab", "head", "lg", "list", "note", "fw", "signed", "salute")
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_no_block_of_a_text_is_lost_without_a_word(seed: int) -> None:
+def test_no_block_of_a_text_is_lost_without_a_loss_entry(seed: int) -> None:
     """Every block, block attribute and line break that lxml counts is in the page, or among the losses of the
     export.
     """

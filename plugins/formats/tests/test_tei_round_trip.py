@@ -161,7 +161,7 @@ def comes_back(page: PageModel) -> None:
     assert DRIVER.write(one, NOW).content == written.content
 
 
-def test_a_word_whose_first_reading_says_nothing_makes_its_line_by_the_next() -> None:
+def test_a_word_with_an_empty_first_reading_uses_the_next_one() -> None:
     word = PageSegment("w", "word", texts=[PageText(""), PageText("0")])
     line = PageSegment("l", "line", texts=[PageText("0")], children=[word])
     comes_back(PageModel(9, 9, "a.jpg", [line]))
@@ -169,12 +169,12 @@ def test_a_word_whose_first_reading_says_nothing_makes_its_line_by_the_next() ->
 
 @settings(max_examples=25, deadline=None)
 @given(pages())
-def test_a_page_comes_back(page: PageModel) -> None:
+def test_a_page_is_read_back_unchanged(page: PageModel) -> None:
     comes_back(page)
 
 
 @pytest.mark.soak
 @settings(max_examples=5000, deadline=None)
 @given(pages())
-def test_thousands_of_pages_come_back(page: PageModel) -> None:
+def test_thousands_of_pages_are_read_back_unchanged(page: PageModel) -> None:
     comes_back(page)

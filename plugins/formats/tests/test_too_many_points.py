@@ -76,13 +76,13 @@ def test_too_many_points_are_refused(kind: str) -> None:
     read(5, 40_000)
 
 
-def test_control_points_are_as_few_as_those_of_a_shape() -> None:
+def test_control_points_have_the_limit_of_one_shape() -> None:
     data = b"mapX,mapY,sourceX,sourceY\n" + b"1,1,1,1\n" * 100_001
     with pytest.raises(Invalid, match="more than 100,000 points"):
         QgisPoints().read(data, ReadContext("a.points"))
 
 
-def test_round_shapes_count_by_the_corners_they_come_to_have() -> None:
+def test_circles_and_ellipses_count_by_the_corners_of_their_polygons() -> None:
     ellipse = '<TextBlock><Shape><Ellipse HPOS="4" VPOS="4" HLENGTH="2" VLENGTH="2"/></Shape></TextBlock>'
     with pytest.raises(Invalid, match="more than 500,000 points"):
         Alto().read(ALTO.format(ellipse * 15_000).encode(), ReadContext("a.xml"))

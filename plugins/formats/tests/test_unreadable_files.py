@@ -98,5 +98,5 @@ def test_a_format_that_is_named_is_taken_at_its_word() -> None:
     assert open_layout(Engine(), b"a;b;c\n1;2;3\n", "a.xml", asked="plain-text").driver.name == "plain-text"
 
 
-def test_what_nothing_tells_is_not_named() -> None:
+def test_an_unrecognisable_file_is_refused_without_a_name() -> None:
     assert seems(b"neither one nor other") is None

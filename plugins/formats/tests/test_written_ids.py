@@ -28,19 +28,19 @@ def test_the_sequence_of_the_segments_changes_no_id(names: tuple[list[str], list
 
 
 @given(NAMES)
-def test_a_lawful_id_is_taken_by_no_other(names: list[str]) -> None:
+def test_valid_ids_are_written_unchanged(names: list[str]) -> None:
     written = Identities(names, IDS).of_segment
     assert all(written[name] == name for name in names if is_ncname(name))
 
 
-def test_an_id_that_stands_twice_is_counted() -> None:
+def test_duplicate_ids_are_counted() -> None:
     ids = Identities(["a", "a", " ", " ", "b"], IDS)
     assert (ids.of_segment, ids.changed) == ({"a": "a", "b": "b", " ": "_"}, 3)
 
 
 @pytest.mark.parametrize("driver", [PageXml(), Alto(), Tei()], ids=lambda one: one.name)
 @pytest.mark.parametrize("names", [[" ", "_"], ["_", " "], ["é ", " é", "é_"], ["1", "id_1", "id_1_2"]])
-def test_odd_ids_stay_where_they_are_on_the_second_write(driver: Format, names: list[str]) -> None:
+def test_replaced_ids_are_the_same_on_the_second_write(driver: Format, names: list[str]) -> None:
     box = [(1, 1), (9, 1), (9, 9), (1, 9)]
     page = PageModel(100, 100, "a.png")
     page.segments = [PageSegment(name, "region", points=box, kind_raw="paragraph") for name in names]

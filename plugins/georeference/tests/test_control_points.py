@@ -14,7 +14,7 @@ from armarium_testing.digest import differences, table_digests
 SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
 
 
-def test_a_point_is_kept_as_a_world_point_reading_and_a_controls_link(project: MapProject) -> None:
+def test_a_point_is_stored_as_a_world_point_reading_and_a_controls_link(project: MapProject) -> None:
     page, pass_id = project.page()
     (line,) = project.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
     path = f"/api/georeference/passes/{pass_id}/control-points"
@@ -32,7 +32,7 @@ def test_a_point_is_kept_as_a_world_point_reading_and_a_controls_link(project: M
     assert (listed["count"], listed["items"][0]["id"]) == (1, made["id"])
 
 
-def test_a_place_in_another_system_is_converted_and_kept(project: MapProject) -> None:
+def test_a_place_in_another_reference_system_is_converted_and_preserved(project: MapProject) -> None:
     """Checked against the closed formula of Web Mercator, without pyproj."""
     _, pass_id = project.page()
     made = project.do(
@@ -76,7 +76,7 @@ def test_a_correction_of_the_reading_moves_the_point(project: MapProject) -> Non
     assert (moved["lon"], moved["lat"], moved["counts"]) == (4.0, 46.0, True)
 
 
-def test_what_takes_a_point_out_of_the_count(project: MapProject) -> None:
+def test_reasons_why_a_point_does_not_count(project: MapProject) -> None:
     page, pass_id = project.page()
     lines = project.segments(page, pass_id, [[0.1, 0.1 * n, 0.2, 0.05] for n in range(1, 6)])
     made = [
@@ -113,7 +113,7 @@ def test_a_point_moves_in_the_picture_and_leaves_nothing_behind(project: MapProj
     assert project.rows("SELECT count(*) FROM content_representation WHERE NOT retracted") == [(0,)]
 
 
-def test_every_write_is_taken_back(project: MapProject) -> None:
+def test_every_write_is_undone(project: MapProject) -> None:
     _, pass_id = project.page()
     before = table_digests(project.library.db, project.engine.library_schema)
     outcome = project.engine.run(
@@ -126,7 +126,7 @@ def test_every_write_is_taken_back(project: MapProject) -> None:
     assert differences(before, table_digests(project.library.db, project.engine.library_schema)) == []
 
 
-def test_what_is_sent_as_it_stands_changes_nothing(project: MapProject) -> None:
+def test_an_update_with_unchanged_values_changes_nothing(project: MapProject) -> None:
     """So neither such a request nor the creation before it becomes impossible to undo."""
     _, pass_id = project.page()
     place = {"x": 0.5, "y": 0.5, "lon": 2, "lat": 48, "note": "The tower"}
@@ -141,7 +141,7 @@ def test_what_is_sent_as_it_stands_changes_nothing(project: MapProject) -> None:
     assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
 
 
-def test_a_purge_and_a_transfer_take_points_along(project: MapProject, tmp_path: Any) -> None:
+def test_a_purge_removes_points_and_a_transfer_copies_them(project: MapProject, tmp_path: Any) -> None:
     page, pass_id = project.page()
     project.points(pass_id, SQUARE)
     project.choose(pass_id, "polynomial1")
@@ -180,7 +180,7 @@ def test_a_purge_and_a_transfer_take_points_along(project: MapProject, tmp_path:
         ({"original_crs": "EPSG:2154", "original_x": math.nan, "original_y": 1}, "original_x"),
     ],
 )
-def test_a_point_that_is_none_is_refused(project: MapProject, fields: dict[str, Any], said: str) -> None:
+def test_an_invalid_point_is_refused(project: MapProject, fields: dict[str, Any], said: str) -> None:
     _, pass_id = project.page()
     with pytest.raises(Invalid, match=said):
         project.do("georeference.point_create", **{"pass_id": pass_id, "x": 0.5, "y": 0.5, **fields})

@@ -72,7 +72,7 @@ def test_files_of_three_kinds() -> None:
         (b'name\n"' + b"x" * 200_000 + b'"\n', "cannot be read"),
     ],
 )
-def test_what_is_no_gazetteer(data: bytes, said: str) -> None:
+def test_invalid_gazetteers_are_refused(data: bytes, said: str) -> None:
     with pytest.raises(BadGazetteer, match=said):
         list(places_in(data, "x"))
 

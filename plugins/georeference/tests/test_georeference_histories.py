@@ -177,7 +177,7 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.slow
-def test_every_move_is_made(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
+def test_every_action_runs(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
     history, project = start(make_engine, tmp_path, 3)
     never = {action.name for action in armarium_plugin().actions}
     for _ in range(6):

@@ -122,7 +122,7 @@ def test_an_unknown_reference_system(project: MapProject, code: str, words: tupl
     assert (kept["lon"], kept["original_crs"]) == (2, None)
 
 
-def test_numbers_that_are_none(project: MapProject) -> None:
+def test_invalid_numbers_are_refused(project: MapProject) -> None:
     """Sent as raw bytes, as lax clients write them: JSON has no NaN."""
     _, pass_id = project.page()
     path = f"/api/georeference/passes/{pass_id}/control-points"

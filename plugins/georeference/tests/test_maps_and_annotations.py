@@ -42,7 +42,7 @@ def check_annotation(one: dict[str, Any]) -> None:
     assert one["body"]["transformation"]["type"] in ("polynomial", "thinPlateSpline", "helmert", "projective")
 
 
-def test_an_annotation_goes_out_and_comes_in_again(project: MapProject) -> None:
+def test_an_annotation_is_exported_and_read_back(project: MapProject) -> None:
     page, pass_id = project.page()
     project.points(pass_id, SQUARE)
     project.choose(pass_id, "polynomial1")
@@ -106,7 +106,9 @@ def test_types_that_allmaps_writes() -> None:
         (("target", "source", "width"), 10, "another picture"),
     ],
 )
-def test_what_is_no_annotation_of_the_picture(path: tuple[Any, ...], value: Any, said: str) -> None:
+def test_annotations_of_other_pictures_and_invalid_ones_are_refused(
+    path: tuple[Any, ...], value: Any, said: str
+) -> None:
     sent: Any = sample_annotation()
     at = sent
     for one in path[:-1]:
@@ -116,7 +118,7 @@ def test_what_is_no_annotation_of_the_picture(path: tuple[Any, ...], value: Any,
         read_annotation(sent, (80, 60))
 
 
-def test_a_type_with_too_few_points_is_told(project: MapProject) -> None:
+def test_a_type_with_too_few_points_is_reported(project: MapProject) -> None:
     _, pass_id = project.page((80, 60))
     sent = sample_annotation()
     sent["body"]["transformation"] = {"type": "polynomial", "options": {"order": 2}}
@@ -136,7 +138,7 @@ def test_the_way_back_from_the_ground_is_the_inverse() -> None:
         assert np.abs(back - picture).max() < 0.05
 
 
-def test_the_map_is_one_page_with_all_it_shows(project: MapProject, tmp_path: Path) -> None:
+def test_the_map_is_one_self_contained_page(project: MapProject, tmp_path: Path) -> None:
     page, pass_id = project.page()
     project.points(pass_id, [*SQUARE, (0.5, 0.5, 2.52, 48.76)])
     (line,) = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
@@ -164,7 +166,7 @@ def test_the_map_is_one_page_with_all_it_shows(project: MapProject, tmp_path: Pa
     assert project.reader()(path).status_code in (403, 404)
 
 
-def test_the_map_carries_the_letters_that_a_machine_may_lack(project: MapProject) -> None:
+def test_the_map_embeds_letters_that_a_machine_may_lack(project: MapProject) -> None:
     page, pass_id = project.page()
     project.points(pass_id, SQUARE)
     project.choose(pass_id, "polynomial1")

@@ -70,7 +70,7 @@ def status(values: list[dict[str, Any]], date: str | None) -> str:
         ({"start": "the year of the flood"}, "1650", "none-for-date"),
     ],
 )
-def test_what_is_stated_for_a_date_and_never_the_nearest(when: Any, date: str | None, wanted: str) -> None:
+def test_a_place_is_found_only_for_its_stated_dates(when: Any, date: str | None, wanted: str) -> None:
     assert status([{**LIMA, "when": when}], date) == wanted
 
 
@@ -97,7 +97,7 @@ def test_several_at_a_date_are_all_candidates() -> None:
 @pytest.mark.parametrize(
     "date", ["1650-13", "1650-02-30", "tomorrow", "16", "1650-6", "", "1650-06-24T12:00"]
 )
-def test_a_date_that_is_none_is_refused(date: str) -> None:
+def test_an_invalid_date_is_refused(date: str) -> None:
     with pytest.raises(Invalid) as refusal:
         place_at({"e": entity(LIMA)}.get, "e", date)
     assert refusal.value.code == "bad_date"
@@ -159,7 +159,7 @@ def test_without_a_bearing_it_is_a_ring_and_an_anchor_that_reaches_far_widens_it
     assert not inside(ring, 0, 7.5 / 110.6)
 
 
-def test_relations_from_which_no_area_follows() -> None:
+def test_relations_without_an_area_give_the_reason() -> None:
     def why(**entities: dict[str, Any]) -> str:
         found = place_at({"lima": entity(LIMA), **entities}.get, "mill", "1650")
         (candidate,) = found["candidates"]
@@ -262,7 +262,7 @@ def test_a_place_as_linked_places() -> None:
         ({"start": "-01XX"}, ({"earliest": "-0199-01-01", "latest": "-0100-12-31"}, {"earliest": "-0199-01-01"})),
     ],
 )  # fmt: skip
-def test_dates_that_are_not_known_whole_are_written_by_their_ends(when: Any, span: Any) -> None:
+def test_partial_dates_are_written_as_intervals(when: Any, span: Any) -> None:
     found = linked_places({"e": entity({**LIMA, "when": when})}.get, "e")
     check_linked_places(found)
     (geometry,) = found["features"][0]["geometry"]["geometries"]
@@ -361,7 +361,7 @@ def test_geometries_of_every_kind() -> None:
         ({"geo_bbox": [1, 5, 2, 400]}, "not a place on the globe"),
     ],
 )
-def test_what_is_no_geometry_is_said_and_carries_no_other_place(value: Any, said: str) -> None:
+def test_an_invalid_geometry_is_reported_and_supports_no_relative_place(value: Any, said: str) -> None:
     """A relative place based on it then has no geometry either, and says why."""
     place = {"label": "x", "geometry_type": "area", **value}
     find = {"e": entity(place), "mill": entity(north_of_lima(anchor_entity_id="e"))}.get
@@ -387,7 +387,7 @@ def test_collections_in_collections_are_read_to_a_depth() -> None:
     assert "more than 8" in found["place"]["why_no_geometry"]
 
 
-def test_rings_that_were_stated_are_closed_and_turned_the_right_way() -> None:
+def test_stated_rings_are_closed_and_oriented() -> None:
     clockwise = [[0, 0], [0, 4], [4, 4], [4, 0]]
     hole = [[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]
     stated = {"type": "Polygon", "coordinates": [clockwise, hole]}

@@ -154,7 +154,7 @@ def test_leaving_one_out_is_fitting_the_others() -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_points_that_carry_nothing_are_refused_in_words(kind: Any) -> None:
+def test_degenerate_points_are_refused_in_words(kind: Any) -> None:
     needed = NEEDED[kind]
     with pytest.raises(Degenerate, match=f"needs {needed} control points"):
         fit(kind, PICTURE[: needed - 1], GROUND[: needed - 1])
@@ -172,7 +172,7 @@ def test_points_that_carry_nothing_are_refused_in_words(kind: Any) -> None:
         fit(kind, PICTURE[:12], on_line)
 
 
-def test_points_on_a_curve_carry_no_polynomial_of_its_order() -> None:
+def test_points_on_a_curve_determine_no_polynomial_of_its_order() -> None:
     angle = np.linspace(0, 6, 9)
     circle = np.column_stack([np.cos(angle), np.sin(angle)]) * 1000
     with pytest.raises(Degenerate, match="on a curve"):
@@ -247,7 +247,7 @@ def test_residuals_are_metres_along_the_geodesic(project: MapProject) -> None:
     assert -one["dy_m"] == pytest.approx(0.8 * 0.001 * degree, rel=0.05)
 
 
-def test_exactly_enough_points_prove_nothing(project: MapProject) -> None:
+def test_the_minimum_of_points_has_no_error_estimate(project: MapProject) -> None:
     _, pass_id = project.page()
     ids = project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
     found = project.choose(pass_id, "polynomial1")
@@ -268,7 +268,7 @@ def test_exactly_enough_points_prove_nothing(project: MapProject) -> None:
     assert "needs 3 control points" in found["notes"][0]
 
 
-def test_the_type_is_chosen_cleared_and_kept_on_the_pass(project: MapProject) -> None:
+def test_the_type_is_set_cleared_and_stored_on_the_pass(project: MapProject) -> None:
     page, pass_id = project.page()
     assert project.transform(pass_id)["status"] == "none"
     refused = project.choose(pass_id, "polynomial2", 422)

@@ -44,7 +44,7 @@ def extent(geometry: dict[str, Any]) -> float:
     return float(shape(geometry).area)
 
 
-def test_a_ring_is_turned_and_closed() -> None:
+def test_a_ring_is_oriented_and_closed() -> None:
     clockwise = [[0, 0], [0, 1], [1, 1], [1, 0]]
     found = worldshapes.polygon(clockwise)
     assert found is not None
@@ -165,7 +165,7 @@ def test_a_page_as_geojson(project: MapProject) -> None:
     assert len(pydantic.FeatureCollection.model_validate(found).features) == 5
 
 
-def test_a_line_is_of_the_language_of_what_holds_it(project: MapProject) -> None:
+def test_a_line_has_the_language_of_its_region_or_page(project: MapProject) -> None:
     """The line's own language, else its region's, else the page's, as `source-settings/resolve` answers."""
     page, pass_id = project.page()
     project.points(pass_id, SQUARE)
@@ -211,7 +211,7 @@ def test_a_map_across_the_antimeridian_and_one_of_the_pole(project: MapProject) 
     assert not any(area.contains(Point(lon, 79)) for lon in range(-179, 180, 20))
 
 
-def test_what_is_withheld_is_not_on_the_ground(project: MapProject) -> None:
+def test_withheld_segments_are_not_in_the_geojson(project: MapProject) -> None:
     page, pass_id = project.page()
     project.points(pass_id, SQUARE)
     secret, _ = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1], [0.3, 0.6, 0.3, 0.1]])

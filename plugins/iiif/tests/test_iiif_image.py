@@ -121,7 +121,7 @@ def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
         (("full", "max", "0", "default", "tif"), "bad_format", "choose one of jpg"),
     ],
 )
-def test_what_is_no_request_is_refused_in_words(parts: tuple[str, ...], code: str, words: str) -> None:
+def test_invalid_image_requests_are_refused_in_words(parts: tuple[str, ...], code: str, words: str) -> None:
     with pytest.raises(BadImageRequest) as refused:
         parse_request(PICTURE, *parts)
     assert refused.value.code == code
@@ -234,7 +234,7 @@ def test_no_picture_and_no_request_are_refused(client: TestClient, page_document
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_size")
 
 
-def test_a_viewer_of_another_origin_needs_the_owners_word(
+def test_a_viewer_of_another_origin_must_be_allowed_by_the_owner(
     make_engine: object, client: TestClient, page: str
 ) -> None:
     foreign = {"Origin": "https://viewer.example"}
@@ -426,7 +426,7 @@ def test_many_callers_of_many_pages_all_get_theirs(tmp_path: Path) -> None:
     assert pictures.held_bytes <= pictures.memory
 
 
-def test_a_failed_decoding_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_failed_decoding_does_not_block_others(tmp_path: Path) -> None:
     source = source_of(tmp_path, "a", (400, 300))
     source.path.write_bytes(b"no picture")
     pictures = DecodedPictures()
@@ -436,7 +436,7 @@ def test_a_failed_decoding_holds_nobody_up(tmp_path: Path) -> None:
     assert pictures.held_bytes == 0
 
 
-def test_each_engine_holds_its_own(make_engine: object) -> None:
+def test_each_engine_has_its_own_decoded_pictures(make_engine: object) -> None:
     assert callable(make_engine)
     first, second = make_engine(), make_engine()
     assert pictures_of(first) is pictures_of(first)

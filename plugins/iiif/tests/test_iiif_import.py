@@ -164,7 +164,7 @@ def test_a_manifest_becomes_a_folder_of_referenced_pages(
     assert digest(engine, library) == before
 
 
-def test_a_referenced_page_is_given_out_by_reference(client: TestClient) -> None:
+def test_a_referenced_page_is_published_by_reference(client: TestClient) -> None:
     folder = upload(client).json()["document_id"]
     found = client.get(f"/api/iiif/manifest/{folder}").json()
     (canvas,) = found["items"]
@@ -189,7 +189,7 @@ def test_a_referenced_page_is_given_out_by_reference(client: TestClient) -> None
          "http://library.stanford.edu/iiif/image-api/1.1/compliance.html#level2", "https://a.org/i/full/256,/0/native.jpg"),
     ],
 )  # fmt: skip
-def test_services_of_others_are_given_out_as_they_are(
+def test_image_services_elsewhere_are_published_unchanged(
     client: TestClient, service: Json, given: str, thumbnail: str | None
 ) -> None:
     value = orjson.loads(SAMPLE)
@@ -200,7 +200,7 @@ def test_services_of_others_are_given_out_as_they_are(
     assert [one["id"] for one in canvas.get("thumbnail", [])] == ([thumbnail] if thumbnail else [])
 
 
-def test_an_imported_manifest_leaves_with_its_folder(
+def test_an_imported_manifest_is_transferred_with_its_folder(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
     folder = upload(client).json()["document_id"]
@@ -217,7 +217,7 @@ def test_an_imported_manifest_leaves_with_its_folder(
     assert library.objects.has(original), "the second import is of the same file"
 
 
-def test_order_names_direction_and_description_are_kept(client: TestClient) -> None:
+def test_order_names_direction_and_description_are_preserved(client: TestClient) -> None:
     value = orjson.loads(manifest_at("https://example.org", 700)) | {
         "viewingDirection": "right-to-left",
         "metadata": [{"label": {"en": ["Shelf"]}, "value": {"none": ["B 12"]}}],
@@ -280,7 +280,7 @@ def test_uploads_that_are_refused(
         "http://[fe80::1]/m", "http://0.0.0.0/m",
     ],
 )  # fmt: skip
-def test_manifests_within_the_house_are_not_fetched(
+def test_manifests_in_the_local_network_are_not_fetched(
     engine: Engine, library: Library, client: TestClient, url: str
 ) -> None:
     answer = client.post("/api/iiif/manifests/fetch", json={"url": url})
@@ -295,13 +295,13 @@ def test_manifests_within_the_house_are_not_fetched(
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "https://me:word@example.org/m", "http://[x/m"]
 )
-def test_addresses_that_are_none_are_refused(client: TestClient, url: str) -> None:
+def test_invalid_urls_are_refused(client: TestClient, url: str) -> None:
     answer = client.post("/api/iiif/manifests/fetch", json={"url": url})
     assert answer.status_code == 400
     assert "web address" in answer.json()["detail"]
 
 
-def test_a_name_that_turns_inward_is_not_followed(
+def test_a_host_name_that_resolves_to_a_local_address_is_not_followed(
     engine: Engine,
     library: Library,
     client: TestClient,
@@ -321,7 +321,7 @@ def test_a_name_that_turns_inward_is_not_followed(
 
 
 @pytest.mark.usefixtures("reachable")
-def test_a_redirect_inward_is_not_followed(
+def test_a_redirect_to_a_local_address_is_not_followed(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
@@ -334,7 +334,7 @@ def test_a_redirect_inward_is_not_followed(
 
 
 @pytest.mark.usefixtures("reachable")
-def test_a_fetch_that_waits_is_taken_back_and_nobody_is_asked(
+def test_undoing_a_waiting_fetch_sends_no_request(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
@@ -364,7 +364,7 @@ def test_nothing_is_fetched_while_held_offline(make_engine: Any, tmp_path: Any) 
 
 
 @pytest.mark.usefixtures("reachable")
-def test_an_address_without_a_manifest_is_told(
+def test_a_url_without_a_manifest_is_reported(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     url = f"http://manifests.example:{publisher.server_port}/gone"
@@ -429,7 +429,7 @@ def test_a_manifest_and_its_pictures_are_fetched(
 
 
 @pytest.mark.usefixtures("reachable")
-def test_fetched_pictures_are_taken_back_together(
+def test_fetched_pictures_are_undone_together(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
@@ -459,7 +459,7 @@ def test_fetched_pictures_are_taken_back_together(
 
 
 @pytest.mark.usefixtures("reachable")
-def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
+def test_a_partial_download_is_in_the_folder_that_is_cleared_after_a_kill(
     engine: Engine,
     library: Library,
     client: TestClient,
@@ -485,7 +485,7 @@ def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
     assert list(clearing.iterdir()) == []
 
 
-def test_pictures_within_the_house_are_not_fetched(
+def test_pictures_in_the_local_network_are_not_fetched(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     folder = upload(client, manifest_at(f"http://127.0.0.1:{publisher.server_port}", 1)).json()["document_id"]
@@ -498,7 +498,7 @@ def test_pictures_within_the_house_are_not_fetched(
 
 
 @pytest.mark.usefixtures("reachable")
-def test_a_server_that_does_not_answer_puts_the_job_off(
+def test_a_server_that_does_not_answer_postpones_the_job(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
     with socket.socket() as taken:
@@ -516,7 +516,7 @@ def test_a_server_that_does_not_answer_puts_the_job_off(
     assert found["done"] == 0, "none of them counts as tried"
 
 
-def test_there_must_be_something_to_fetch(engine: Engine, library: Library, client: TestClient) -> None:
+def test_fetching_nothing_is_refused(engine: Engine, library: Library, client: TestClient) -> None:
     page = add_page(engine, library)
     for ids in ([page], [sources(library)]):
         answer = client.post("/api/iiif/images/fetch", json={"document_ids": ids})

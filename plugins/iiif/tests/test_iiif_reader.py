@@ -192,7 +192,7 @@ def test_a_size_that_cannot_be_is_no_size(side: Any) -> None:
     assert found.notes == ["1 canvas has no usable size: known once the picture is fetched."]
 
 
-def test_a_canvas_id_stands_once() -> None:
+def test_canvases_with_a_repeated_id_are_left_out() -> None:
     found: Json = orjson.loads(SAMPLE)
     found["items"] *= 3
     assert len(read(found).canvases) == 1
@@ -202,7 +202,7 @@ def test_a_canvas_id_stands_once() -> None:
 @pytest.mark.parametrize(
     "identity", [None, 5, "", "javascript:alert(1)", "https://example.org/c#1", "ftp://a/b"]
 )
-def test_a_canvas_without_a_usable_id_is_ours_to_name(identity: Any) -> None:
+def test_a_canvas_without_a_usable_id_gets_one(identity: Any) -> None:
     found = read(with_canvas(id=identity))
     assert found.canvases[0].canvas_id is None
     assert any("no usable id" in note for note in found.notes)
@@ -257,7 +257,7 @@ def test_web_addresses(address: str, taken: bool) -> None:
     assert (web_address(address) is not None) is taken
 
 
-def test_ranges_in_circles_are_not_walked() -> None:
+def test_cyclic_ranges_end() -> None:
     found: Json = orjson.loads(SAMPLE)
     circle: Json = {
         "id": "https://example.org/r",
@@ -271,7 +271,7 @@ def test_ranges_in_circles_are_not_walked() -> None:
     assert read(found).notes == ["2 ranges (table of contents): only in the manifest, which is kept."]
 
 
-def test_many_tags_do_not_hold_the_reader_up() -> None:
+def test_many_tags_are_read_in_linear_time() -> None:
     for hostile in (
         "<" * 20_000,
         "<script" * 3_000,
@@ -439,5 +439,5 @@ def test_a_million_changed_manifests_are_read_or_refused(seed: int) -> None:
 @pytest.mark.parametrize(
     "value", ["1" * 200_000 + "x", "<!--" * 25_000, "a{" * 100_000, "<" * 200_000, "1" + " " * 200_000 + "x"]
 )
-def test_a_label_of_any_length_is_read_in_one_go(value: str) -> None:
+def test_long_labels_are_read_without_backtracking(value: str) -> None:
     assert len(plain_text(value)) <= 500

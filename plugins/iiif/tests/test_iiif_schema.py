@@ -28,7 +28,7 @@ def folder(engine: Engine, library: Library) -> str:
     return identity
 
 
-def test_manifests_canvases_and_lines_are_what_the_schema_says(client: TestClient, folder: str) -> None:
+def test_manifests_canvases_and_lines_are_valid_by_the_schema(client: TestClient, folder: str) -> None:
     answer = client.get(f"/api/iiif/manifest/{folder}")
     manifest = prezi3.Manifest(**answer.json())
     assert len(manifest.items) == 3

@@ -31,7 +31,9 @@ def fill(engine: Engine, library: Library, folder: str, count: int) -> list[str]
     return [add_page(engine, library, folder, name=f"{n:02}.png") for n in range(count)]
 
 
-def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_a_folder_is_split_and_the_split_undone(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     pages = fill(engine, library, folder, 3)
     started = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
     assert (started["state"], started["total"], states(library, started["batch_id"])) == (
@@ -56,7 +58,7 @@ def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, fold
     assert refusal.value.code == "nothing_to_take_back"
 
 
-def test_one_bad_picture_stops_no_other_and_is_decoded_once(
+def test_one_bad_picture_does_not_stop_the_others_and_is_decoded_once(
     engine: Engine, library: Library, folder: str, do: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
@@ -90,7 +92,7 @@ def test_one_bad_picture_stops_no_other_and_is_decoded_once(
     assert len(opened) == 4
 
 
-def test_cutting_alike_again_passes_over_what_is_cut(
+def test_repeating_the_same_cut_skips_pictures_already_cut(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:
     fill(engine, library, folder, 2)
@@ -113,7 +115,9 @@ def test_folders_inside_are_looked_into_when_asked(
     assert [item["document_id"] for item in batch["items"]] == [deep]
 
 
-def test_children_with_later_work_are_kept(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_children_with_later_work_are_not_undone(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     pages = fill(engine, library, folder, 4)
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     engine.jobs.run_until_idle(library)
@@ -129,9 +133,7 @@ def test_children_with_later_work_are_kept(engine: Engine, library: Library, fol
     assert [len(live(library, page)) for page in pages] == [1, 1, 1, 0]
 
 
-def test_a_batch_taken_back_at_work_goes_no_further(
-    engine: Engine, library: Library, folder: str, do: Run
-) -> None:
+def test_a_batch_undone_while_it_runs_stops(engine: Engine, library: Library, folder: str, do: Run) -> None:
     pages = fill(engine, library, folder, 3)
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     do("image.batch_item", {"batch_id": batch, "document_id": pages[0]})
@@ -154,7 +156,7 @@ def test_undoing_the_steps_of_the_job_as_a_set(
     assert [live(library, page) for page in pages] == [[], []]
 
 
-def test_what_is_no_batch_and_what_is_no_folder(
+def test_unknown_batches_and_folders_are_refused(
     engine: Engine, library: Library, folder: str, page: str, do: Run
 ) -> None:
     for name, params in (

@@ -99,7 +99,7 @@ def test_the_same_cut_gives_the_same_bytes_without_opening_the_picture(
     assert len(named) == 1
 
 
-def test_the_note_of_a_cut_may_be_lost_or_damaged(library: Library, page: str, do: Run) -> None:
+def test_a_damaged_cut_record_is_ignored(library: Library, page: str, do: Run) -> None:
     do("image.crop", {"document_id": page, **CROP})
     (note,) = (library.derived_folder / "cuts").rglob("*.json")
     note.write_text("[1, 2")
@@ -178,7 +178,7 @@ def test_neighbouring_regions_leave_no_gap(library: Library, page: str, do: Run)
     assert sum(picture_of(library, child).width for child in made["child_ids"]) == WIDTH
 
 
-def test_taking_back_by_the_source_or_by_one_child(library: Library, page: str, do: Run) -> None:
+def test_a_cut_is_reverted_by_its_source_or_one_child(library: Library, page: str, do: Run) -> None:
     first, second, third = (do("image.crop", {"document_id": page, **CROP})["child"]["id"] for _ in range(3))
     one = do("image.uncrop", {"document_id": second})
     assert (one["document_id"], one["removed_ids"]) == (page, [second])
@@ -192,14 +192,14 @@ def test_taking_back_by_the_source_or_by_one_child(library: Library, page: str, 
         assert refusal.value.code == "nothing_to_take_back"
 
 
-def test_a_crop_of_a_crop_is_taken_back_first(page: str, do: Run) -> None:
+def test_a_crop_of_a_crop_must_be_reverted_first(page: str, do: Run) -> None:
     outer = do("image.crop", {"document_id": page, **CROP})["child"]["id"]
     inner = do("image.crop", {"document_id": outer, "left": 0, "top": 0, "width": 5, "height": 5})
     assert do("image.uncrop", {"document_id": outer})["removed_ids"] == inner["child_ids"]
     assert do("image.uncrop", {"document_id": outer})["removed_ids"] == [outer]
 
 
-def test_undo_takes_every_row_back_and_the_thumbnail_is_drawn(
+def test_undo_removes_every_row_and_redraws_the_thumbnail(
     engine: Engine, library: Library, page: str
 ) -> None:
     from images_helpers import OWNER
@@ -246,7 +246,7 @@ def test_a_crop_outside_the_picture_is_refused(
         {"left": float("nan"), "top": 0, "width": 5, "height": 5},
     ],
 )
-def test_a_crop_that_is_no_rectangle_is_refused(page: str, do: Run, box: dict[str, Any]) -> None:
+def test_a_crop_without_a_valid_rectangle_is_refused(page: str, do: Run, box: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": page, **box})
     assert refusal.value.code == "invalid_request"
@@ -265,7 +265,7 @@ def test_a_crop_that_is_no_rectangle_is_refused(page: str, do: Run, box: dict[st
         ([[n / 65, 0, 1 / 65, 1] for n in range(65)], "invalid_request"),
     ],
 )
-def test_a_split_that_cannot_be_is_refused(
+def test_an_impossible_split_is_refused(
     library: Library, page: str, do: Run, regions: list[list[float]], code: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:
@@ -303,7 +303,9 @@ def test_a_lock_keeps_editors_from_cutting(page: str, folder: str, do: Run) -> N
     assert [entry["document_id"] for entry in answer["failed"]] == [page]
 
 
-def test_a_damaged_picture_is_told_in_words(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_a_damaged_picture_is_refused_in_words(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     page = add_page(engine, library, folder, make_stored()[:150])
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": page, **CROP})
@@ -328,7 +330,7 @@ def _region(**fields: Any) -> dict[str, Any]:
     return {"left": 0.5, "top": 0, "width": 0.5, "height": 1, **fields}
 
 
-def test_many_are_cropped_alike_and_what_fails_is_told(
+def test_many_pictures_are_cropped_alike_and_failures_listed(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:
     pages = [add_page(engine, library, folder, name=f"{n}.png") for n in range(3)]
@@ -354,7 +356,7 @@ def test_many_are_cropped_alike_and_what_fails_is_told(
         _region(unit="inch"),
     ],
 )
-def test_a_region_that_is_none_is_refused(page: str, do: Run, region: dict[str, Any]) -> None:
+def test_an_invalid_region_is_refused(page: str, do: Run, region: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as refusal:
         do("image.crop_batch", {"document_ids": [page], "region": region})
     assert refusal.value.code == "invalid_request"

@@ -102,7 +102,7 @@ def test_the_smallest_pictures_are_taken(size: tuple[int, int], how: Any) -> Non
         ((400, 300), "enhanced", "image/jpeg"),
     ],
 )
-def test_a_scroll_longer_than_a_jpeg_can_be_is_kept_without_loss(
+def test_a_picture_too_long_for_jpeg_is_stored_losslessly(
     library: Library, size: tuple[int, int], how: Any, mime_type: str
 ) -> None:
     import io
@@ -153,7 +153,7 @@ def test_the_same_is_not_made_twice(engine: Engine, library: Library, page: str,
     assert other["rendition_id"] != first["rendition_id"]
 
 
-def test_a_disk_that_takes_no_note_of_a_piece_costs_only_the_note(
+def test_a_failed_write_of_a_cut_record_loses_only_the_record(
     engine: Engine, library: Library, page: str, do: Run
 ) -> None:
     (library.derived_folder / "cuts").write_text("a file where the notes' folder should be")
@@ -188,7 +188,9 @@ def test_it_is_made_from_the_original_though_another_is_primary(
     assert (source, transform) == (original, "[1.0,0.0,0.0,1.0,0.0,0.0]")
 
 
-def test_a_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_a_bad_picture_does_not_stop_the_others(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     good = add_page(engine, library, folder)
     bad = add_page(engine, library, folder, make_stored()[:200], name="2.png")
     begun = do("image.treat", {"scope_ids": [folder], "role": "enhanced"})

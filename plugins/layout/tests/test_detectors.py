@@ -54,7 +54,7 @@ def find(engine: Engine, library: Library, page: str, model: str) -> dict[str, A
         ("none", 422, "no_detector", "its config.json says no model_type"),
     ],
 )
-def test_a_model_that_nothing_here_takes_is_refused_before_it_is_queued(
+def test_a_model_without_a_detector_is_refused_before_a_job_is_queued(
     engine: Engine, library: Library, page: str, model: str, status: int, code: str, words: str
 ) -> None:
     with pytest.raises(ServiceError) as refused:
@@ -63,7 +63,7 @@ def test_a_model_that_nothing_here_takes_is_refused_before_it_is_queued(
     assert words in refused.value.detail
 
 
-def test_a_page_that_no_model_may_see_is_passed_over(
+def test_a_page_that_no_model_may_see_is_skipped(
     engine: Engine, library: Library, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A detector on this machine is a model too."""

@@ -90,7 +90,7 @@ def test_regions_of_a_page_without_lines_come_from_its_ink(
     assert tops == pytest.approx([80, 400], abs=12)
 
 
-def test_the_order_names_each_line_once_and_is_made_anew_only_when_lines_change(
+def test_the_order_names_each_line_once_and_is_recomputed_only_when_lines_change(
     engine: Engine, library: Library, example: Example, do: Run
 ) -> None:
     page = samples.letter_page(example)
@@ -107,7 +107,7 @@ def test_the_order_names_each_line_once_and_is_made_anew_only_when_lines_change(
     assert [row[0] for row in rows(library, statement)] == [*ids[:2], *ids[3:]]
 
 
-def test_outlines_are_written_once_and_never_over_a_person(
+def test_outlines_are_written_once_and_never_replace_a_persons(
     engine: Engine, library: Library, example: Example, do: Run
 ) -> None:
     page = samples.letter_page(example)
@@ -129,7 +129,7 @@ def test_outlines_are_written_once_and_never_over_a_person(
     assert table_digests(library.db, engine.library_schema) == before
 
 
-def test_cells_stand_in_their_table_with_row_and_column(
+def test_cells_belong_to_their_table_with_row_and_column(
     engine: Engine, library: Library, example: Example
 ) -> None:
     page = samples.table_page(example)
@@ -183,7 +183,7 @@ def test_a_prepared_picture_is_a_rendition_with_its_transform_and_is_made_once(
 
 
 @pytest.mark.parametrize("job", ["find-regions", "refine-shapes", "find-a-tables-cells"])
-def test_what_a_person_vouches_for_is_left_as_it_is(
+def test_results_confirmed_by_a_person_are_not_changed(
     engine: Engine, library: Library, example: Example, do: Run, job: str
 ) -> None:
     page = samples.lined_page(example)
@@ -193,7 +193,7 @@ def test_what_a_person_vouches_for_is_left_as_it_is(
     assert table_digests(library.db, engine.library_schema) == before
 
 
-def test_all_that_a_job_wrote_on_many_pages_is_taken_back_as_one_set(
+def test_everything_a_job_wrote_on_many_pages_is_undone_as_one_set(
     engine: Engine, library: Library, example: Example
 ) -> None:
     pages = [samples.letter_page(example) for _ in range(3)]
@@ -285,7 +285,7 @@ def work_result(engine: Engine, library: Library, job: str, page: str, **setting
     return state, reason
 
 
-def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
+def test_a_start_refuses_missing_documents_and_those_without_pages(
     engine: Engine, library: Library, do: Run
 ) -> None:
     folder = do("document.create", {"name": "Empty"})["id"]
@@ -339,7 +339,7 @@ def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
 
 
 @pytest.mark.parametrize("name", ["series-wills/0007.jpg", "onehand-peraire/D.2.eurasie-3-4_0016.jpg"])
-def test_the_crumbs_of_a_hand_are_no_regions_and_the_reason_says_what_to_do(
+def test_fragments_of_handwriting_are_no_regions_and_the_reason_says_what_to_do(
     engine: Engine, library: Library, example: Example, name: str
 ) -> None:
     page = samples.add_picture(example, real_image(name, 2000))

@@ -102,7 +102,7 @@ def page_of_signs() -> tuple[Any, list[Box]]:
     ]
 
 
-def test_signs_are_found_where_they_stand_also_smaller_and_larger() -> None:
+def test_signs_are_found_in_place_also_smaller_and_larger() -> None:
     image, truth = page_of_signs()
     ink = sheet_of(image).ink
     first = truth[0]
@@ -111,7 +111,7 @@ def test_signs_are_found_where_they_stand_also_smaller_and_larger() -> None:
     assert precision_and_recall(found, truth, 0.6) == (1.0, 1.0)
 
 
-def test_of_two_examples_each_place_goes_to_the_one_it_is_like() -> None:
+def test_with_two_examples_each_match_belongs_to_the_more_similar_one() -> None:
     image, truth = page_of_signs()
     pen = ImageDraw.Draw(image)
     star = []

@@ -288,7 +288,7 @@ def test_a_run_says_what_its_calls_cost_however_it_ended(project: ModelProject, 
     assert (stopped["status"], stopped["cost_usd"]) == ("cancelled", pytest.approx(92e-6))
 
 
-def test_a_chain_asks_whom_its_inputs_name_and_lets_pages_leave_only_where_they_say_so(
+def test_a_chain_asks_the_provider_in_its_inputs_and_lets_pages_leave_only_if_they_allow_it(
     project: ModelProject, client: Any
 ) -> None:
     page = project.page()

@@ -27,7 +27,7 @@ class TwoAnswers(list[Any]):
         return found
 
 
-def test_what_a_machine_misread_is_corrected_beside_its_reading(project: ModelProject) -> None:
+def test_a_models_correction_is_added_beside_the_misreading(project: ModelProject) -> None:
     page = project.page()
     first, *_ = project.lines(page)
     project.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
@@ -103,7 +103,7 @@ def test_a_model_that_changes_nothing_writes_nothing(project: ModelProject) -> N
     assert (done["state"], done["skipped"], done["pages"]) == ("done", 1, 0)
 
 
-def test_a_busy_provider_puts_the_job_off(project: ModelProject) -> None:
+def test_a_provider_that_is_busy_postpones_the_job(project: ModelProject) -> None:
     project.provider.answers = [Answer(status=429, body=b"", headers={"retry-after": "900"})]
     page = project.page()
     assert project.job("correct", page)["state"] == "waiting"
@@ -177,7 +177,7 @@ def test_what_was_answered_before_a_kill_is_written_after_it(
     assert len(project.provider.asked) == 2
 
 
-def test_a_page_that_no_model_may_see_is_passed_over(project: ModelProject) -> None:
+def test_a_page_that_no_model_may_see_is_skipped(project: ModelProject) -> None:
     closed, page = project.page(), project.page()
     project.act("rights.set", target_kind="document", target_id=closed, model_use="none")
     project.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
@@ -186,7 +186,7 @@ def test_a_page_that_no_model_may_see_is_passed_over(project: ModelProject) -> N
     assert len(project.provider.asked) == 1
 
 
-def test_a_page_with_a_line_that_no_model_may_see_is_passed_over(project: ModelProject) -> None:
+def test_a_page_with_a_line_that_no_model_may_see_is_skipped(project: ModelProject) -> None:
     page = project.page()
     project.act("rights.set", target_kind="segment", target_id=project.lines(page)[1], model_use="none")
     done = project.job("correct", page)

@@ -22,7 +22,7 @@ def artifact(project: ModelProject, page: str, kind: str) -> dict[str, Any]:
     return {**dict(zip(names, row, strict=True)), "data": json.loads(row[2])}
 
 
-def test_an_answer_is_kept_with_the_question_and_the_call(project: ModelProject) -> None:
+def test_an_answer_is_stored_with_its_question_and_call(project: ModelProject) -> None:
     page = project.page()
     project.answers(lambda ids: " A gentleman.\n")
     done = project.job("ask-a-model", page, prompt="Who is written to?")
@@ -105,7 +105,7 @@ def test_an_entry_cannot_begin_with_a_line_of_another_page(project: ModelProject
         ("extract-to-a-table", {"columns": ["A", "B", "A"]}, "A is named twice"),
     ],
 )
-def test_settings_without_which_nothing_can_be_asked(
+def test_missing_required_settings_are_refused(
     project: ModelProject, job_id: str, settings: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(Invalid, match=words):

@@ -66,7 +66,7 @@ def test_a_sign_that_was_not_shown_cannot_be_named(project: ModelProject) -> Non
     assert project.readings(elsewhere, "description") == {}
 
 
-def test_a_question_without_a_picture_says_so_where_one_is_wanted(project: ModelProject) -> None:
+def test_a_missing_picture_is_reported_if_one_was_requested(project: ModelProject) -> None:
     page = str(read_page(project.example)["page_id"])
     done = project.job("ask-a-model", page, prompt="What is drawn here?", picture=True)
     assert done["state"] == "failed"

@@ -67,7 +67,7 @@ def state_fact(
     return project.post("/editorial", {"segment_id": line, "kind": kind, **places, **more})
 
 
-def test_each_kind_of_fact_is_its_element(project: PaleographyProject) -> None:
+def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyProject) -> None:
     page = project.page([TEXT] * len(TABLE), picture=True)
     for line, (kind, _) in zip(page.lines, TABLE, strict=True):
         state_fact(project, line, kind, (3, 12), reason="worn away", certainty=0.5, place="above", source="the print",
@@ -86,7 +86,7 @@ def test_each_kind_of_fact_is_its_element(project: PaleographyProject) -> None:
     assert losses["reasons of editorial facts"] == 2
 
 
-def test_what_is_lost_is_a_gap_and_a_fact_without_a_span_has_its_place(project: PaleographyProject) -> None:
+def test_lost_text_is_a_gap_and_a_fact_without_a_span_covers_its_line(project: PaleographyProject) -> None:
     page = project.page([TEXT, TEXT, TEXT], picture=True)
     gone = project.page(lines=1, picture=True)
     state_fact(

@@ -59,7 +59,7 @@ def test_a_span_that_is_not_in_the_reading_is_refused(project: PaleographyProjec
     assert project.get(f"/editorial/segment/{bare}")["counting_reading"] is None
 
 
-def test_a_code_point_is_of_one_live_sign(project: PaleographyProject) -> None:
+def test_a_code_point_belongs_to_one_live_sign(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     body = {"name": "pro", "picture_segment_id": line, "code_point": "U+A753"}
     first = project.post("/signs", {**body, "list_references": [{"authority": "Cappelli", "number": "256"}]})
@@ -117,7 +117,7 @@ def test_instances_of_a_sign(project: PaleographyProject) -> None:
     assert project.get(f"/signs/{sign}/instances")["count"] == 1
 
 
-def test_one_description_of_a_letterform_stands(project: PaleographyProject) -> None:
+def test_a_letterform_has_one_live_description(project: PaleographyProject) -> None:
     page = project.page()
     line = page.lines[0]
     long_s = project.post("/letterforms/allographs", {"character": "s", "name": "long s"})
@@ -139,7 +139,7 @@ def test_one_description_of_a_letterform_stands(project: PaleographyProject) -> 
     assert project.undo(cleared["audit_id"], 409)["code"] == "description_stands"
 
 
-def test_what_named_one_before_it_was_withdrawn_goes_on_to_and_comes_back_as_it_was(
+def test_statements_that_name_a_withdrawn_hand_or_allograph_remain(
     project: PaleographyProject,
 ) -> None:
     """No new statement can use a withdrawn hand or allograph, but steps made since can be undone."""

@@ -30,5 +30,5 @@ def test_fonts_are_listed_in_fallback_order_with_their_licences(project: Paleogr
 @pytest.mark.parametrize(
     "name", ["..", "%2e%2e", "%2e%2e%2fsetup", "..%5c..", "%00", "nowhere.ttf", "Cardo-Regular.ttf%2f.."]
 )
-def test_a_name_that_is_no_fonts_leads_nowhere(project: PaleographyProject, name: str) -> None:
+def test_an_unknown_font_name_is_404(project: PaleographyProject, name: str) -> None:
     assert project.client.get(f"/api/fonts/{name}").status_code == 404

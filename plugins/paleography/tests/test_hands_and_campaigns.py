@@ -8,7 +8,7 @@ from paleography_project import MACHINE, PaleographyProject
 from armarium.api import Forbidden
 
 
-def test_rival_judgements_stand_side_by_side_and_say_who_judged(project: PaleographyProject) -> None:
+def test_rival_attributions_coexist_and_name_their_maker(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     a, b = project.hand("A"), project.hand("B")
     project.post("/hands/attributions", {"hand_id": a, "segment_id": line, "certainty": 0.4, "note": "the g"})
@@ -26,7 +26,7 @@ def test_rival_judgements_stand_side_by_side_and_say_who_judged(project: Paleogr
     assert (page["count"], page["total"], page["items"][0]["id"]) == (1, 2, items[2]["id"])
 
 
-def test_a_withdrawn_hand_takes_its_judgements_along_and_refuses_new_ones(
+def test_a_withdrawn_hand_loses_its_attributions_and_gets_no_new_ones(
     project: PaleographyProject,
 ) -> None:
     line = project.page().lines[0]
@@ -56,7 +56,7 @@ def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(project: Paleograp
     assert project.undo(undone, 409)["code"] == "withdrawn"
 
 
-def test_no_redo_says_the_same_twice(project: PaleographyProject) -> None:
+def test_no_redo_creates_a_duplicate_statement(project: PaleographyProject) -> None:
     """One attribution of a segment to a hand by the same person, one instance of a sign on a segment, one
     campaign of a reading.
     """
@@ -81,7 +81,7 @@ def test_no_redo_says_the_same_twice(project: PaleographyProject) -> None:
     assert project.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(1,)]
 
 
-def test_what_is_not_there_or_not_the_callers_is_refused(project: PaleographyProject) -> None:
+def test_missing_ids_and_server_fields_are_refused(project: PaleographyProject) -> None:
     page = project.page()
     line, hand = page.lines[0], project.hand()
     bodies = [
@@ -112,7 +112,7 @@ def test_what_is_not_there_or_not_the_callers_is_refused(project: PaleographyPro
     assert project.get("/hands")["count"] == 1
 
 
-def test_deleted_lines_and_withdrawn_passes_take_no_judgement(project: PaleographyProject) -> None:
+def test_deleted_lines_and_withdrawn_passes_get_no_attribution(project: PaleographyProject) -> None:
     page = project.page()
     hand = project.hand()
     project.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]})
@@ -129,7 +129,7 @@ def test_deleted_lines_and_withdrawn_passes_take_no_judgement(project: Paleograp
     assert project.get(f"/hands/{hand}/attributions")["items"] == []
 
 
-def test_campaigns_are_listed_as_they_were_laid_down(project: PaleographyProject) -> None:
+def test_campaigns_are_listed_in_their_stated_sequence(project: PaleographyProject) -> None:
     page = project.page()
     names = [("Text", None), ("Rubrics", None), ("Ruling", 1)]
     made = {
@@ -200,7 +200,9 @@ def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: 
     assert project.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [made]
 
 
-def test_a_campaign_is_of_its_own_source_and_of_what_lies_in_it(project: PaleographyProject) -> None:
+def test_a_campaign_contains_only_segments_of_its_source_and_of_pages_within_it(
+    project: PaleographyProject,
+) -> None:
     page, other = project.page(), project.page()
     made = project.post("/campaigns", {"document_id": other.id, "name": "A"})["id"]
     refused = project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": made}, 422)
@@ -212,7 +214,7 @@ def test_a_campaign_is_of_its_own_source_and_of_what_lies_in_it(project: Paleogr
     assert answer["campaign"]["id"] == codex
 
 
-def test_a_reading_gives_several_campaigns_and_its_correction_the_same(project: PaleographyProject) -> None:
+def test_a_correction_takes_over_the_campaigns_of_its_reading(project: PaleographyProject) -> None:
     page = project.page(["In principio"])
     ids = [project.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB"]
     ((reading,),) = project.rows("SELECT id FROM content_representation")
@@ -228,7 +230,7 @@ def test_a_reading_gives_several_campaigns_and_its_correction_the_same(project: 
     assert project.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(0,)]
 
 
-def test_a_machine_judges_and_does_not_pass_for_a_person(project: PaleographyProject) -> None:
+def test_a_machines_attribution_is_not_a_persons(project: PaleographyProject) -> None:
     with pytest.raises(Forbidden):
         project.do("document.lock", {"document_id": project.page().id, "locked": True}, MACHINE)
     made = project.do("hand.create", {"label": "M"}, MACHINE)

@@ -36,7 +36,7 @@ def alike(project: PaleographyProject, line: str, **query: Any) -> list[str]:
     return [one["segment_id"] for one in project.get("/likeness", segment_id=line, **query)["items"]]
 
 
-def test_the_order_is_that_of_a_plain_computation(project: PaleographyProject) -> None:
+def test_similar_segments_are_ordered_as_a_plain_computation_orders_them(project: PaleographyProject) -> None:
     pages = [project.page(lines=4) for _ in range(3)]
     lines = [line for page in pages for line in page.lines]
     chance = np.random.default_rng(5)
@@ -53,7 +53,7 @@ def test_the_order_is_that_of_a_plain_computation(project: PaleographyProject) -
     assert alike(project, lines[0], same_page=True) == [lines[number] for number in everywhere]
 
 
-def test_what_was_not_looked_at_is_said(project: PaleographyProject) -> None:
+def test_segments_without_a_vector_are_refused(project: PaleographyProject) -> None:
     line = project.page().lines[0]
     assert project.get("/likeness", 409, segment_id=line)["code"] == "not_looked_at"
     project.get("/likeness", 404, segment_id="no")
@@ -64,7 +64,7 @@ def test_what_was_not_looked_at_is_said(project: PaleographyProject) -> None:
     assert project.post("/likeness/look", {"scope_ids": [box]}, 422)["code"] == "no_pages"
 
 
-def test_nothing_deleted_or_restricted_is_alike(project: PaleographyProject) -> None:
+def test_deleted_and_restricted_segments_are_not_found(project: PaleographyProject) -> None:
     first, second, third = project.page(lines=1), project.page(lines=1), project.page(lines=2)
     store_vectors(
         project, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines}
@@ -109,7 +109,7 @@ def test_nothing_deleted_or_restricted_is_alike(project: PaleographyProject) -> 
     assert [one["like_segment_id"] for one in made] == [third.lines[1]]
 
 
-def test_after_a_purge_what_is_looked_at_anew_is_found(project: PaleographyProject) -> None:
+def test_vectors_computed_after_a_purge_are_found(project: PaleographyProject) -> None:
     """There are as many vectors as before, with the same numbers, but those of the purged page must not be
     used for them.
     """
@@ -124,7 +124,7 @@ def test_after_a_purge_what_is_looked_at_anew_is_found(project: PaleographyProje
     assert alike(project, comes.lines[0]) == stays.lines
 
 
-def test_a_proposal_is_no_judgement_until_a_person_accepts_it(project: PaleographyProject) -> None:
+def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: PaleographyProject) -> None:
     known, new = project.page(lines=2), project.page(lines=2)
     a, b = project.hand("A"), project.hand("B")
     for hand, line in ((a, known.lines[0]), (b, known.lines[1])):
@@ -172,7 +172,7 @@ def test_signs_are_proposed_too(project: PaleographyProject) -> None:
     assert project.get(f"/signs/{sign}/instances")["count"] == 2
 
 
-def test_without_a_package_that_looks_it_is_said(
+def test_without_an_installed_embedder_the_job_is_refused(
     project: PaleographyProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(likeness, "entry_points", lambda group: EntryPoints())
@@ -180,7 +180,7 @@ def test_without_a_package_that_looks_it_is_said(
 
 
 @pytest.mark.slow
-def test_a_page_is_looked_at_once_and_again_where_a_line_moved(project: PaleographyProject) -> None:
+def test_vectors_are_computed_once_and_again_after_a_line_moved(project: PaleographyProject) -> None:
     page, restricted = project.page(lines=3, picture=True), project.page(lines=1, picture=True)
     bare = project.page(lines=1)
     project.do("rights.set", {"target_kind": "document", "target_id": restricted.id, "model_use": "none"})
@@ -225,7 +225,7 @@ class KilledVectorJob(KilledContext):
         self._tick()
 
 
-def test_a_job_that_looks_is_killed_anywhere_and_looks_at_what_is_left(
+def test_a_vector_job_killed_anywhere_computes_only_the_rest(
     project: PaleographyProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "worker_target", lambda: "made:Eyes")

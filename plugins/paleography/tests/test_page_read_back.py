@@ -56,7 +56,7 @@ def test_a_page_round_trip_keeps_words_and_facts(project: PaleographyProject) ->
     assert "unclear" not in customs(export(project, again, "pagexml")[0])[0]
 
 
-def test_what_other_programs_write_is_taken_as_far_as_it_goes(project: PaleographyProject) -> None:
+def test_custom_tags_of_other_programs_are_read_as_far_as_possible(project: PaleographyProject) -> None:
     page = project.page([TEXT] * 4, picture=True)
     content, _ = export(project, page, "pagexml")
     root = etree.fromstring(content.encode())
@@ -85,7 +85,7 @@ def test_what_other_programs_write_is_taken_as_far_as_it_goes(project: Paleograp
     assert "readingOrder {index:0;}" in out[0]
 
 
-def test_without_a_taker_the_tags_stay_as_they_are() -> None:
+def test_without_paleography_the_tags_are_preserved() -> None:
     from armarium_formats.page_model import PageSegment, PageText, TextMark
     from armarium_formats.pagexml.marking import read_marks, with_marks
 

@@ -275,7 +275,7 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.slow
-def test_every_move_is_made_and_the_whole_is_taken_back(
+def test_every_action_runs_and_all_steps_are_undone(
     make_engine: Callable[..., Engine], tmp_path: Any
 ) -> None:
     """Each action of the family runs at least once; in the end every step is undone, and no row of the family

@@ -39,7 +39,7 @@ def hand_on(project: PaleographyProject, lines: list[str]) -> str:
     return hand
 
 
-def test_every_picture_of_a_hand_stands_on_its_sheet_at_one_height(project: PaleographyProject) -> None:
+def test_every_picture_of_a_hand_is_on_its_sheet_at_one_height(project: PaleographyProject) -> None:
     page = project.page(lines=3, picture=True)
     hand = hand_on(project, page.lines)
     small, counts = sheet(project, f"/hands/{hand}/sheet", height=32)
@@ -94,7 +94,7 @@ def test_sheets_of_signs_and_letters(project: PaleographyProject) -> None:
     project.get(f"/hands/{hand}/sheet", 422, height=5)
 
 
-def test_what_has_no_honest_picture_is_left_out_and_counted(project: PaleographyProject) -> None:
+def test_segments_without_a_usable_picture_are_left_out_and_counted(project: PaleographyProject) -> None:
     pictured, bare = project.page(lines=1, picture=True), project.page(lines=1)
     hand = hand_on(project, [*pictured.lines, *bare.lines])
     assert sheet(project, f"/hands/{hand}/sheet")[1] == [1, 1, 0]

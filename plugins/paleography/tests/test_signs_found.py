@@ -37,7 +37,7 @@ def finish_search(project: PaleographyProject, name: str, page: str, **settings:
     return state, reason
 
 
-def test_what_looks_like_a_declared_sign_is_an_instance_of_it(
+def test_a_found_shape_like_a_declared_sign_is_an_instance_of_it(
     project: PaleographyProject, library: Library, tmp_path: Path
 ) -> None:
     sample = samples.sign_page(Example(project.engine, library, LOCAL_OWNER, tmp_path))

@@ -64,7 +64,7 @@ def test_a_machines_correction_moves_nothing(project: PaleographyProject) -> Non
     )
 
 
-def test_after_a_merge_all_is_said_of_the_line_that_was_kept(project: PaleographyProject) -> None:
+def test_after_a_merge_all_statements_are_on_the_kept_line(project: PaleographyProject) -> None:
     page = project.page(["In principio", "erat uerbum"])
     one, two = page.lines
     a, b = project.hand("A"), project.hand("B")
@@ -101,7 +101,7 @@ def test_after_a_merge_all_is_said_of_the_line_that_was_kept(project: Paleograph
     assert project.get(f"/campaigns/segment/{two}")["campaign"]["id"] == campaigns[1]
 
 
-def test_what_the_kept_line_lacks_it_takes_from_the_absorbed(project: PaleographyProject) -> None:
+def test_the_kept_line_takes_over_what_it_lacks_from_the_absorbed_one(project: PaleographyProject) -> None:
     page = project.page(lines=2)
     one, two = page.lines
     campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
@@ -230,7 +230,9 @@ def test_a_machine_that_splits_copies_nothing_as_a_persons(project: PaleographyP
     assert copy["provenance_kind"] == "agent"
 
 
-def test_empty_trash_removes_what_hung_on_the_page_and_leaves_the_hand(project: PaleographyProject) -> None:
+def test_empty_trash_removes_statements_about_the_page_and_leaves_the_hand(
+    project: PaleographyProject,
+) -> None:
     page, other = project.page(["erat"], lines=1), project.page(lines=1)
     line, hand = page.lines[0], project.hand()
     ((reading,),) = project.rows("SELECT id FROM content_representation")

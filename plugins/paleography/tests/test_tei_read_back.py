@@ -107,7 +107,7 @@ FOREIGN = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titl
 </p></body></text></TEI>"""
 
 
-def test_tei_of_others_gives_facts_and_says_what_has_no_place(project: PaleographyProject) -> None:
+def test_tei_from_elsewhere_gives_facts_and_notes_the_rest(project: PaleographyProject) -> None:
     page = project.page(lines=1, picture=True)
     answer = read(project, page, FOREIGN)
     of = answer["pass_id"]
@@ -141,7 +141,7 @@ def test_tei_of_others_gives_facts_and_says_what_has_no_place(project: Paleograp
     assert content.count("<handShift") == 1
 
 
-def test_hostile_markup_of_a_line_makes_no_fact_and_no_accident() -> None:
+def test_hostile_markup_of_a_line_creates_no_fact_and_no_error() -> None:
     for fragment, plain in (
         ("<unclear>a", "a"), ("<unclear><x:y>a</x:y></unclear>", "a"), ("<g ref=''>a</g>", "a"),
         ("<unclear/>a", "a"), ("<add>" * 300 + "a" + "</add>" * 300, "b"), ("<unclear>other</unclear>", "a"),

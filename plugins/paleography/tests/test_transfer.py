@@ -78,7 +78,7 @@ def test_hands_and_signs_are_matched_by_name_or_made(project: PaleographyProject
         assert raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (known["id"],)).fetchone() == (None,)
 
 
-def test_two_hands_of_one_label_stay_two(project: PaleographyProject, tmp_path: Path) -> None:
+def test_two_hands_with_the_same_label_are_not_merged(project: PaleographyProject, tmp_path: Path) -> None:
     """The first is matched with the other project's hand; a line attributed to each by a palaeographer keeps
     both attributions.
     """

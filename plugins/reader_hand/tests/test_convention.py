@@ -51,6 +51,6 @@ LETTER = st.sampled_from(
 
 
 @given(st.lists(LETTER, max_size=12))
-def test_a_text_in_the_convention_stays_as_it_is(letters: list[int]) -> None:
+def test_a_text_in_the_convention_is_unchanged(letters: list[int]) -> None:
     once = to_convention("".join(map(chr, letters)))
     assert to_convention(once) == once

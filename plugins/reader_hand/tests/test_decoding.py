@@ -54,7 +54,7 @@ def test_an_answer_without_steps_is_no_text() -> None:
     assert best_path(np.zeros((0, 4), dtype=np.float32)) == ((), 0.0)
 
 
-def test_more_sureness_is_never_less_confidence() -> None:
+def test_confidence_rises_with_the_probability() -> None:
     table = [[0.0, 0.1], [0.4, 0.3], [0.8, 0.7], [1.0, 0.99]]
     values = [expected_share(table, sure) for sure in np.linspace(0, 1, 101)]
     assert values == sorted(values)

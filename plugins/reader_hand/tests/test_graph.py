@@ -130,7 +130,7 @@ def _network(picture: Values, weights: dict[str, Values]) -> Values:
     return np.asarray(values - np.log(np.exp(values).sum(axis=1, keepdims=True)))
 
 
-def test_the_graph_answers_as_the_network_written_out(weights: dict[str, Values], session: Any) -> None:
+def test_the_graph_equals_the_network_in_numpy(weights: dict[str, Values], session: Any) -> None:
     picture = np.random.default_rng(1).uniform(0, 1, (48, 40)).astype(np.float32)
     inputs = {"lines": picture[None, None], "steps": np.array([10], dtype=np.int32)}
     (answer,) = session.run(None, inputs)

@@ -24,7 +24,7 @@ def strokes(seed: int, width: int) -> Any:
     return picture
 
 
-def test_a_line_has_one_vector_whatever_stands_beside_it() -> None:
+def test_a_line_has_the_same_vector_whatever_else_is_in_the_call() -> None:
     eyes = LineEyes(1)
     narrow, wide = strokes(1, 120), strokes(2, 400)
     (alone,) = eyes.vectors([narrow])

@@ -38,7 +38,7 @@ class Doubtful:
         return "".join(ALPHABET[code - 1] for code in codes)
 
 
-def test_it_is_kept_only_where_lines_that_were_not_taught_are_read_better() -> None:
+def test_a_spelling_is_used_only_if_it_improves_held_out_lines() -> None:
     chosen, measured = fit(Doubtful(), ["abab", "ab"] * 40, [("....", "abab")] * 10)
     assert chosen is not None
     assert measured["cer_without"] == 0.5
@@ -58,7 +58,7 @@ class _Call:
         """Never stop."""
 
 
-def test_a_models_file_carries_them_and_reads_with_them(
+def test_a_models_file_contains_the_spelling_and_reads_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from importlib.resources import files

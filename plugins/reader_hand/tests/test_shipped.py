@@ -72,9 +72,7 @@ def test_lines_of_unseen_documents_are_read(
     assert wrong / letters < LOOSE
 
 
-def test_a_line_is_read_alike_whatever_it_is_read_with(
-    reader: HandReader, lines: list[dict[str, Any]]
-) -> None:
+def test_a_line_is_read_alike_alone_and_in_a_batch(reader: HandReader, lines: list[dict[str, Any]]) -> None:
     from armarium_reader_hand.picture import line_picture
 
     greys = [np.asarray(Image.open(io.BytesIO(row["image"])).convert("L")) for row in lines[:8]]

@@ -66,7 +66,7 @@ def test_a_letter_that_was_never_counted_is_still_possible() -> None:
     assert np.exp(spelling.chances(spelling.start)).sum() == pytest.approx(1, rel=1e-5)
 
 
-def test_they_are_the_same_when_they_come_from_a_file(tmp_path: Path) -> None:
+def test_n_grams_are_the_same_after_saving_and_loading(tmp_path: Path) -> None:
     ngrams = Ngrams.of_texts(TEXTS)
     ngrams.save(tmp_path / "spelling.npz")
     again = Ngrams.load(tmp_path / "spelling.npz")
@@ -76,7 +76,7 @@ def test_they_are_the_same_when_they_come_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_likeliest_text_is_weighed_with_what_follows_what(seed: int) -> None:
+def test_decoding_weighs_texts_with_n_grams(seed: int) -> None:
     """Compared with every text of four steps, weighted by the definition."""
     answer, weight, bonus = random_answer(seed, 4, 5, 1.0), 0.7, 0.4
 
@@ -91,7 +91,7 @@ def test_the_likeliest_text_is_weighed_with_what_follows_what(seed: int) -> None
     assert [codes for codes, _ in found] == sorted(worths, key=lambda one: -worths[one])[:3]
 
 
-def test_a_doubtful_letter_is_read_as_it_is_written_elsewhere() -> None:
+def test_an_uncertain_letter_is_decided_by_n_grams() -> None:
     """The network cannot tell b from c after `a`; `abba` occurred in the text, `acba` never."""
     steps = [[0.01, 0.97, 0.01, 0.01], [0.02, 0.0, 0.48, 0.5], [0.97, 0.01, 0.01, 0.01]]
     steps += [[0.01, 0.01, 0.97, 0.01], [0.97, 0.01, 0.01, 0.01], [0.01, 0.97, 0.01, 0.01]]
@@ -101,7 +101,7 @@ def test_a_doubtful_letter_is_read_as_it_is_written_elsewhere() -> None:
     assert likeliest(answer, 1, spelling=spelling)[0][0] == (1, 2, 2, 1)
 
 
-def test_every_context_is_found_in_the_tree() -> None:
+def test_every_n_gram_is_in_the_tree() -> None:
     """Each n-gram of the texts, counted independently, and no other."""
     ngrams = Ngrams.of_texts(TEXTS)
     code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}

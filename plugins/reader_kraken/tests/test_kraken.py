@@ -100,7 +100,7 @@ def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> Non
     assert (pins["kraken"], pins["torch"], pins["torchvision"]) == ("7.1", "2.13.0", "0.28.0")
 
 
-def test_the_engine_looks_at_it_without_anything_heavy() -> None:
+def test_the_engine_imports_it_without_heavy_packages() -> None:
     tree = ast.parse((PACKAGE / "reader.py").read_text("utf-8"))
     imported = {
         (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name
@@ -128,7 +128,7 @@ def test_the_line_finder_inside_the_runtime_is_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["10.5281/zenodo.123", "https://doi.org/10.5281/zenodo.123", "123"])
-def test_where_a_published_model_is_downloaded(name: str) -> None:
+def test_the_download_of_a_published_model_is_resolved(name: str) -> None:
     asked: list[str] = []
 
     def fetch(url: str) -> bytes:
@@ -151,6 +151,6 @@ def test_where_a_published_model_is_downloaded(name: str) -> None:
         ("7", b'{"message": "not found"}', "is not as expected"),
     ],
 )
-def test_a_published_model_that_is_none_is_refused(name: str, answer: bytes, why: str) -> None:
+def test_a_published_record_without_a_model_is_refused(name: str, answer: bytes, why: str) -> None:
     with pytest.raises(Refused, match=why):
         KrakenReader.remote(name, lambda _url: answer)

@@ -44,7 +44,7 @@ def reader() -> RapidOcrReader:
         ("page-pairs/dinglehopper-larex/462875_0008.jpg", False),
     ],
 )
-def test_a_real_page_is_told_by_its_ink_and_by_how_sure_the_reader_was(
+def test_handwriting_on_real_pages_is_detected_by_ink_and_confidence(
     reader: RapidOcrReader, page: str, by_hand: bool
 ) -> None:
     stated = os.environ.get("ARMARIUM_SHARED_DATA")

@@ -138,7 +138,7 @@ def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> Non
     assert {line.partition("==")[0] for line in lines} > {"transformers", "torch", "torchvision", "pillow"}
 
 
-def test_the_engine_looks_at_it_without_anything_heavy() -> None:
+def test_the_engine_imports_it_without_heavy_packages() -> None:
     tree = ast.parse((PACKAGE / "reader.py").read_text("utf-8"))
     imported = {
         (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name
@@ -169,11 +169,11 @@ def test_models_are_folders_with_a_config(tmp_path: Path) -> None:
         ((100.0, 80.0, 1.0, 1.0), (99, 79, 100, 80)),
     ],
 )
-def test_what_is_shown_of_a_line(rect: tuple[float, ...], box: tuple[int, ...]) -> None:
+def test_the_box_of_a_line_shown_to_the_model(rect: tuple[float, ...], box: tuple[int, ...]) -> None:
     assert box_of(LineShape(rect), 100, 80) == box  # type: ignore[arg-type]
 
 
-def test_what_a_model_is_told_and_what_is_taken_of_its_answer() -> None:
+def test_the_prompt_of_a_model_and_the_text_of_its_answer() -> None:
     assert "correct nothing" in read_line()
     assert "es (BCP 47)" in read_line("es")
     assert bare_line(" Muy señor\n mío ") == "Muy señor mío"

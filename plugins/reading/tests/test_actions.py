@@ -34,17 +34,17 @@ def test_an_unknown_page(project: ReadingProject) -> None:
     assert refusal(project, "reading.find_lines", scope_ids=["0" * 32]).status == 404
 
 
-def test_an_unknown_reader_is_told_the_installed_ones(project: ReadingProject) -> None:
+def test_the_refusal_of_an_unknown_reader_lists_the_installed_ones(project: ReadingProject) -> None:
     error = refusal(project, "reading.find_lines", scope_ids=[project.page()], reader="nobody")
     assert (error.status, "fake" in error.detail) == (404, True)
 
 
-def test_a_driver_that_is_no_reader(project: ReadingProject) -> None:
+def test_a_driver_that_is_no_reader_is_refused(project: ReadingProject) -> None:
     error = refusal(project, "reading.find_lines", scope_ids=[project.page()], reader="broken")
     assert "is not a Reader" in error.detail
 
 
-def test_a_reader_that_cannot(project: ReadingProject) -> None:
+def test_a_reader_without_the_ability_is_refused(project: ReadingProject) -> None:
     error = refusal(project, "reading.read_pages", scope_ids=[project.page()], reader="finder")
     assert error.code == "reader_cannot"
     assert "These do: fake" in error.detail
@@ -55,7 +55,7 @@ def test_a_language_the_reader_does_not_read(project: ReadingProject) -> None:
     assert error.detail == "Fake does not read the language 'es'; it reads he, la."
 
 
-def test_a_language_that_is_no_tag(project: ReadingProject) -> None:
+def test_an_invalid_language_tag_is_refused(project: ReadingProject) -> None:
     for tag in ("../es", "", "e", "es\n", "no tag at all"):
         error = refusal(project, "reading.read_pages", scope_ids=[project.page()], language=tag)
         assert error.code == "invalid_request"

@@ -56,7 +56,7 @@ def test_each_line_is_one_call(project: ReadingProject, provider: LoopbackProvid
     assert made == [("Loopback", "tiny", job_id, "workflow")] * 2
 
 
-def test_read_corrected_and_taken_back(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_lines_are_read_corrected_and_undone(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Loopback")
     page = found_page(project)
     provider.answers = ["Muy senor mio"]
@@ -93,9 +93,7 @@ def test_a_page_whose_provider_fails_is_named_and_the_others_go_on(
     assert project.readings(pages[1]) == ["read", "read"]
 
 
-def test_a_provider_that_is_busy_puts_the_job_off(
-    project: ReadingProject, provider: LoopbackProvider
-) -> None:
+def test_a_busy_provider_postpones_the_job(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Loopback")
     page = found_page(project)
     provider.answers = [Answer(status=429, body=b"", headers={"retry-after": "900"})]
@@ -125,7 +123,7 @@ def test_a_line_that_was_answered_is_not_asked_again(
     assert project.readings(page) == ["first", "second"]
 
 
-def test_a_page_that_is_restricted_when_its_turn_comes_is_passed_over(
+def test_a_page_restricted_before_its_turn_is_skipped(
     project: ReadingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Readers on this machine are models too."""
@@ -183,7 +181,7 @@ def test_a_job_none_of_whose_pages_could_be_read_reads_them_when_it_is_retried(
     assert [project.readings(page) for page in pages] == [["read", "read"]] * 2
 
 
-def test_what_cannot_be_started(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_impossible_starts_are_refused(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Cloud", host="http://203.0.113.9")
     provider.add_to(project.engine, "Keyless", "openai", key=None)
     provider.add_to(project.engine, "Idle", enabled=False)

@@ -73,7 +73,7 @@ def test_a_correction_names_the_call_and_undo_takes_it_back(project: ReadingProj
     assert standing(project, call).corrections == {segment: "Dear Sir"}
 
 
-def test_the_last_of_several_corrections_stands(project: ReadingProject) -> None:
+def test_the_last_of_several_corrections_applies(project: ReadingProject) -> None:
     call, ((first, _), (second, _)) = read_page(project)
     corrections = [{"segment_id": first, "text": "Dear Sir"}, {"segment_id": second, "text": "Madam"}]
     act(project, "representation.create_many", corrections=corrections)
@@ -83,7 +83,7 @@ def test_the_last_of_several_corrections_stands(project: ReadingProject) -> None
     assert standing(project, call).corrections == {first: "Dear Sir", second: "Madam"}
 
 
-def test_a_reading_that_a_person_chose(project: ReadingProject) -> None:
+def test_a_persons_choice_of_another_reading_is_a_consequence(project: ReadingProject) -> None:
     call, ((segment, reading), _) = read_page(project)
     choice = {"segment_id": segment, "kind": "transcription"}
     done = act(project, "reading.choose", **choice, representation_id=reading)
@@ -112,7 +112,7 @@ def test_a_retracted_reading_is_invalid_until_that_is_undone(project: ReadingPro
     assert standing(project, call) == Standing()
 
 
-def test_taking_the_reading_itself_back_invalidates_the_call(project: ReadingProject) -> None:
+def test_undoing_the_reading_invalidates_the_call(project: ReadingProject) -> None:
     call, lines = read_page(project)
     page = project.rows("SELECT document_id FROM segment WHERE id = ?", lines[0][0])[0][0]
     again, _ = project.job("reading.read_lines", scope_ids=[page])
@@ -137,7 +137,7 @@ def test_a_persons_own_reading_corrects_no_call(project: ReadingProject) -> None
     assert notes(project) == []
 
 
-def test_a_ledger_that_cannot_be_written_hinders_no_correction(project: ReadingProject) -> None:
+def test_a_failed_ledger_write_does_not_prevent_a_correction(project: ReadingProject) -> None:
     _, ((segment, _), _) = read_page(project)
     with project.library.db.write() as conn:
         conn.exec_driver_sql(

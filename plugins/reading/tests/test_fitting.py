@@ -44,7 +44,7 @@ def test_each_page_is_read_by_the_reader_that_expects_most_of_it(two_readers: Re
     assert produced == [("boastful",), ("modest",)]
 
 
-def test_the_closing_words_say_who_read_and_why() -> None:
+def test_the_closing_message_says_which_reader_was_chosen_and_why() -> None:
     rows = {"hand": {"model": "hand", "pages": 2, "expected": {"hand": 0.81, "rapidocr": 0.4}}}
     said = "2 pages by hand: on a sample of lines it expected to read 81% of the letters right, rapidocr 40%"
     assert _why_each(rows) == [said]
@@ -81,5 +81,5 @@ def test_the_sample_is_spread_over_the_page() -> None:
     ("stated", "right"),
     [(0.0, 0.2), (0.25, 0.4), (0.5, 0.6), (0.75, 0.7), (1.0, 0.8), (1.5, 0.8), (-1.0, 0.2)],
 )
-def test_between_the_pairs_of_a_table_its_values_are_joined_by_lines(stated: float, right: float) -> None:
+def test_calibration_tables_are_interpolated_linearly(stated: float, right: float) -> None:
     assert share([(0.0, 0.2), (0.5, 0.6), (1.0, 0.8)], stated) == pytest.approx(right)

@@ -129,7 +129,9 @@ def test_text_and_picture_reach_each_kind_of_provider(
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_an_answer_of_a_stated_form(project: ReadingProject, provider: LoopbackProvider, kind: str) -> None:
+def test_an_answer_in_a_requested_form(
+    project: ReadingProject, provider: LoopbackProvider, kind: str
+) -> None:
     provider.add_to(project.engine, "Loopback", kind)
     provider.answers = [LINE]
     answer = ask_of(project, Line)
@@ -185,7 +187,7 @@ def test_an_answer_that_does_not_fit_twice_is_refused(
     assert [one["exchange"]["output"] for one in episodes(project)] == ["no JSON at all", '{"text": 7}']
 
 
-def test_page_text_that_instructs_the_model_offers_nothing_that_was_not_offered(
+def test_instructions_in_page_text_give_the_model_no_further_choices(
     project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     """Page text is enclosed in marks drawn for the call, and an answer can name only what was offered."""
@@ -232,7 +234,9 @@ def expect_refusal(project: ReadingProject, loopback: LoopbackProvider, **stated
     return caught.value
 
 
-def test_whom_nobody_may_ask(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_requests_to_unusable_providers_are_refused(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
     engine = project.engine
     identity = provider.add_to(engine, "Loopback")
     assert expect_refusal(project, provider, provider="Nobody").code == "unknown_provider"
@@ -256,14 +260,16 @@ def test_whom_nobody_may_ask(project: ReadingProject, provider: LoopbackProvider
     assert expect_refusal(project, provider, provider="Hub").code == "not_a_model"
 
 
-def test_pages_leave_only_when_somebody_said_so(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_pages_leave_this_machine_only_with_permission(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
     provider.add_to(project.engine, "Cloud", host="http://203.0.113.9")
     error = expect_refusal(project, provider, provider="Cloud")
     assert (error.status, error.code) == (403, "pages_may_not_leave")
     assert "pages_may_leave" in error.detail
 
 
-def test_local_is_what_is_connected_to_and_not_what_it_is_called(
+def test_a_provider_is_local_by_its_address_not_by_its_type(
     project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     """A server on another machine does not count as this machine because its type is local-server."""
@@ -275,7 +281,7 @@ def test_local_is_what_is_connected_to_and_not_what_it_is_called(
     assert ask_of(project, provider="Here").local
 
 
-def test_offline_only_this_machine_is_asked(
+def test_offline_only_providers_on_this_machine_are_asked(
     make_engine: Any, tmp_path: Any, provider: LoopbackProvider
 ) -> None:
     from armarium_documents.plugin import armarium_plugin as documents_plugin
@@ -293,7 +299,9 @@ def test_offline_only_this_machine_is_asked(
     assert ask_of(project, provider="Here").answer == ""
 
 
-def test_a_project_may_ask_this_machine_alone(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_a_project_can_be_limited_to_providers_on_this_machine(
+    project: ReadingProject, provider: LoopbackProvider
+) -> None:
     provider.add_to(project.engine, "Here")
     provider.add_to(project.engine, "There", "openai", host="http://203.0.113.9")
     project.engine.run(project.library, "library.set", {"local_only_ai": True}, LOCAL_OWNER)
@@ -303,7 +311,7 @@ def test_a_project_may_ask_this_machine_alone(project: ReadingProject, provider:
     assert ask_of(project, provider="Here").answer == ""
 
 
-def test_rights_are_asked_of_all_that_is_shown(
+def test_rights_are_checked_for_everything_shown(
     engine: Engine, project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider.add_to(engine, "Here")
@@ -331,7 +339,7 @@ def test_rights_are_asked_of_all_that_is_shown(
 # Concurrent calls and the ledger.
 
 
-def test_at_most_as_many_calls_as_its_type_says_are_in_hand(
+def test_concurrent_calls_are_limited_by_the_provider_type(
     project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     provider.add_to(project.engine, "Loopback", "local-server")
@@ -360,9 +368,7 @@ def test_a_failed_ledger_write_never_fails_the_call(
     assert (answer.answer, answer.episode_id) == ("read all the same", None)
 
 
-def test_calls_that_end_together_are_all_in_the_ledger(
-    project: ReadingProject, provider: LoopbackProvider
-) -> None:
+def test_concurrent_calls_are_all_recorded(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Loopback")
     provider.answers = [Answer("x", seconds=0.02)]
     request = request_to(project)
@@ -380,7 +386,7 @@ def test_calls_that_end_together_are_all_in_the_ledger(
     assert len(episodes(project)) == 60
 
 
-def test_a_call_is_given_up_within_a_second(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_a_cancelled_call_ends_within_a_second(project: ReadingProject, provider: LoopbackProvider) -> None:
     provider.add_to(project.engine, "Loopback")
     for slow in (Answer("x", seconds=30), Answer("x" * 100, drip=0.5)):
         provider.answers = [slow]

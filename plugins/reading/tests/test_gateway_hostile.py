@@ -74,7 +74,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         (Answer(body=b"x", headers={"content-encoding": "gzip"}), "answers only compressed"),
     ],
 )
-def test_an_answer_that_is_none(
+def test_invalid_answers_fail_the_call(
     project: ReadingProject, provider: LoopbackProvider, answer: Answer, words: str
 ) -> None:
     provider.add_to(project.engine, "Loopback")
@@ -126,7 +126,7 @@ def test_a_slow_answer_and_one_that_never_comes_are_bounded(
         assert time.monotonic() - began < 2.0
 
 
-def test_a_provider_that_is_not_there(project: ReadingProject) -> None:
+def test_an_unreachable_provider(project: ReadingProject) -> None:
     with LoopbackProvider() as gone:
         gone.add_to(project.engine, "Gone")
     error, _ = expect_failure(project, provider="Gone")
@@ -155,7 +155,7 @@ def test_a_redirect_is_not_followed(project: ReadingProject, provider: LoopbackP
         assert inner.asked == []
 
 
-def test_a_provider_of_another_machine_cannot_lead_here(
+def test_a_host_name_that_changes_its_address_is_not_followed(
     project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A host name that resolves differently when checked and when connected to: nothing is sent."""
@@ -173,7 +173,7 @@ def test_a_provider_of_another_machine_cannot_lead_here(
 
 
 @pytest.mark.parametrize("status", [400, 401, 500, 200])
-def test_a_key_that_the_provider_echoes_is_nowhere(
+def test_a_key_echoed_by_the_provider_is_removed_everywhere(
     project: ReadingProject,
     provider: LoopbackProvider,
     status: int,
@@ -193,7 +193,7 @@ def test_a_key_that_the_provider_echoes_is_nowhere(
     assert provider.asked[0]["headers"]["authorization"] == f"Bearer {key}"
 
 
-def test_a_key_that_the_provider_answers_with_is_nowhere(
+def test_a_key_in_an_answer_is_removed_everywhere(
     project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     provider.add_to(project.engine, "Loopback")
@@ -203,7 +203,7 @@ def test_a_key_that_the_provider_answers_with_is_nowhere(
     assert KEY not in str(project.rows("SELECT * FROM episode"))
 
 
-def test_a_key_does_not_follow_to_another_address(
+def test_a_key_is_not_sent_to_another_address(
     engine: Engine, project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     identity = provider.add_to(engine, "Loopback")
@@ -276,7 +276,7 @@ def test_an_answer_that_was_declined_or_cut(project: ReadingProject, provider: L
     assert (cut.answer, cut.cut, cut.cost_usd) == ("Muy se", True, None)
 
 
-def test_a_null_price_is_no_price_of_nothing(project: ReadingProject, provider: LoopbackProvider) -> None:
+def test_a_null_price_is_unknown_and_not_zero(project: ReadingProject, provider: LoopbackProvider) -> None:
     for number, prices in enumerate(({}, {"input_cost": 1.0}, {"input_cost": 0.0, "output_cost": 0.0})):
         provider.add_to(project.engine, f"P{number}", **prices)
         assert ask_of(project, provider=f"P{number}").cost_usd == (0.0 if number == 2 else None)
@@ -286,7 +286,7 @@ def test_a_null_price_is_no_price_of_nothing(project: ReadingProject, provider: 
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "169.254.7.7", "[fd00:ec2::254]", "metadata.example"])
-def test_no_provider_is_asked_at_an_inner_address_of_a_cloud(
+def test_no_provider_is_asked_at_a_link_local_or_metadata_address(
     project: ReadingProject, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     """A provider's host may be in a private network, but not at a link-local or cloud metadata address,

@@ -39,7 +39,7 @@ def test_a_line_without_a_polygon_is_its_box() -> None:
     ]
 
 
-def test_of_blank_paper_and_of_two_lines_nothing_is_said() -> None:
+def test_blank_paper_and_two_lines_get_no_score() -> None:
     blank = Image.new("L", (400, 400), 230)
     boxes = [outline_of({"rect": [10, 40 * n, 300, 30]}) for n in range(8)]
     assert page_score(blank, boxes) is None
@@ -63,7 +63,7 @@ def test_a_job_tells_how_sure_the_reader_was_and_which_pages_look_handwritten(
 
 
 @pytest.mark.parametrize(("confidence", "told"), [(0.94, 1), (0.96, 0), (None, 1)])
-def test_a_reader_as_sure_as_of_print_is_believed(
+def test_pages_look_handwritten_only_if_the_reader_was_unsure(
     project: ReadingProject, monkeypatch: pytest.MonkeyPatch, confidence: float | None, told: int
 ) -> None:
     from fake_readers import FakeReader
@@ -76,7 +76,7 @@ def test_a_reader_as_sure_as_of_print_is_believed(
     assert done["result"]["by_hand_count"] == told
 
 
-def test_the_hint_names_the_readers_for_hands_and_how_to_get_them() -> None:
+def test_the_hint_names_readers_of_handwriting_and_how_to_install_them() -> None:
     outcome: dict[str, Any] = {
         "reader": "rapidocr",
         "by_hand_count": 5,

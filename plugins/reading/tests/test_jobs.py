@@ -63,7 +63,7 @@ def test_a_page_is_read_in_one_go(project: ReadingProject) -> None:
     assert project.rows("SELECT name FROM segment_pass") == [("First look",)]
 
 
-def test_an_empty_page_is_looked_at_and_says_so(project: ReadingProject) -> None:
+def test_an_empty_page_counts_as_without_lines(project: ReadingProject) -> None:
     page = project.page(EMPTY)
     _, found = project.job("reading.find_lines", scope_ids=[page])
     empty = {"without_lines": [{"document_id": page, "name": "1.png"}], "without_lines_count": 1}
@@ -246,7 +246,7 @@ def link_picture(project: ReadingProject, page: str, folder: Path) -> Path:
     return original
 
 
-def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
+def test_a_worker_reads_the_checked_file_even_if_its_owner_replaces_it(
     project: ReadingProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = project.page()
@@ -269,9 +269,7 @@ def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
     assert not list((project.library.objects.root / "tmp").iterdir())
 
 
-def test_a_linked_picture_that_was_changed_is_not_read_for_the_one_it_was(
-    project: ReadingProject, tmp_path: Path
-) -> None:
+def test_a_linked_picture_that_was_changed_is_not_read(project: ReadingProject, tmp_path: Path) -> None:
     page = project.page()
     original = link_picture(project, page, tmp_path)
     original.write_bytes(original.read_bytes() + b"more")

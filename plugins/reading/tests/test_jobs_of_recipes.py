@@ -12,12 +12,12 @@ from armarium_testing.recipe_jobs import exercise_recipe_job
 
 
 @pytest.mark.parametrize("job_id", ["find-lines", "read-a-line", "read-a-page"])
-def test_it_conforms(engine: Engine, tmp_path: Path, job_id: str) -> None:
+def test_the_recipe_job_passes_its_kit(engine: Engine, tmp_path: Path, job_id: str) -> None:
     (tmp_path / "kit").mkdir()
     assert exercise_recipe_job(engine, job_id, tmp_path / "kit", settings={"reader": "fake"}) == []
 
 
-def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
+def test_inputs_and_outputs_are_those_of_the_specification(engine: Engine) -> None:
     told = {job.id: (job.layer, job.takes, job.gives) for job in engine.recipe_jobs.values()}
     assert told == {
         "find-lines": ("lines", ("page_image",), ("lines",)),
@@ -27,7 +27,7 @@ def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
     }
 
 
-def test_where_it_runs_is_known_before_it_is_queued(engine: Engine, project: ReadingProject) -> None:
+def test_the_placement_is_known_before_queueing(engine: Engine, project: ReadingProject) -> None:
     job = engine.recipe_jobs["read-a-line"]
     assert job.find_placement(engine, project.library, job.parse({"reader": "fake"})).model == "fake:fake"
     with pytest.raises(NotFound, match="no reader called nobody"):

@@ -31,7 +31,7 @@ def test_a_prompt_is_read_from_the_folder_recipe(project: ReadingProject) -> Non
         "",
     ],
 )
-def test_a_prompt_file_does_not_climb_out_of_its_folder(project: ReadingProject, name: str) -> None:
+def test_a_prompt_file_outside_its_folder_is_refused(project: ReadingProject, name: str) -> None:
     with pytest.raises(ServiceError) as refused:
         own_prompt(project.library, name)
     assert (refused.value.status, refused.value.code) == (422, "bad_prompt_file")

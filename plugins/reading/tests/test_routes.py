@@ -126,7 +126,7 @@ def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: FakeNe
     assert network.asked == ["https://models.example/10.1/known", "https://models.example/file"]
 
 
-def test_a_file_that_broke_on_its_way_is_not_kept(engine: Engine, network: FakeNetwork) -> None:
+def test_a_damaged_download_is_discarded(engine: Engine, network: FakeNetwork) -> None:
     network.checksum = "0" * 32
     with pytest.raises(Exception, match="damaged on the way"):
         local_models.download(engine, "fakes", "10.1/known", lambda *_: None)
@@ -191,12 +191,14 @@ def test_a_model_is_removed(client: Any, engine: Engine) -> None:
     assert (again.status_code, again.json()["code"]) == (404, "unknown_model")
 
 
-def test_models_that_are_not_ours_stay(client: Any, engine: Engine) -> None:
+def test_models_of_a_runtime_or_an_unknown_kind_cannot_be_removed(client: Any, engine: Engine) -> None:
     assert client.delete("/api/local-models/heavies/inside").status_code == 409
     assert client.delete("/api/local-models/abacus/x").status_code == 400
 
 
-def test_a_model_at_work_stays(engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_in_use_cannot_be_removed(
+    engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = keep(engine)
     monkeypatch.setattr(engine.workers, "in_use", lambda **_: True)
     with pytest.raises(Conflict, match="is in use"):
@@ -204,7 +206,7 @@ def test_a_model_at_work_stays(engine: Engine, library: Library, monkeypatch: py
     assert path.exists()
 
 
-def test_a_model_that_work_waits_for_stays(client: Any, project: ReadingProject) -> None:
+def test_a_model_that_a_waiting_job_needs_cannot_be_removed(client: Any, project: ReadingProject) -> None:
     keep(project.engine)
     pause = "/api/activity/jobs/paused"
     assert client.put(pause, json={"paused": True}).status_code == 200

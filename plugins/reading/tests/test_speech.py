@@ -26,7 +26,7 @@ def sound(path: Path, seconds: int = 4) -> Path:
     return path
 
 
-def test_it_conforms(engine: Engine, tmp_path: Path) -> None:
+def test_the_recipe_job_passes_its_kit(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
     assert (
         exercise_recipe_job(engine, "transcribe-speech", tmp_path / "kit", settings={"transcriber": "ear"})
@@ -108,7 +108,7 @@ def test_an_imported_recording_becomes_lines_with_their_times(
     assert project.rows("SELECT count(*) FROM segment") == [(0,)]
 
 
-def test_what_cannot_be_written_down_is_refused_before_it_is_queued(
+def test_what_cannot_be_transcribed_is_refused_before_a_job_is_queued(
     project: ReadingProject, tmp_path: Path
 ) -> None:
     page = project.page()

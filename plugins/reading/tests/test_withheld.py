@@ -36,7 +36,7 @@ def log_of(project: ReadingProject, job_id: str) -> list[str]:
     return [row[0] for row in project.rows("SELECT message FROM job_log WHERE row_id = ?", job_id)]
 
 
-def test_a_page_that_no_model_may_have_is_passed_over_and_the_log_says_why(project: ReadingProject) -> None:
+def test_a_page_that_no_model_may_have_is_skipped_and_the_log_says_why(project: ReadingProject) -> None:
     barred, free = project.page(name="1.png"), project.page(name="2.png")
     limit(project, barred, model_use="none")
     job_id, found = project.job("reading.find_lines", scope_ids=[barred, free])
@@ -46,14 +46,14 @@ def test_a_page_that_no_model_may_have_is_passed_over_and_the_log_says_why(proje
     assert "Its rights records allow no model to receive it." in log_of(project, job_id)
 
 
-def test_a_model_of_this_machine_may_have_what_only_such_may(project: ReadingProject) -> None:
+def test_a_local_model_may_have_pages_limited_to_local_models(project: ReadingProject) -> None:
     page = project.page()
     limit(project, page, model_use="local")
     _, found = project.job("reading.find_lines", scope_ids=[page])
     assert found["result"]["pages"] == 1
 
 
-def test_a_page_restricted_in_mid_run_is_passed_over(
+def test_a_page_restricted_in_mid_run_is_skipped(
     project: ReadingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both the next page and the one being read; the run itself continues."""

@@ -8,7 +8,7 @@ from restricted_project import RestrictedProject
 from armarium_rights.withholding import RightsOfProject
 
 
-def test_a_project_without_records_is_not_asked_about(
+def test_a_project_without_records_causes_no_query(
     project: RestrictedProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []

@@ -46,7 +46,7 @@ def list_heard(project: RestrictedProject, found: list[Event], who: Principal) -
     return asyncio.run(sift())
 
 
-def test_the_change_stream_tells_a_stranger_nothing_of_a_restricted_page(project: RestrictedProject) -> None:
+def test_the_change_stream_sends_an_outsider_nothing_of_a_restricted_page(project: RestrictedProject) -> None:
     page, other = project.hidden_page, project.open
     project.restrict(project.box)
 
@@ -84,9 +84,7 @@ def test_jobs_and_logs_about_a_restricted_page_are_not_listed(
     assert activity.json()["withheld"] > 0
 
 
-def test_the_columns_of_a_dataset_are_of_all_and_sifted_for_each(
-    project: RestrictedProject, outsider: Headers
-) -> None:
+def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, outsider: Headers) -> None:
     query = {"recursive": True, "limit": 100}
     post = project.client.post
     project.restrict(project.box)
@@ -112,9 +110,7 @@ def test_an_export_leaves_a_restricted_line_out_and_counts_it(
         assert "corrected" in project.client.get(path).json()["content"]
 
 
-def test_a_stranger_takes_nothing_restricted_to_another_project(
-    project: RestrictedProject, tmp_path: Path
-) -> None:
+def test_an_outsider_cannot_transfer_restricted_pages(project: RestrictedProject, tmp_path: Path) -> None:
     project.engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
     target = project.engine.libraries.get(tmp_path / "To.library")
     project.restrict(project.hidden_page.id)
@@ -145,7 +141,7 @@ def _names_seen(library: Library, project: RestrictedProject, who: Principal) ->
     return int(count)
 
 
-def test_what_is_made_of_a_restricted_line_is_restricted(
+def test_segments_derived_from_a_restricted_line_are_restricted(
     project: RestrictedProject, outsider: Headers
 ) -> None:
     page = project.open
@@ -182,7 +178,7 @@ def test_what_is_made_of_a_restricted_line_is_restricted(
         assert found["restricted"] is True
 
 
-def test_one_function_says_what_may_be_done(project: RestrictedProject) -> None:
+def test_find_withheld_answers_for_each_use(project: RestrictedProject) -> None:
     page, line = project.hidden_page.id, project.hidden_page.lines[0]
     uses = ("show", "local-model", "cloud-model", "export")
 
@@ -216,7 +212,7 @@ def test_a_session_of_a_readers_device_reads(project: RestrictedProject) -> None
     assert find_withheld(project.library, session, [project.hidden_page.id], "show") == {}
 
 
-def test_a_reader_and_a_stranger_at_once_see_each_what_is_theirs(
+def test_concurrent_requests_of_readers_and_outsiders_do_not_mix(
     project: RestrictedProject, outsider: Headers
 ) -> None:
     """Connections are pooled; none keeps the rights of its last user."""

@@ -82,7 +82,7 @@ def test_a_withdrawn_record_counts_no_more_and_comes_back_with_the_undo(project:
     assert effective(project, "document", project.hidden_page.id)["restricted"] is True
 
 
-def test_a_record_about_nothing_or_with_what_is_not_the_callers_is_refused(
+def test_a_record_without_a_target_or_with_server_fields_is_refused(
     project: RestrictedProject,
 ) -> None:
     whole = {"target_kind": "library", "target_id": "library"}
@@ -130,7 +130,7 @@ def test_a_machine_tightens_and_loosens_nothing(project: RestrictedProject) -> N
     assert effective(project, "document", page)["restricted"] is False
 
 
-def test_a_machine_does_not_move_a_page_from_beneath_a_record(project: RestrictedProject) -> None:
+def test_a_machine_cannot_move_a_page_away_from_a_record(project: RestrictedProject) -> None:
     """Nor does the machine's undo; a person may."""
     page = project.hidden_page.id
     other = project.do("document.create", {"name": "Elsewhere"})["id"]
@@ -144,7 +144,7 @@ def test_a_machine_does_not_move_a_page_from_beneath_a_record(project: Restricte
     assert effective(project, "document", page)["model_use"] == "none"
 
 
-def test_who_is_no_reader_changes_nothing_of_it_whatever_the_road(project: RestrictedProject) -> None:
+def test_an_outsider_cannot_change_a_restricted_page_by_any_action(project: RestrictedProject) -> None:
     page, line = project.hidden_page.id, project.hidden_page.lines[0]
     made = project.engine.run(
         project.library, "document.update", {"document_id": page, "is_starred": True}, LOCAL_OWNER
@@ -166,7 +166,7 @@ def test_who_is_no_reader_changes_nothing_of_it_whatever_the_road(project: Restr
     assert project.rows("SELECT name FROM document WHERE id = ?", page) == [("Zyxwvuts.png",)]
 
 
-def test_the_command_says_it_in_words(project: RestrictedProject) -> None:
+def test_the_rights_command_explains_what_applies(project: RestrictedProject) -> None:
     project.restrict(project.hidden_page.id, readers=["a-reader"], holders=["The house"], model_use="local")
     assert in_words(effective(project, "document", project.hidden_page.id)) == (
         "Seen by: the owner, a-reader\nModels: those on this machine\nHolders: The house"

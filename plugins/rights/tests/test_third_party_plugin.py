@@ -122,7 +122,7 @@ def project(engine: Engine, library: Library, client: Any) -> RestrictedProject:
     return made
 
 
-def test_a_strangers_rows_and_routes_are_covered(project: RestrictedProject) -> None:
+def test_rows_and_routes_of_a_third_party_plugin_are_covered(project: RestrictedProject) -> None:
     _, headers = project.token()
     project.restrict(project.hidden_page.id)
 

@@ -74,7 +74,7 @@ def test_segments_become_lines_and_what_cannot_be_decoded_is_refused() -> None:
     assert asked == [("talk.wav", "es"), ("broken", "es")]
 
 
-def test_the_engine_looks_at_it_without_anything_heavy_and_its_runtime_is_pinned(tmp_path: Path) -> None:
+def test_the_engine_imports_it_without_heavy_packages_and_its_runtime_is_pinned(tmp_path: Path) -> None:
     tree = ast.parse((PACKAGE / "transcriber.py").read_text("utf-8"))
     imported = {
         (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name

@@ -58,7 +58,7 @@ def step(identity: str, workflow_id: str, **more: Any) -> dict[str, Any]:
     return {"id": identity, "workflow_id": workflow_id, "name": identity.title(), **more}
 
 
-def test_steps_run_one_after_the_other_and_hand_on_what_they_gave(project: WorkflowProject) -> None:
+def test_steps_run_in_sequence_and_pass_on_their_outputs(project: WorkflowProject) -> None:
     speak = project.save(speaking())
     mapping = {"source_path": "$.nodes.first.result", "target_key": "word", "transform": "upper"}
     identity = chain(project, [step("first", speak), step("second", speak, input_mappings=[mapping])])
@@ -162,7 +162,7 @@ def test_a_step_that_takes_too_long_is_stopped_before_its_next_node(project: Wor
 
 
 @pytest.mark.parametrize("scope", [7, "a page", [1], ["nobody"]])
-def test_pages_that_are_none_fail_the_step(project: WorkflowProject, scope: Any) -> None:
+def test_invalid_pages_fail_the_step(project: WorkflowProject, scope: Any) -> None:
     _, ended = execute_chain(
         project, chain(project, [step("mark", project.save(two_steps()))]), scope_ids=scope
     )
@@ -178,13 +178,13 @@ def test_an_empty_folder_fails_the_step(project: WorkflowProject) -> None:
     assert ended["step_results"][0]["error"] == "The documents named contain no pages."
 
 
-def test_a_chain_begins_where_it_says(project: WorkflowProject) -> None:
+def test_a_chain_begins_at_its_stated_step(project: WorkflowProject) -> None:
     speak = project.save(speaking())
     identity = chain(project, [step("a", speak), step("b", speak)], entry_step="b")
     assert statuses(execute_chain(project, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
 
 
-def test_a_chain_is_cancelled_whole(project: WorkflowProject) -> None:
+def test_cancelling_a_chain_cancels_all_its_runs(project: WorkflowProject) -> None:
     speak = project.save(speaking())
     identity = chain(project, [step("a", speak), step("b", speak)])
     told = project.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
@@ -204,7 +204,7 @@ def test_a_chain_is_cancelled_whole(project: WorkflowProject) -> None:
     assert (ended["status"], statuses(ended)) == ("cancelled", {"a": "cancelled", "b": "cancelled"})
 
 
-def test_a_paused_step_stands_where_it_was_and_its_run_says_that_it_is_paused(
+def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`step_results` and the execution know only waiting, running, done, failed, skipped and cancelled (A

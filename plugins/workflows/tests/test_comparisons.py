@@ -96,6 +96,6 @@ def test_lines_that_are_gone_or_new_have_one_side() -> None:
     assert differences([], []) == []
 
 
-def test_the_rate_of_nothing_is_none() -> None:
+def test_the_rate_without_text_is_null() -> None:
     assert error_rate("", "a") is None
     assert error_rate("abcd", "abxd") == 0.25

@@ -124,7 +124,7 @@ def test_a_path_that_escapes_is_refused(project: WorkflowProject, path: str) -> 
     assert "Node x: " in answer.json()["detail"] or "there is no node first" in answer.json()["detail"]
 
 
-def test_a_path_into_a_node_that_is_not_there_or_makes_a_circle(project: WorkflowProject) -> None:
+def test_paths_to_missing_nodes_and_cyclic_paths_are_refused(project: WorkflowProject) -> None:
     def reading(node_id: str) -> list[dict[str, str]]:
         return [{"port_id": "value", "source_path": f"$.nodes.{node_id}.value"}]
 
@@ -185,7 +185,7 @@ def test_each_recipe_job_has_a_workflow_that_ships_and_is_read_only(project: Wor
         assert (answer.status_code, answer.json()["code"]) == (403, "system_workflow")
 
 
-def test_what_ships_can_run_and_its_copy_can_be_changed(project: WorkflowProject) -> None:
+def test_a_shipped_workflow_can_run_and_its_copy_can_be_changed(project: WorkflowProject) -> None:
     pages = project.pages(1)
     shipped = project.client.get("/api/workflows/system-small-regions").json()
     fields = ("id", "tool", "config")
@@ -200,7 +200,7 @@ def test_what_ships_can_run_and_its_copy_can_be_changed(project: WorkflowProject
     assert project.marks() == [(pages[0], "seen")]
 
 
-def test_every_workflow_that_ships_is_sound(project: WorkflowProject) -> None:
+def test_every_shipped_workflow_is_valid(project: WorkflowProject) -> None:
     from armarium_workflows.graph import Graph, problems_of
     from armarium_workflows.system import system_workflows
 
@@ -223,7 +223,7 @@ def test_folders_are_in_the_order_in_which_work_happens(project: WorkflowProject
     ]
 
 
-def test_a_graph_whose_tool_is_gone_is_shown_and_not_run(project: WorkflowProject) -> None:
+def test_a_graph_with_an_uninstalled_tool_is_shown_but_not_run(project: WorkflowProject) -> None:
     saved = project.save(two_steps())
     project.engine.recipe_jobs._jobs.pop("small-lines")
     assert project.client.get(f"/api/workflows/{saved}").json()["nodes"][2]["input_ports"] == []

@@ -60,7 +60,7 @@ def find_choice(
     return tuple(getattr(found, name) for name in ("reader", "provider", "model"))
 
 
-def test_the_run_goes_before_the_node_and_the_node_before_the_workflow(project: WorkflowProject) -> None:
+def test_a_run_precedes_the_node_and_the_node_precedes_the_workflow(project: WorkflowProject) -> None:
     named = {"provider_name": "B", "model_name": "b"}
     assert find_choice(project, MENDING, ("A", "a"), ("C", "c"), **named) == (None, "A", "a")
     assert find_choice(project, MENDING, graph=("C", "c"), **named) == (None, "B", "b")
@@ -80,7 +80,7 @@ def test_a_model_goes_with_the_provider_it_was_named_with(project: WorkflowProje
     assert find_choice(project, MENDING, ("B", None), config=config) == (None, "B", "b")
 
 
-def test_a_provider_reads_in_the_place_of_a_reader(project: WorkflowProject) -> None:
+def test_a_provider_can_replace_a_reader(project: WorkflowProject) -> None:
     config = {"reader": "tesseract", "model": "spa"}
     assert find_choice(project, READING, ("rapidocr", None), config=config) == ("rapidocr", None, None)
     assert find_choice(project, READING, ("Somebody", "m"), config=config) == (None, "Somebody", "m")
@@ -91,7 +91,7 @@ def test_a_provider_reads_in_the_place_of_a_reader(project: WorkflowProject) -> 
     )
 
 
-def test_a_line_reader_is_for_nodes_that_read_lines_alone(project: WorkflowProject) -> None:
+def test_a_line_reader_applies_only_to_nodes_that_read_lines(project: WorkflowProject) -> None:
     """It applies to every node that reads lines; the others keep their own choice."""
     run = ("linereader", "court@1")
     assert find_choice(project, READING, run, config={"reader": "tesseract"}) == (

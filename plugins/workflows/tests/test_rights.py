@@ -67,7 +67,7 @@ def run_routes(*threads: str) -> list[str]:
     ]
 
 
-def test_a_stranger_is_told_nothing_of_a_restricted_page(
+def test_runs_show_nothing_of_a_restricted_page_to_an_outsider(
     project: WorkflowProject, outsider: dict[str, str]
 ) -> None:
     hidden, plain = project.pages(2)
@@ -87,7 +87,7 @@ def test_a_stranger_is_told_nothing_of_a_restricted_page(
     assert {path: project.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
 
 
-def test_what_a_run_gave_is_withheld_whole_where_a_line_of_one_page_is_restricted(
+def test_all_outputs_of_a_run_are_withheld_if_a_line_of_one_page_is_restricted(
     project: WorkflowProject, outsider: dict[str, str]
 ) -> None:
     (page,) = project.pages(1)

@@ -60,7 +60,7 @@ def test_a_run_without_one_page_done_has_failed(project: WorkflowProject) -> Non
     assert run["reason"].startswith("No page could be done.")
 
 
-def test_a_run_is_put_beneath_a_job_only_while_that_goes_on(project: WorkflowProject) -> None:
+def test_a_run_becomes_a_child_only_of_a_running_job(project: WorkflowProject) -> None:
     (page,) = project.pages(1)
     ended = project.run(two_steps(), [page])
     given = {"workflow_id": ended["workflow_id"], "page_ids": [page]}
@@ -121,7 +121,7 @@ def test_pause_resume_and_two_resumes_at_once(project: WorkflowProject) -> None:
     assert project.of(thread)["status"] == "done"
 
 
-def test_two_resumes_at_the_same_moment_let_it_go_on_once(project: WorkflowProject) -> None:
+def test_of_two_simultaneous_resumes_only_one_takes_effect(project: WorkflowProject) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     thread = project.start(project.save(two_steps()), project.pages(2))
@@ -188,7 +188,7 @@ def test_pause_and_cancel_on_the_row_of_the_run_reach_the_run(project: WorkflowP
     assert [line["data"]["type"] for line in log] == ["workflow_paused", "workflow_cancelled"]
 
 
-def test_undoing_the_start_takes_back_all_that_the_run_wrote(project: WorkflowProject) -> None:
+def test_undoing_the_start_undoes_everything_the_run_wrote(project: WorkflowProject) -> None:
     pages = project.pages(2)
     workflow = project.save(two_steps())
     answer = project.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
@@ -244,7 +244,7 @@ def test_a_read_again_that_has_not_written_is_undone(project: WorkflowProject) -
     assert project.marks() == []
 
 
-def test_the_start_of_a_run_at_work_is_not_taken_back(project: WorkflowProject) -> None:
+def test_the_start_of_a_running_run_is_not_undone(project: WorkflowProject) -> None:
     workflow = project.save(two_steps())
     answer = project.client.post(
         f"/api/workflows/{workflow}/execute", json={"scope_ids": project.pages(1)}
@@ -429,7 +429,7 @@ def test_episodes_of_a_run_that_is_not_there(project: WorkflowProject) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
+def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     """The state after a kill: the call was made or not, and the body runs again from its checkpoint."""

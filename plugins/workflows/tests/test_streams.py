@@ -49,7 +49,7 @@ def follow_run(
     return parse_frames(asyncio.run(asyncio.wait_for(collect(), 30)))
 
 
-def test_it_may_be_attached_before_the_run_starts(project: WorkflowProject) -> None:
+def test_a_stream_can_be_opened_before_the_run_starts(project: WorkflowProject) -> None:
     pages = project.pages(2)
     thread = project.start(project.save(two_steps()), pages)
     events = follow_run(project, thread, project.idle)
@@ -69,7 +69,7 @@ def test_it_may_be_attached_before_the_run_starts(project: WorkflowProject) -> N
     )
 
 
-def test_it_is_resumed_after_the_last_event_that_was_seen(project: WorkflowProject) -> None:
+def test_a_stream_is_resumed_after_the_last_event_seen(project: WorkflowProject) -> None:
     thread = project.start(project.save(two_steps()), project.pages(1))
     first = follow_run(project, thread, project.idle)
     lasting = [
@@ -85,7 +85,7 @@ def test_it_is_resumed_after_the_last_event_that_was_seen(project: WorkflowProje
     assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
 
 
-def test_a_pause_and_its_end_are_told_and_silence_shows_that_it_is_alive(
+def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "QUIET", 0.0)
@@ -107,12 +107,12 @@ def test_a_pause_and_its_end_are_told_and_silence_shows_that_it_is_alive(
     assert [one["kind"] for one in events][-2:] == ["workflow_completed", "end"]
 
 
-def test_a_number_that_was_never_given_is_a_resync(project: WorkflowProject) -> None:
+def test_an_unknown_event_number_causes_a_resync(project: WorkflowProject) -> None:
     thread = project.run(two_steps(), project.pages(1))["thread_id"]
     assert [one["kind"] for one in follow_run(project, thread, after=10**9)] == ["resync", "snapshot", "end"]
 
 
-def test_a_failed_page_and_a_failed_run_are_told(project: WorkflowProject) -> None:
+def test_the_stream_reports_failed_pages_and_runs(project: WorkflowProject) -> None:
     (bad,) = project.pages(1)
     thread = project.start(project.save(two_steps(bad=[bad])), [bad])
     events = follow_run(project, thread, project.idle)
@@ -159,7 +159,7 @@ def asking() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("deltas", [True, False])
-def test_pieces_of_answers_come_where_somebody_follows_them(project: WorkflowProject, deltas: bool) -> None:
+def test_pieces_of_answers_are_streamed_only_to_followers(project: WorkflowProject, deltas: bool) -> None:
     with LoopbackProvider() as provider:
         provider.add_to(project.engine, "Loopback")
         provider.answers = ["Dear Sir and Madam"]
@@ -178,7 +178,7 @@ def test_pieces_of_answers_come_where_somebody_follows_them(project: WorkflowPro
     assert ("model_delta" in published) is deltas, "where nobody follows nothing is published"
 
 
-def test_pieces_about_what_a_follower_may_not_see_are_left_out(
+def test_pieces_about_pages_a_follower_may_not_see_are_left_out(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, hidden = project.pages(2)

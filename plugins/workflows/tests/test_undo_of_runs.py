@@ -19,7 +19,7 @@ def undo(project: WorkflowProject, audit_id: str, expected: int = 200) -> dict[s
     return told
 
 
-def test_a_pause_that_is_undone_lets_the_run_go_on(project: WorkflowProject) -> None:
+def test_undoing_a_pause_continues_the_run(project: WorkflowProject) -> None:
     thread = project.start(project.save(two_steps()), project.pages(1))
     paused = project.client.post(f"{THREADS}/{thread}/pause").json()
     project.idle()
@@ -58,7 +58,7 @@ def test_a_resume_is_undone_where_the_run_wrote_before_its_pause_and_nothing_sin
     assert told["reason"] in ("already-undone", "not-undoable")
 
 
-def test_a_cancellation_that_is_undone_lets_the_run_go_on_where_it_was(project: WorkflowProject) -> None:
+def test_undoing_a_cancellation_continues_the_run_where_it_was(project: WorkflowProject) -> None:
     thread = project.start(project.save(two_steps()), project.pages(2))
     cancelled = project.client.post(f"{THREADS}/{thread}/cancel").json()
     project.idle()
@@ -85,7 +85,7 @@ def test_a_cancellation_is_not_undone_while_the_page_in_hand_is_finished(project
     assert "finishing its current page" in told["detail"]
 
 
-def test_a_start_that_is_undone_before_it_began_leaves_no_run(project: WorkflowProject) -> None:
+def test_undoing_a_start_before_it_began_leaves_no_run(project: WorkflowProject) -> None:
     workflow = project.save(two_steps())
     begun = project.client.post(
         f"/api/workflows/{workflow}/execute", json={"scope_ids": project.pages(1)}
@@ -96,7 +96,7 @@ def test_a_start_that_is_undone_before_it_began_leaves_no_run(project: WorkflowP
     assert project.marks() == []
 
 
-def test_a_start_that_is_done_again_brings_back_no_other_step_that_was_taken_back_with_it(
+def test_redoing_a_start_restores_no_other_step_undone_with_it(
     project: WorkflowProject,
 ) -> None:
     pages = project.pages(1)
@@ -157,7 +157,7 @@ def test_a_start_is_refused_in_this_order(project: WorkflowProject) -> None:
     assert project.rows("SELECT count(*) FROM job") == [(0,)]
 
 
-def test_both_of_thread_ids_and_statuses_are_the_runs_that_are_in_both(project: WorkflowProject) -> None:
+def test_thread_ids_and_statuses_together_select_runs_in_both(project: WorkflowProject) -> None:
     (page,) = project.pages(1)
     done, failed = project.run(two_steps(), [page]), project.run(two_steps(bad=[page]), [page])
     body = {"thread_ids": [done["thread_id"], failed["thread_id"]], "statuses": ["failed"]}

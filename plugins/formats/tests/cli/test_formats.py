@@ -133,7 +133,7 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
     assert "left out: 1 more page without a pass." in scans.succeed("export", "--out", "out2", *blank).out
 
 
-def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Path) -> None:
+def test_losses_of_many_files_are_summed_up(scans: Machine, tmp_path: Path) -> None:
     (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
     scans.succeed("import", "box")
     said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
@@ -165,7 +165,7 @@ STRAY = "120,2 150,2 150,20 120,20"
     [((), {"over.png"}), (("--beyond", "keep"), {"over.png", "stray.png"}), (("--beyond", "refuse"), set())],
     ids=["left out", "keep", "refuse"],
 )
-def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
+def test_the_option_for_shapes_beyond_the_page(
     desk: Machine, tmp_path: Path, way: str, beyond: tuple[str, ...], come_in: set[str]
 ) -> None:
     """The line of over.png extends partly beyond its page, that of stray.png wholly."""
@@ -211,7 +211,7 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
         assert outline in (tmp_path / name / name.replace("png", "xml")).read_text()
 
 
-def test_a_way_with_shapes_beyond_the_page_that_is_none_is_refused(desk: Machine) -> None:
+def test_an_unknown_option_for_shapes_beyond_the_page_is_refused(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     ran = desk.run("import", "box", "--beyond", "stretch")
     assert (ran.code, "'stretch' is not one of 'clip', 'keep', 'refuse'" in ran.err) == (2, True)
@@ -247,7 +247,7 @@ def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: s
     assert "And 1 more." in desk.expect_refusal("import", "1.xml", "broken.xml", "--into", letter)
 
 
-def test_a_layout_file_is_read_with_what_lies_beside_it(desk: Machine, letter: str, tmp_path: Path) -> None:
+def test_a_layout_file_is_read_with_its_companion_files(desk: Machine, letter: str, tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.2\n")
     assert "unknown class: 0" in desk.succeed("import", "labels.txt", "--into", letter).out
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.3\n")

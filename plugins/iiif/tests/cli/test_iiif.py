@@ -30,7 +30,7 @@ def project(desk: Machine) -> Machine:
     return desk
 
 
-def test_a_manifest_comes_in_from_a_file(project: Machine, tmp_path: Path) -> None:
+def test_a_manifest_is_imported_from_a_file(project: Machine, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
     said = project.succeed("iiif", "import", "m.json", "--name", "Of others").out
     assert "Of others: 1 page in the folder" in said
