@@ -53,6 +53,6 @@ def draw_canvas(client: Any, folder_id: str, **query: Any) -> Any:
     return image
 
 
-def near(colour: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def is_near(colour: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Return whether two colours are equal within the tolerance of JPEG."""
     return all(abs(a - b) < 25 for a, b in zip(colour, wanted, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_helpers import GREEN, RED, add_picture, draw_canvas, near, rows
+from canvas_helpers import GREEN, RED, add_picture, draw_canvas, is_near, rows
 
 from armarium.api import Engine, Library
 from armarium_canvas import picture
@@ -23,7 +23,7 @@ def save(do: Run, folder: str, *places: dict[str, Any]) -> None:
     do("canvas.save_layout", {"folder_id": folder, "rows": list(places)})
 
 
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def record_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that receives every text drawn into a picture."""
     said: list[str] = []
     real = picture.PictureFont.write
@@ -42,7 +42,7 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
     one = add_picture(engine, library, folder, RED, "one.png")
     other = add_picture(engine, library, folder, GREEN, "other.png")
     engine.jobs.run_until_idle(library)
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     save(
         do,
         folder,
@@ -52,8 +52,8 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
     image = draw_canvas(client, folder)
     # The cards extend from 40 to 650 across and 0 to 200 down; a margin is added.
     assert image.size == (610 + 2 * MARGIN, 200 + 2 * MARGIN)
-    assert near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
-    assert near(image.getpixel((500 - 40 + MARGIN, 80 + MARGIN)), GREEN)
+    assert is_near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
+    assert is_near(image.getpixel((500 - 40 + MARGIN, 80 + MARGIN)), GREEN)
     # The edges of the card without a saved size: 120 by 150 around (100, 100).
     assert image.getpixel((MARGIN, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 120, 100 + MARGIN)) == picture._EDGE
@@ -70,7 +70,7 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     image = draw_canvas(client, folder)
     # The card is now upright: 100 across, 400 down, with the foot that carries its name to the left.
     assert image.size == (100 + 2 * MARGIN, 400 + 2 * MARGIN)
-    assert near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
+    assert is_near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
     assert image.getpixel((MARGIN + 20, MARGIN + 300)) == picture._CARD
     assert image.getpixel((MARGIN // 2, MARGIN + 200)) == picture._PAPER
     for angle in (450, -270):
@@ -144,9 +144,9 @@ def test_a_group_is_blue_counts_its_members_and_shows_the_first(
     add_picture(engine, library, group, RED, "b.png")
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": group, "x": 60, "y": 75})
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
-    assert near(image.getpixel((60 + MARGIN, 50 + MARGIN)), GREEN)
+    assert is_near(image.getpixel((60 + MARGIN, 50 + MARGIN)), GREEN)
     assert image.getpixel((MARGIN + 1, 75 + MARGIN)) == picture._BLUE
     assert said == ["Letter (2)", group[:8]]
     do("document.update", {"document_id": group, "name": "Letters of the year 1914 and after"})
@@ -166,7 +166,7 @@ def test_notes_are_yellow_with_their_text_and_links_are_lines(
         {"folder_id": folder, "kind": "link", "source_item_id": one, "target_item_id": note},
     )
     save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": note, "x": 460, "y": 75, "h": 100})
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
     assert image.getpixel((460 + MARGIN, 115 + MARGIN)) == picture._YELLOW
     assert image.getpixel((260 + MARGIN, 75 + MARGIN)) == picture._LINE
@@ -202,8 +202,8 @@ def test_children_without_a_place_are_in_a_strip_below_in_folder_order(
     assert [thing.id for thing in found.unplaced] == loose
     image = draw_canvas(client, folder)
     assert image.height > 2 * 150
-    greens = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), GREEN)]
-    reds = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), RED)]
+    greens = [x for x in range(image.width) for y in (290,) if is_near(image.getpixel((x, y)), GREEN)]
+    reds = [x for x in range(image.width) for y in (290,) if is_near(image.getpixel((x, y)), RED)]
     assert greens
     assert reds
     assert max(greens) < min(reds)
@@ -221,7 +221,7 @@ def test_at_most_400_are_drawn_and_the_rest_counted(
     with library.db.read() as conn:
         found = scene(conn, folder)
     assert (len(found.unplaced), found.not_drawn) == (400, 4)
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
     assert max(image.size) <= 1600
     assert said[0] == "Not placed: 404, 4 of them not drawn"

@@ -18,7 +18,7 @@ from armarium_testing.recipe_jobs import exercise_recipe_job
 NOWHERE = "f" * 32
 
 
-def reading(project: CheckingProject) -> tuple[str, str, str]:
+def read_line(project: CheckingProject) -> tuple[str, str, str]:
     """Create a page with one line that is read; return (page, line, reading)."""
     page, pass_id, lines = project.page([0.6])
     project.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
@@ -38,7 +38,7 @@ def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
 
 
 def test_the_server_says_who_is_trusted_as_what(project: CheckingProject) -> None:
-    _, line, target = reading(project)
+    _, line, target = read_line(project)
     body = {
         "layer": "readings",
         "target_id": target,
@@ -64,7 +64,7 @@ def test_the_server_says_who_is_trusted_as_what(project: CheckingProject) -> Non
     ]
 
 
-def in_doubt(project: CheckingProject, page: str) -> list[tuple[str, str, str | None, str]]:
+def find_doubtful(project: CheckingProject, page: str) -> list[tuple[str, str, str | None, str]]:
     """Return (kind, id, words, what to do) for everything of this family on a page that rests on an outdated
     text.
     """
@@ -79,7 +79,7 @@ def in_doubt(project: CheckingProject, page: str) -> list[tuple[str, str, str | 
 def test_a_verdict_is_in_doubt_while_another_reading_counts(
     project: CheckingProject,
 ) -> None:
-    page, line, target = reading(project)
+    page, line, target = read_line(project)
 
     def judge(reading_id: str, **more: Any) -> str:
         body = {"layer": "readings", "target_id": reading_id, "segment_id": line, "reasons": "Seen", **more}
@@ -88,19 +88,19 @@ def test_a_verdict_is_in_doubt_while_another_reading_counts(
         return str(answer.json()["id"])
 
     first = judge(target, verdict="confirm")
-    assert in_doubt(project, page) == []
+    assert find_doubtful(project, page) == []
     correction = {"segment_id": line, "text": "Dear Sir and friends"}
     project.do("representation.create", correction)
-    assert in_doubt(project, page) == [("verdict", first, "Dear Sir and friend", "redo")]
+    assert find_doubtful(project, page) == [("verdict", first, "Dear Sir and friend", "redo")]
     second = judge(target, verdict="correct", correction="Dear Sirs")
-    assert in_doubt(project, page) == [("verdict", second, "Dear Sir and friend", "redo")]
+    assert find_doubtful(project, page) == [("verdict", second, "Dear Sir and friend", "redo")]
     project.do("representation.create", {**correction, "text": "Dear Sirs"})
-    assert in_doubt(project, page) == []
+    assert find_doubtful(project, page) == []
 
 
 @pytest.mark.parametrize("path", ["/api/check/verdicts", "/api/mcp/tools/check/verdicts"])
 def test_server_fields_and_invalid_verdicts_are_refused(project: CheckingProject, path: str) -> None:
-    _, _, target = reading(project)
+    _, _, target = read_line(project)
     page, pass_id, lines = project.page([0.6])
     project.read(page, pass_id, lines, ["Of another line"], "one")
     ((elsewhere,),) = project.rows("SELECT id FROM content_representation WHERE id <> ?", target)
@@ -124,7 +124,7 @@ def test_server_fields_and_invalid_verdicts_are_refused(project: CheckingProject
 
 
 def test_an_impossible_run_is_refused_before_it_is_queued(project: CheckingProject) -> None:
-    page, _, _ = reading(project)
+    page, _, _ = read_line(project)
     folder = project.do("document.create", {"name": "Empty"})["id"]
     body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
     for more, status, code in (
@@ -147,7 +147,7 @@ def test_unknown_runs_are_named(project: CheckingProject) -> None:
 
 
 def test_a_run_that_waits_is_cancelled(project: CheckingProject) -> None:
-    page, _, _ = reading(project)
+    page, _, _ = read_line(project)
     body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
     job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
     answer = project.client.post(f"/api/check/runs/{job_id}/cancel")
@@ -206,7 +206,7 @@ def test_a_killed_run_repeats_no_verdict(project: CheckingProject, monkeypatch: 
 
 
 def test_a_person_does_not_write_a_runs_corrections(project: CheckingProject) -> None:
-    _, _, target = reading(project)
+    _, _, target = read_line(project)
     one = {"target_id": target, "verdict": "correct", "reasons": "agreement: so", "correction": "Dear Sirs"}
     sent = {"layer": "readings", "kind": "transcription", "checker": BUILTIN, "verdicts": [one]}
     refused = project.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
@@ -224,7 +224,7 @@ def test_a_person_does_not_write_a_runs_corrections(project: CheckingProject) ->
 
 def test_outside_a_run_the_caller_is_the_checker(project: CheckingProject) -> None:
     """Nobody can pose as a checker: neither a person, nor an agent that names a provider's model."""
-    _, _, target = reading(project)
+    _, _, target = read_line(project)
     sent = {
         "layer": "readings",
         "kind": "transcription",
@@ -243,7 +243,7 @@ def test_outside_a_run_the_caller_is_the_checker(project: CheckingProject) -> No
 
 
 def test_a_verdict_names_what_replaces_the_reading(project: CheckingProject) -> None:
-    _, line, target = reading(project)
+    _, line, target = read_line(project)
     own = project.do("representation.create", {"segment_id": line, "text": "Dear Sirs"})["id"]
     body = {
         "layer": "readings",

@@ -54,7 +54,7 @@ def runtime_python() -> Path:
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a random model with a few thousand weights."""
     place = tmp_path_factory.mktemp("models")
     done = subprocess.run(
@@ -82,10 +82,10 @@ def cosine(one: list[float], other: list[float]) -> float:
 
 @pytest.mark.slow
 def test_passages_get_vectors_of_length_one_that_depend_on_the_passage_alone(
-    tiny: Path, worker: WorkerProcess
+    tiny_model: Path, worker: WorkerProcess
 ) -> None:
     def embed(*passages: str) -> Any:
-        params = {"model": str(tiny / "modules.json"), "language": None, "passages": list(passages)}
+        params = {"model": str(tiny_model / "modules.json"), "language": None, "passages": list(passages)}
         return worker.call("embed", params)["vectors"]
 
     vectors = embed("minas de plata", "el rey", "minas de plata")
@@ -96,15 +96,15 @@ def test_passages_get_vectors_of_length_one_that_depend_on_the_passage_alone(
 
 
 @pytest.mark.slow
-def test_what_is_no_model_and_pickled_weights_are_refused(tiny: Path, worker: WorkerProcess) -> None:
-    (weights,) = tiny.glob("model.safetensors")
+def test_what_is_no_model_and_pickled_weights_are_refused(tiny_model: Path, worker: WorkerProcess) -> None:
+    (weights,) = tiny_model.glob("model.safetensors")
     kept = weights.rename(weights.with_name("kept"))
-    (tiny / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    (tiny_model / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     try:
         with pytest.raises(WorkerRefused, match="tiny is no model"):
-            worker.call("load", {"model": str(tiny / "modules.json")})
+            worker.call("load", {"model": str(tiny_model / "modules.json")})
     finally:
-        (tiny / "pytorch_model.bin").unlink()
+        (tiny_model / "pytorch_model.bin").unlink()
         kept.rename(weights)
     with pytest.raises(WorkerRefused, match="A model is needed"):
         worker.call("load", {"model": None})

@@ -109,7 +109,7 @@ def volume(refused: tuple[str, ...] = ()) -> dict[str, bytes]:
     return files
 
 
-def bare() -> dict[str, bytes]:
+def without_structure() -> dict[str, bytes]:
     """Return two pages without a structMap: only the fileSec orders them, and not by name."""
     files = {f"scans/{n}.png": picture(grey=90 + n) for n in (1, 2)}
     files |= {f"ocr/{n}.xml": page("", text=f"page {n}") for n in (1, 2)}

@@ -69,7 +69,7 @@ def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
-def words_that_go(page: PageModel) -> set[str]:
+def lost_words(page: PageModel) -> set[str]:
     """Return the words whose texts do not add up to the text of their line: ALTO has room for only one of the
     two.
     """
@@ -84,7 +84,7 @@ def words_that_go(page: PageModel) -> set[str]:
 def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: list[str]) -> None:
     page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
-    gone = words_that_go(page)
+    gone = lost_words(page)
     assert losses(page).get("words of lines", 0) == len(gone)
     assert facts(back, set()) == facts(page, gone)
     assert [one.id for one in back.in_order()] == [one.id for one in page.in_order() if one.id not in gone]
@@ -97,7 +97,7 @@ def test_a_page_file_that_went_through_alto_is_the_same_page_file(seed: int) -> 
     page = PAGE.read(PAGE.write(PageGenerator(seed).page(), CONTEXT).content.encode(), ReadContext("p.xml"))[
         0
     ]
-    if words_that_go(page):
+    if lost_words(page):
         return
     back = read(written(page))
     assert PAGE.write(back, CONTEXT).content == PAGE.write(page, CONTEXT).content
@@ -110,7 +110,7 @@ def test_generated_pages_obey_the_published_schema(seed: int, official_alto: etr
     assert official_alto.validate(root), official_alto.error_log
 
 
-def spoil(content: str, dice: Random) -> str:
+def change_one_thing(content: str, dice: Random) -> str:
     """Return a valid export with one thing changed, which may or may not make it invalid."""
     root = etree.fromstring(content.encode())
     one = dice.choice(list(root.iter(f"{{{NAMESPACE}}}*")))
@@ -140,7 +140,7 @@ def spoil(content: str, dice: Random) -> str:
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_alto: etree.XMLSchema
 ) -> None:
-    content = spoil(written(PageGenerator(seed).page()), Random(seed))
+    content = change_one_thing(written(PageGenerator(seed).page()), Random(seed))
     theirs = official_alto.validate(etree.fromstring(content.encode()))
     ours = DRIVER.validate(content)
     # Our check reports references to missing ids; lxml does not look for them when it validates by the

@@ -34,7 +34,7 @@ def make_turned_picture(orientation: int, width: int = WIDTH, height: int = HEIG
     return file.getvalue()
 
 
-def around_the_patch(width: int = WIDTH, height: int = HEIGHT) -> bytes:
+def page_around_patch(width: int = WIDTH, height: int = HEIGHT) -> bytes:
     left, top, right, bottom = BOX
     whole = PAGE.format(
         image="1.png", width=width, height=height, right=width - 2, bottom=height - 2, text="x"
@@ -44,7 +44,7 @@ def around_the_patch(width: int = WIDTH, height: int = HEIGHT) -> bytes:
     return whole.replace(line, f"{left},{top} {right},{top} {right},{bottom} {left},{bottom}").encode()
 
 
-def dark(data: bytes) -> tuple[float, float, float, float]:
+def find_patch(data: bytes) -> tuple[float, float, float, float]:
     """Return left, top, width and height of the patch on the picture as displayed, rotated by Pillow."""
     from PIL import Image, ImageOps
 
@@ -53,7 +53,7 @@ def dark(data: bytes) -> tuple[float, float, float, float]:
     return left / image.width, top / image.height, (right - left) / image.width, (bottom - top) / image.height
 
 
-def line_of(library: Library) -> tuple[Any, list[str]]:
+def imported_line(library: Library) -> tuple[Any, list[str]]:
     ((rect,),) = rows(library, "SELECT json_extract(anchor, '$.rect') FROM segment WHERE kind = 'line'")
     ((notes,),) = rows(library, "SELECT notes FROM format_import")
     return orjson.loads(rect), orjson.loads(notes)
@@ -65,7 +65,7 @@ def test_shapes_are_rotated_with_their_picture(
     engine: Engine, library: Library, orientation: int, scale: int
 ) -> None:
     picture = make_turned_picture(orientation)
-    layout = around_the_patch()
+    layout = page_around_patch()
     if scale == 2:
         from PIL import Image
 
@@ -75,8 +75,8 @@ def test_shapes_are_rotated_with_their_picture(
         Image.open(io.BytesIO(picture)).resize((WIDTH * 2, HEIGHT * 2), 0).save(file, "PNG", exif=exif)
         picture = file.getvalue()
     send(engine, library, {"1.png": picture, "1.xml": layout})
-    rect, notes = line_of(library)
-    assert rect == pytest.approx(dark(picture), abs=0.01)
+    rect, notes = imported_line(library)
+    assert rect == pytest.approx(find_patch(picture), abs=0.01)
     assert "the shapes were rotated with it" in " ".join(notes)
     assert "check whether the shapes fit" not in " ".join(notes)
 
@@ -86,9 +86,11 @@ def test_shapes_stated_for_the_upright_picture_are_not_rotated(
     engine: Engine, library: Library, orientation: int
 ) -> None:
     send(
-        engine, library, {"1.png": make_turned_picture(orientation), "1.xml": around_the_patch(HEIGHT, WIDTH)}
+        engine,
+        library,
+        {"1.png": make_turned_picture(orientation), "1.xml": page_around_patch(HEIGHT, WIDTH)},
     )
-    rect, notes = line_of(library)
+    rect, notes = imported_line(library)
     left, top, right, bottom = BOX
     assert rect == pytest.approx(
         (left / HEIGHT, top / WIDTH, (right - left) / HEIGHT, (bottom - top) / WIDTH), abs=0.001
@@ -103,9 +105,9 @@ def test_an_orientation_that_the_size_cannot_show_is_noted(
     send(
         engine,
         library,
-        {"1.png": make_turned_picture(orientation, WIDTH, height), "1.xml": around_the_patch(WIDTH, height)},
+        {"1.png": make_turned_picture(orientation, WIDTH, height), "1.xml": page_around_patch(WIDTH, height)},
     )
-    assert "the same before and after; check whether the shapes fit" in " ".join(line_of(library)[1])
+    assert "the same before and after; check whether the shapes fit" in " ".join(imported_line(library)[1])
 
 
 def test_files_read_ahead_are_rotated_too(
@@ -117,10 +119,10 @@ def test_files_read_ahead_are_rotated_too(
     from armarium_formats.pagexml.driver import PageXml
     from armarium_formats.placing import place
 
-    write_files(tmp_path / "box", {"1.png": make_turned_picture(6), "1.xml": around_the_patch()})
+    write_files(tmp_path / "box", {"1.png": make_turned_picture(6), "1.xml": page_around_patch()})
 
     def ahead(self: Any, number: int) -> tuple[OpenedFile, bytes]:
-        data = around_the_patch()
+        data = page_around_patch()
         (page,) = PageXml().read(data, ReadContext("1.xml"))
         placed = place(page, (page.width, page.height), "1.xml", "pagexml")
         page.segments = []
@@ -128,6 +130,6 @@ def test_files_read_ahead_are_rotated_too(
 
     monkeypatch.setattr(layouts.ReadAhead, "take", ahead)
     _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
-    rect, _ = line_of(library)
-    assert rect == pytest.approx(dark(make_turned_picture(6)), abs=0.01)
+    rect, _ = imported_line(library)
+    assert rect == pytest.approx(find_patch(make_turned_picture(6)), abs=0.01)
     assert any("rotated with it" in one["note"] for one in found["notes"])

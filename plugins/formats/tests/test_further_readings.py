@@ -43,7 +43,7 @@ def readings(library: Library) -> dict[str, tuple[str, str, float | None]]:
     return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
-def out(
+def exported_texts(
     engine: Engine, library: Library, document: str, name: str = "pagexml"
 ) -> list[tuple[str, float | None]]:
     made = export_page(engine, library, document, name)
@@ -63,7 +63,7 @@ def test_each_alternative_is_a_reading_and_the_first_one_counts(
     assert {text: sure for text, (_, _, sure) in there.items()} == {
         "Dear Sir": 0.9, "Dear Siv": 0.4, "Deer Sir": 0.2,
     }  # fmt: skip
-    assert out(engine, library, page_document) == [
+    assert exported_texts(engine, library, page_document) == [
         ("Dear Sir", 0.9), ("Dear Siv", 0.4), ("Deer Sir", 0.2), ("", None),
     ]  # fmt: skip
 
@@ -72,7 +72,7 @@ def test_each_alternative_is_a_reading_and_the_first_one_counts(
 def test_alternatives_are_exported_in_every_format_that_has_them(
     engine: Engine, library: Library, page_document: str, pass_id: str, name: str
 ) -> None:
-    assert [text for text, _ in out(engine, library, page_document, name) if text] == [
+    assert [text for text, _ in exported_texts(engine, library, page_document, name) if text] == [
         "Dear Sir", "Dear Siv", "Deer Sir",
     ]  # fmt: skip
 
@@ -83,7 +83,7 @@ def test_an_alternative_chosen_by_a_person_is_exported_first(
     identity, segment, _ = readings(library)["Dear Siv"]
     params = {"segment_id": segment, "kind": "transcription", "representation_id": identity}
     act(engine, library, "reading.choose", **params)
-    assert [text for text, _ in out(engine, library, page_document) if text] == [
+    assert [text for text, _ in exported_texts(engine, library, page_document) if text] == [
         "Dear Siv", "Dear Sir", "Deer Sir",
     ]  # fmt: skip
 
@@ -94,7 +94,10 @@ def test_a_retracted_alternative_is_not_exported_and_a_correction_keeps_the_othe
     there = readings(library)
     act(engine, library, "reading.retract", representation_id=there["Deer Sir"][0])
     act(engine, library, "representation.create", segment_id=there["Dear Sir"][1], text="Dear Madam")
-    assert [text for text, _ in out(engine, library, page_document) if text] == ["Dear Madam", "Dear Siv"]
+    assert [text for text, _ in exported_texts(engine, library, page_document) if text] == [
+        "Dear Madam",
+        "Dear Siv",
+    ]
 
 
 def test_alternatives_stored_by_an_older_engine_are_exported(

@@ -13,7 +13,7 @@ from typing import Any
 import published_schemas
 import pytest
 from batch_files import page, picture, reasons, rows, send, take, write_files
-from mets_files import bare, volume, workspace
+from mets_files import volume, without_structure, workspace
 from test_folder_import import import_and_wait
 
 from armarium.engine import Engine
@@ -99,7 +99,7 @@ def test_a_workspace_is_ingested_by_its_mets(
 
 
 def test_files_sent_without_folders_are_matched_by_name(engine: Engine, library: Library) -> None:
-    files = bare()
+    files = without_structure()
     answer = send(engine, library, {name.rpartition("/")[2]: data for name, data in files.items()})
     assert [one["paired_by"] for one in answer["passes"]] == ["mets", "mets"]
     assert answer["mets"][0]["pictured"] == 2
@@ -109,7 +109,7 @@ def test_files_sent_without_folders_are_matched_by_name(engine: Engine, library:
 def test_without_a_structure_the_order_is_that_of_the_files(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring
 ) -> None:
-    answer = bring(engine, library, tmp_path, bare())
+    answer = bring(engine, library, tmp_path, without_structure())
     assert [name for name, _ in pages_in(library, "scans")] == ["2.png", "1.png"]
     assert "the order is that of the files" in " ".join(answer["mets"][0]["notes"])
 
@@ -272,7 +272,7 @@ def test_mets_for_missing_pages_or_pages_without_a_common_folder_changes_nothing
         ),
     ):
         params = {
-            "file": bare()["mets.xml"],
+            "file": without_structure()["mets.xml"],
             "filename": "mets.xml",
             "pages": [{"number": number, "document_ids": [one]} for number, one in pages],
         }
@@ -284,7 +284,9 @@ def test_mets_for_missing_pages_or_pages_without_a_common_folder_changes_nothing
 
 
 def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engine, library: Library) -> None:
-    files = {f"x\x07/{name}": data for name, data in bare().items() if not name.startswith("ocr/")}
+    files = {
+        f"x\x07/{name}": data for name, data in without_structure().items() if not name.startswith("ocr/")
+    }
     before = table_digests(library.db, engine.library_schema)
     with pytest.raises(NothingCameIn) as refused:
         send(engine, library, files)
@@ -306,7 +308,11 @@ def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engin
 def test_oversized_mets_is_refused_and_the_other_files_are_ingested(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
-    files = {name: data for name, data in bare().items() if name == "mets.xml" or name.endswith(".png")}
+    files = {
+        name: data
+        for name, data in without_structure().items()
+        if name == "mets.xml" or name.endswith(".png")
+    }
     mets, *pictures = write_files(tmp_path / "box", dict(sorted(files.items())))
     with mets.open("ab") as file:
         file.truncate(MAX_FILE_BYTES + 1)
@@ -381,7 +387,7 @@ def test_a_kill_at_any_instant_loses_and_duplicates_nothing(
     assert rows(library, "SELECT count(*) FROM format_mets") == [(1,)]
 
 
-@pytest.mark.parametrize("made", [workspace, volume, bare])
+@pytest.mark.parametrize("made", [workspace, volume, without_structure])
 def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, bytes]]) -> None:
     from lxml import etree
 
@@ -416,7 +422,7 @@ def test_a_folder_of_several_works_is_not_named_after_one_of_them(
 
 def test_a_record_with_many_names_is_truncated() -> None:
     many = "".join(f"<dc:n{n}>{'x' * 5000}</dc:n{n}>" for n in range(500))
-    data = bare()["mets.xml"].decode()
+    data = without_structure()["mets.xml"].decode()
     record = (
         '<mets:dmdSec ID="D"><mets:mdWrap MDTYPE="DC"><mets:xmlData>'
         f'<dc:r xmlns:dc="http://purl.org/dc/elements/1.1/">{many}</dc:r></mets:xmlData></mets:mdWrap></mets:dmdSec>'

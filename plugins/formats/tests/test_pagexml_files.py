@@ -37,7 +37,7 @@ def root_text(equiv: etree._Element) -> str:
     )
 
 
-def later_names(root: etree._Element) -> etree._Element:
+def current_names(root: etree._Element) -> etree._Element:
     """Rename the elements of a file in the dialect of 2009 to the names counted here; leave others unchanged."""
     names = {"text_equiv": "TextEquiv", "unicode": "Unicode", "text_line": "TextLine", "word": "Word"}
     for element in root.iter("{*}*"):
@@ -73,7 +73,7 @@ def test_the_file_is_read_whole_or_refused_in_words(page_file: Path) -> None:
         with pytest.raises(Invalid, match=REFUSED[page_file.name]):
             read(page_file)
         return
-    root = later_names(etree.parse(str(page_file)).getroot())
+    root = current_names(etree.parse(str(page_file)).getroot())
     page = read(page_file)
     assert len(page.of_kind("line")) == count(root, "//*[local-name()='TextLine']")
     assert len(page.of_kind("word")) == count(root, "//*[local-name()='Word']")
@@ -121,10 +121,10 @@ def test_what_the_model_has_no_field_for_is_written_back(page_file: Path) -> Non
     page.kept.pop("element Metadata/MetadataItem", None)
     if page.version == "2009-03-16":  # kinds of regions that later versions lack are written to `custom`
         back.kept.pop("attribute TextRegion/@custom", None)
-    assert named_anew(back) == named_anew(page)
+    assert written_names(back) == written_names(page)
 
 
-def named_anew(page: PageModel) -> dict[str, int]:
+def written_names(page: PageModel) -> dict[str, int]:
     """Return the counts of preserved elements, with those that PAGE 2019 lacks under the names they are
     written with.
     """

@@ -64,7 +64,7 @@ def test_generated_pages_obey_the_published_schema(seed: int, official_schema: e
     assert official_schema.validate(root), official_schema.error_log
 
 
-def spoil(content: str, dice: Random) -> str:
+def change_one_thing(content: str, dice: Random) -> str:
     """Return a valid export with one thing changed, which may or may not make it invalid."""
     root = etree.fromstring(content.encode())
     one = dice.choice(list(root.iter()))
@@ -91,7 +91,7 @@ def spoil(content: str, dice: Random) -> str:
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_schema: etree.XMLSchema
 ) -> None:
-    content = spoil(written(PageGenerator(seed).page()), Random(seed))
+    content = change_one_thing(written(PageGenerator(seed).page()), Random(seed))
     theirs = official_schema.validate(etree.fromstring(content.encode()))
     # Our check reports references to missing ids; lxml does not look for them when it validates by the
     # published schema.

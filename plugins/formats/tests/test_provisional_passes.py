@@ -38,7 +38,7 @@ TEXT = "Muy señor mío\nrecibí ayer\nsu carta"
 
 
 @pytest.fixture
-def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
+def old_result(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
     """The ids of a page with a picture and an older result, and of its provisional pass."""
     page = import_picture(engine, library, tmp_path)
     made = engine.run(
@@ -68,8 +68,8 @@ def without_ids(content: str) -> str:
     return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z?", "", written)
 
 
-def test_its_text_is_read_and_called_provisional(client: TestClient, old: tuple[str, str]) -> None:
-    page, pass_id = old
+def test_its_text_is_read_and_called_provisional(client: TestClient, old_result: tuple[str, str]) -> None:
+    page, pass_id = old_result
     answer = client.get(f"/api/segments/document/{page}/text", params={"pass_id": pass_id}).json()
     assert (answer["text"], answer["pass_id"]) == (TEXT, pass_id)
     assert "provisional" in answer["notice"]
@@ -77,9 +77,9 @@ def test_its_text_is_read_and_called_provisional(client: TestClient, old: tuple[
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
 def test_its_export_is_what_it_will_be_once_it_is_converted(
-    engine: Engine, library: Library, client: TestClient, old: tuple[str, str], name: str
+    engine: Engine, library: Library, client: TestClient, old_result: tuple[str, str], name: str
 ) -> None:
-    page, pass_id = old
+    page, pass_id = old_result
     before = client.get(f"/api/documents/{page}/export/{name}", params={"pass_id": pass_id})
     assert before.status_code == 200, before.text
     choices = before.json()["choices"]
@@ -95,9 +95,9 @@ def test_its_export_is_what_it_will_be_once_it_is_converted(
 
 
 def test_it_is_compared_by_its_id(
-    engine: Engine, library: Library, client: TestClient, old: tuple[str, str]
+    engine: Engine, library: Library, client: TestClient, old_result: tuple[str, str]
 ) -> None:
-    page, pass_id = old
+    page, pass_id = old_result
     artifact = pass_id.removeprefix("legacy:")
 
     def compare(reference: dict[str, Any], hypothesis: dict[str, Any]) -> Any:
@@ -121,9 +121,9 @@ def test_it_is_compared_by_its_id(
 
 
 def test_an_order_and_another_page_are_refused(
-    engine: Engine, library: Library, client: TestClient, old: tuple[str, str]
+    engine: Engine, library: Library, client: TestClient, old_result: tuple[str, str]
 ) -> None:
-    page, pass_id = old
+    page, pass_id = old_result
     other = (
         engine.run(library, "document.create", {"name": "q", "doc_type": "page"}, LOCAL_OWNER).result or {}
     )

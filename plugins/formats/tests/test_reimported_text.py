@@ -50,7 +50,7 @@ def page_xml(*regions: tuple[str, ...]) -> str:
     )
 
 
-def take(
+def import_text(
     engine: Engine, library: Library, page: str, text: str, filename: str, **more: Any
 ) -> dict[str, Any]:
     params = {"document_id": page, "file": text, "filename": filename, **more}
@@ -70,7 +70,7 @@ def import_picture(engine: Engine, library: Library, folder: Path) -> str:
         return str(conn.exec_driver_sql("SELECT document_id FROM rendition WHERE is_primary").scalar_one())
 
 
-def tops(library: Library, pass_id: str) -> list[tuple[str, int | None]]:
+def lines_with_rows(library: Library, pass_id: str) -> list[tuple[str, int | None]]:
     """Return the text of each line of a pass with the number of its 100-pixel row by its baseline, None
     without one.
     """
@@ -89,7 +89,7 @@ def tops(library: Library, pass_id: str) -> list[tuple[str, int | None]]:
 @pytest.fixture
 def drawn(engine: Engine, library: Library, page_document: str) -> str:
     """The pass of a page with five drawn lines in two regions."""
-    made = take(engine, library, page_document, page_xml(LINES[:2], LINES[2:]), "a.xml", name="drawn")
+    made = import_text(engine, library, page_document, page_xml(LINES[:2], LINES[2:]), "a.xml", name="drawn")
     return str(made["pass_id"])
 
 
@@ -97,10 +97,10 @@ def test_a_corrected_text_keeps_every_shape(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
     text = export(engine, library, page_document, "plain-text")["content"]
-    made = take(
+    made = import_text(
         engine, library, page_document, text.replace("Miller", "Muller").replace("memory", "mynde"), "a.txt"
     )
-    assert tops(library, made["pass_id"]) == [
+    assert lines_with_rows(library, made["pass_id"]) == [
         (said.replace("Miller", "Muller").replace("memory", "mynde"), number)
         for number, said in enumerate(LINES)
     ]
@@ -120,8 +120,8 @@ def test_a_line_added_has_no_shape_and_is_named(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
     rows = [LINES[0], "a line that nobody drew", *LINES[1:3], LINES[4]]
-    made = take(engine, library, page_document, "\n".join(rows), "a.txt")
-    assert tops(library, made["pass_id"]) == [
+    made = import_text(engine, library, page_document, "\n".join(rows), "a.txt")
+    assert lines_with_rows(library, made["pass_id"]) == [
         (LINES[0], 0), ("a line that nobody drew", None), (LINES[1], 1), (LINES[2], 2), (LINES[4], 4),
     ]  # fmt: skip
     (note,) = [one for one in made["notes"] if "took over the shapes" in one]
@@ -136,29 +136,29 @@ def test_a_line_added_has_no_shape_and_is_named(
 def test_lines_that_nobody_read_are_matched_by_their_number(
     engine: Engine, library: Library, page_document: str
 ) -> None:
-    take(engine, library, page_document, page_xml(("", "", "")), "a.xml")
-    made = take(engine, library, page_document, "one\ntwo\nthree\n", "a.txt")
-    assert tops(library, made["pass_id"]) == [("one", 0), ("two", 1), ("three", 2)]
-    fewer = take(engine, library, page_document, "one\nthree\n", "b.txt")
-    assert tops(library, fewer["pass_id"]) == [
+    import_text(engine, library, page_document, page_xml(("", "", "")), "a.xml")
+    made = import_text(engine, library, page_document, "one\ntwo\nthree\n", "a.txt")
+    assert lines_with_rows(library, made["pass_id"]) == [("one", 0), ("two", 1), ("three", 2)]
+    fewer = import_text(engine, library, page_document, "one\nthree\n", "b.txt")
+    assert lines_with_rows(library, fewer["pass_id"]) == [
         ("one", 0),
         ("three", 2),
     ]  # of the newest pass, by line text
 
 
 def test_an_ambiguous_line_gets_no_shape(engine: Engine, library: Library, page_document: str) -> None:
-    take(
+    import_text(
         engine, library, page_document, page_xml(("item one shilling", "item one shilling", "summa")), "a.xml"
     )
-    made = take(engine, library, page_document, "item one shilling\nsumma\n", "a.txt")
-    assert tops(library, made["pass_id"]) == [("item one shilling", None), ("summa", 2)]
+    made = import_text(engine, library, page_document, "item one shilling\nsumma\n", "a.txt")
+    assert lines_with_rows(library, made["pass_id"]) == [("item one shilling", None), ("summa", 2)]
 
 
 def test_shapes_of_a_pass_on_another_picture_are_not_used(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     page = import_picture(engine, library, tmp_path)
-    take(engine, library, page, page_xml(LINES), "a.xml")
+    import_text(engine, library, page, page_xml(LINES), "a.xml")
     for rendition, lent in ((picture_of, True), (lambda *_: Picture("another", (1000, 1400)), False)):
         opened = open_layout(engine, "\n".join(LINES).encode(), "a.txt", page_size=(1000, 1400))
         with library.db.read() as conn:
@@ -171,9 +171,9 @@ def test_importing_the_same_text_twice_is_refused(
     engine: Engine, library: Library, page_document: str, drawn: str
 ) -> None:
     text = export(engine, library, page_document, "plain-text")["content"]
-    take(engine, library, page_document, text, "a.txt")
+    import_text(engine, library, page_document, text, "a.txt")
     with pytest.raises(Conflict, match="already"):
-        take(engine, library, page_document, text, "b.txt")
+        import_text(engine, library, page_document, text, "b.txt")
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -39,7 +39,7 @@ def page() -> PageModel:
     return PageModel(100, 100, "a.jpg", [PageSegment("r", "region", "TextRegion", BOX, children=[line])])
 
 
-def with_(change: Callable[[PageModel], None]) -> PageModel:
+def changed_page(change: Callable[[PageModel], None]) -> PageModel:
     made = page()
     change(made)
     return made
@@ -49,7 +49,7 @@ def line_of(made: PageModel) -> PageSegment:
     return made.of_kind("line")[0]
 
 
-def set_(where: str, **more: Any) -> Callable[[PageModel], None]:
+def set_fields(where: str, **more: Any) -> Callable[[PageModel], None]:
     def change(made: PageModel) -> None:
         for key, value in more.items():
             setattr(made.of_kind(where)[0], key, value)  # type: ignore[arg-type]
@@ -62,11 +62,11 @@ def order(made: PageModel) -> None:
     made.order = PageOrder(items=[PageOrder("s"), PageOrder("r")])
 
 
-def sure(made: PageModel) -> None:
+def set_confidence(made: PageModel) -> None:
     made.of_kind("word")[0].texts[0].confidence = 0.5
 
 
-def doubtful(made: PageModel) -> None:
+def add_alternative(made: PageModel) -> None:
     made.of_kind("word")[0].texts.append(PageText("too"))
 
 
@@ -75,45 +75,48 @@ ROWS: dict[str, tuple[Callable[[PageModel], None], Callable[[PageModel], Any]]] 
         lambda made: None,
         lambda made: [one.points for one in made.walk()],
     ),
-    "baselines": (set_("line", baseline=BOX[:2]), lambda made: line_of(made).baseline),
+    "baselines": (set_fields("line", baseline=BOX[:2]), lambda made: line_of(made).baseline),
     "decimal places of coordinates": (
-        set_("line", points=[(10.25, 10), (90, 10.75), (90, 40), (10, 40)]),
+        set_fields("line", points=[(10.25, 10), (90, 10.75), (90, 40), (10, 40)]),
         lambda made: line_of(made).points,
     ),
     "the counting text of lines and words": (
         lambda made: None,
         lambda made: [one.text for one in made.walk()],
     ),
-    "confidence of a text": (sure, lambda made: made.of_kind("word")[0].texts[0].confidence),
-    "alternatives of a text": (doubtful, lambda made: [text.text for text in made.of_kind("word")[0].texts]),
+    "confidence of a text": (set_confidence, lambda made: made.of_kind("word")[0].texts[0].confidence),
+    "alternatives of a text": (
+        add_alternative,
+        lambda made: [text.text for text in made.of_kind("word")[0].texts],
+    ),
     "ids of the file": (lambda made: None, lambda made: [one.id for one in made.walk()]),
     "reading order": (order, lambda made: [one.id for one in made.in_order()]),
     "headers, folios and other furniture": (
-        set_("region", kind_raw="TextRegion:header", is_furniture=True),
+        set_fields("region", kind_raw="TextRegion:header", is_furniture=True),
         lambda made: made.segments[0].is_furniture,
     ),
     "kinds of regions and lines": (
-        set_("region", kind_raw="TextRegion:heading"),
+        set_fields("region", kind_raw="TextRegion:heading"),
         lambda made: in_page_words(made.segments[0].kind_raw),
     ),
     "language, script, direction": (
-        set_("line", language="fr", direction="rtl", script="Latn"),
+        set_fields("line", language="fr", direction="rtl", script="Latn"),
         lambda made: (line_of(made).language, line_of(made).direction, line_of(made).script),
     ),
     "cells of tables": (
-        set_("region", cell={"row": 1, "column": 1, "row_span": 1, "column_span": 1}),
+        set_fields("region", cell={"row": 1, "column": 1, "row_span": 1, "column_span": 1}),
         lambda made: made.segments[0].cell,
     ),
     "what a PAGE file contains beyond the model": (
-        set_("region", extras={"pagexml": {"attributes": {"custom": "x"}}}),
+        set_fields("region", extras={"pagexml": {"attributes": {"custom": "x"}}}),
         lambda made: (made.segments[0].extras or {}).get("pagexml"),
     ),
     "what an ALTO file contains beyond the model": (
-        set_("region", extras={"alto": {"attributes": {"ROTATION": "90"}}}),
+        set_fields("region", extras={"alto": {"attributes": {"ROTATION": "90"}}}),
         lambda made: (made.segments[0].extras or {}).get("alto"),
     ),
     "what a TEI file contains beyond the model": (
-        set_("region", extras={"tei": {"zone": {"rotate": "90"}}}),
+        set_fields("region", extras={"tei": {"zone": {"rotate": "90"}}}),
         lambda made: (made.segments[0].extras or {}).get("tei"),
     ),
 }
@@ -138,7 +141,7 @@ def read_table() -> dict[str, dict[str, str]]:
 def test_a_row_of_the_table_is_true(row: str, column: str) -> None:
     driver = DRIVERS[column]
     change, look = ROWS[row]
-    made = with_(change)
+    made = changed_page(change)
     written = driver.write(made, NOW)
     assert driver.validate(written.content) == []
     cell = read_table()[row][column]

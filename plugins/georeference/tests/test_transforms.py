@@ -34,7 +34,7 @@ GRID = np.array([[x, y] for x in np.linspace(0, 4000, 21) for y in np.linspace(0
 EXTENT = float(np.ptp(GROUND, axis=0).max())
 
 
-def agrees(found: Any, wanted: Any) -> bool:
+def is_close(found: Any, wanted: Any) -> bool:
     """Return whether two results are equal to a millionth of the map's extent."""
     return float(np.abs(found - wanted).max()) < 1e-6 * EXTENT
 
@@ -55,13 +55,13 @@ def test_polynomials_agree_with_gdal(order: int) -> None:
     with GCPTransformer(gcps) as gdal:
         xs, ys = gdal.xy(GRID[:, 1].tolist(), GRID[:, 0].tolist(), offset="ul")
     made = fit(f"polynomial{order}", PICTURE[:count], GROUND[:count])  # type: ignore[arg-type]
-    assert agrees(made.apply(GRID), np.column_stack([xs, ys]))
+    assert is_close(made.apply(GRID), np.column_stack([xs, ys]))
 
 
 def test_splines_agree_with_scipy() -> None:
     interpolate = pytest.importorskip("scipy.interpolate", reason="SciPy is not installed")
     wanted = interpolate.RBFInterpolator(PICTURE / 1000, GROUND, kernel="thin_plate_spline", degree=1)
-    assert agrees(fit(SPLINE, PICTURE, GROUND).apply(GRID), wanted(GRID / 1000))
+    assert is_close(fit(SPLINE, PICTURE, GROUND).apply(GRID), wanted(GRID / 1000))
 
 
 def test_splines_agree_with_gdal() -> None:
@@ -101,7 +101,7 @@ def test_order_three_agrees_with_least_squares_in_fifty_digits() -> None:
         for number, (x, y) in enumerate(some.tolist()):
             value = mpmath.fsum(a * b for a, b in zip(terms(x, y), solved, strict=True))
             wanted[number, axis] = float(value)
-    assert agrees(fit("polynomial3", PICTURE, GROUND).apply(some), wanted)
+    assert is_close(fit("polynomial3", PICTURE, GROUND).apply(some), wanted)
 
 
 def test_helmert_agrees_with_the_closed_form_of_complex_numbers() -> None:
@@ -114,7 +114,7 @@ def test_helmert_agrees_with_the_closed_form_of_complex_numbers() -> None:
     m = (dz.conj() @ dw) / (dz.conj() @ dz)
     grid = GRID[:, 0] + 1j * GRID[:, 1]
     wanted = m * (grid - z.mean()) + w.mean()
-    assert agrees(fit("helmert", PICTURE, GROUND).apply(GRID), np.column_stack([wanted.real, wanted.imag]))
+    assert is_close(fit("helmert", PICTURE, GROUND).apply(GRID), np.column_stack([wanted.real, wanted.imag]))
 
 
 def test_projective_agrees_with_levenberg_and_marquardt() -> None:
@@ -138,7 +138,7 @@ def test_projective_agrees_with_levenberg_and_marquardt() -> None:
     wanted = np.column_stack([(grid @ h[0:2] + h[2]) / w, (grid @ h[3:5] + h[5]) / w]) * 10_000 + GROUND.mean(
         axis=0
     )
-    assert agrees(fit("projective", PICTURE, GROUND).apply(GRID), wanted)
+    assert is_close(fit("projective", PICTURE, GROUND).apply(GRID), wanted)
     true = np.array([[5.0, 0.4, 100], [-0.3, 6.0, 50], [1e-5, 2e-5, 1]])
     homogeneous = np.column_stack([PICTURE, np.ones(len(PICTURE))]) @ true.T
     seen = homogeneous[:, :2] / homogeneous[:, 2:]
@@ -150,7 +150,7 @@ def test_leaving_one_out_is_fitting_the_others() -> None:
     for number in range(len(PICTURE)):
         others = np.arange(len(PICTURE)) != number
         wanted.append(fit(SPLINE, PICTURE[others], GROUND[others]).apply(PICTURE[number : number + 1])[0])
-    assert agrees(leave_one_out(SPLINE, PICTURE, GROUND), np.array(wanted))
+    assert is_close(leave_one_out(SPLINE, PICTURE, GROUND), np.array(wanted))
 
 
 @pytest.mark.parametrize("kind", TYPES)

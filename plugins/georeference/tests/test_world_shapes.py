@@ -13,7 +13,7 @@ from armarium_georeference import worldshapes
 SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
 
 
-def turn(ring: list[list[float]]) -> float:
+def signed_area(ring: list[list[float]]) -> float:
     """Return twice the signed area: positive if counter-clockwise."""
     return sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(ring))
 
@@ -32,7 +32,7 @@ def check_rfc7946(geometry: dict[str, Any]) -> None:
             for number, ring in enumerate(polygon):
                 assert len(ring) >= 4
                 assert ring[0] == ring[-1]
-                assert (turn(ring) > 0) == (number == 0)
+                assert (signed_area(ring) > 0) == (number == 0)
                 assert max(p[0] for p in ring) - min(p[0] for p in ring) <= 360
         places = [place for polygon in kinds[geometry["type"]] for ring in polygon for place in ring]
     assert all(-180 <= lon <= 180 and -90 <= lat <= 90 for lon, lat in places)

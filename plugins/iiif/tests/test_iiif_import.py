@@ -63,7 +63,7 @@ def publisher() -> Iterator[PublisherServer]:
 
 
 @pytest.fixture
-def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
+def publisher_reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the jobs alone reach this machine under the publisher's name."""
 
     class Loopback(Egress):
@@ -320,7 +320,7 @@ def test_a_host_name_that_resolves_to_a_local_address_is_not_followed(
     assert publisher.reached == []
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_a_redirect_to_a_local_address_is_not_followed(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
@@ -333,7 +333,7 @@ def test_a_redirect_to_a_local_address_is_not_followed(
     assert "169.254.169.254 is not on the network" in ended["reason"]
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_undoing_a_waiting_fetch_sends_no_request(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
@@ -363,7 +363,7 @@ def test_nothing_is_fetched_while_held_offline(make_engine: Any, tmp_path: Any) 
     assert (answer.status_code, answer.json()["code"]) == (403, "offline")
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_a_url_without_a_manifest_is_reported(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
@@ -373,7 +373,7 @@ def test_a_url_without_a_manifest_is_reported(
     assert "The server answers 404 where the manifest was expected" in ended["reason"]
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_a_manifest_and_its_pictures_are_fetched(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
@@ -428,7 +428,7 @@ def test_a_manifest_and_its_pictures_are_fetched(
     assert not any("/1" in path or "/2" in path for path in publisher.reached)
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_fetched_pictures_are_undone_together(
     engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
@@ -458,7 +458,7 @@ def test_fetched_pictures_are_undone_together(
     assert digest(engine, library) == before
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_a_partial_download_is_in_the_folder_that_is_cleared_after_a_kill(
     engine: Engine,
     library: Library,
@@ -497,7 +497,7 @@ def test_pictures_in_the_local_network_are_not_fetched(
     assert publisher.reached == []
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_a_server_that_does_not_answer_postpones_the_job(
     engine: Engine, library: Library, client: TestClient
 ) -> None:

@@ -18,13 +18,13 @@ SPLIT = {"kind": "split", "regions": [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0
 CROP = {"kind": "crop", "region": {"left": 0.1, "top": 0.1, "width": 0.5, "height": 0.5}}
 
 
-def standing(library: Library, batch_id: str) -> dict[str, Any]:
+def batch_state(library: Library, batch_id: str) -> dict[str, Any]:
     with library.db.read() as conn:
         return batch_answer(conn, batch_id)
 
 
 def states(library: Library, batch_id: str) -> list[str]:
-    return [item["state"] for item in standing(library, batch_id)["items"]]
+    return [item["state"] for item in batch_state(library, batch_id)["items"]]
 
 
 def fill(engine: Engine, library: Library, folder: str, count: int) -> list[str]:
@@ -42,7 +42,7 @@ def test_a_folder_is_split_and_the_split_undone(
         ["waiting"] * 3,
     )
     engine.jobs.run_until_idle(library)
-    done = standing(library, started["batch_id"])
+    done = batch_state(library, started["batch_id"])
     assert (done["state"], done["done"], done["failed"]) == ("done", 3, 0)
     assert [item["document_id"] for item in done["items"]] == pages
     assert all(len(item["child_ids"]) == 2 for item in done["items"])
@@ -76,7 +76,7 @@ def test_one_bad_picture_does_not_stop_the_others_and_is_decoded_once(
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     do("document.delete", {"ids": [gone]})
     engine.jobs.run_until_idle(library)
-    answer = standing(library, batch)
+    answer = batch_state(library, batch)
     assert [(i["document_id"], i["state"]) for i in answer["items"]] == [
         (good, "done"),
         (bad, "failed"),
@@ -121,7 +121,7 @@ def test_children_with_later_work_are_not_undone(
     pages = fill(engine, library, folder, 4)
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     engine.jobs.run_until_idle(library)
-    children = [item["child_ids"][0] for item in standing(library, batch)["items"]]
+    children = [item["child_ids"][0] for item in batch_state(library, batch)["items"]]
     do("artifact.create", {"document_id": children[0], "artifact_type": "transcription", "content": "x"})
     do("document.update", {"document_id": children[1], "is_starred": True})
     do("image.crop", {"document_id": children[2], "left": 0, "top": 0, "width": 5, "height": 5})

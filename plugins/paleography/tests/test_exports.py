@@ -41,7 +41,7 @@ def export(project: PaleographyProject, page: Page, name: str) -> tuple[str, Cou
     return found["content"], losses
 
 
-def tei(project: PaleographyProject, page: Page) -> tuple[Any, Counter[str]]:
+def export_tei(project: PaleographyProject, page: Page) -> tuple[Any, Counter[str]]:
     """Return the tree of the TEI export, validated if the published schema is available, and its losses."""
     content, losses = export(project, page, "tei")
     tree = etree.fromstring(content.encode())
@@ -72,7 +72,7 @@ def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyPr
     for line, (kind, _) in zip(page.lines, TABLE, strict=True):
         state_fact(project, line, kind, (3, 12), reason="worn away", certainty=0.5, place="above", source="the print",
             extent="one word", extent_quantity=9, extent_unit="chars")  # fmt: skip
-    tree, losses = tei(project, page)
+    tree, losses = export_tei(project, page)
     for _, name in TABLE:
         for found in tree.iter(f"{NS}{name}"):
             assert found.text == "principio"
@@ -95,13 +95,13 @@ def test_lost_text_is_a_gap_and_a_fact_without_a_span_covers_its_line(project: P
     state_fact(project, page.lines[1], "lost")
     state_fact(project, page.lines[2], "added", place="margin")
     state_fact(project, gone.lines[0], "lost", reason="cut away")
-    tree, _ = tei(project, page)
+    tree, _ = export_tei(project, page)
     gaps = list(tree.iter(f"{NS}gap"))
     assert [(gap.get("reason"), gap.get("quantity"), gap.tail and gap.tail.strip()) for gap in gaps] == [
         ("hole", "2", "ꝓ erat uerbum"), (None, None, gaps[1].tail and gaps[1].tail.strip()),
     ]  # fmt: skip
     assert next(tree.iter(f"{NS}add")).text == TEXT
-    tree, _ = tei(project, gone)
+    tree, _ = export_tei(project, gone)
     assert next(tree.iter(f"{NS}gap")).get("reason") == "cut away"
 
 
@@ -111,7 +111,7 @@ def test_facts_nest_and_those_that_overlap_are_losses(project: PaleographyProjec
     state_fact(project, page.lines[0], "unclear", (3, 12))
     state_fact(project, page.lines[1], "added", (3, 14))
     state_fact(project, page.lines[1], "unclear", (10, 19))
-    tree, losses = tei(project, page)
+    tree, losses = export_tei(project, page)
     assert losses["editorial facts"] == 1
     first, second = tree.iter(f"{NS}add")
     assert (first[0].tag, first[0].text, first[0].tail) == (f"{NS}unclear", "principio", " ꝓ")
@@ -135,7 +135,7 @@ def test_hands_and_signs_are_declared_and_pointed_at(project: PaleographyProject
     campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": campaign})
     project.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "g"})
-    tree, losses = tei(project, page)
+    tree, losses = export_tei(project, page)
     notes = {one.get("{http://www.w3.org/XML/1998/namespace}id"): one for one in tree.iter(f"{NS}handNote")}
     assert {one[0].text for one in notes.values()} == {"A & B", "B"}
     shifts = [one.get("new") for one in tree.iter(f"{NS}handShift")]
@@ -167,6 +167,6 @@ def test_facts_of_a_reading_that_the_file_does_not_hold_are_a_loss(project: Pale
     page = project.page([TEXT], picture=True)
     state_fact(project, page.lines[0], "unclear", (3, 12))
     project.post(f"/segments/{page.lines[0]}/correct", {"text": "nihil"})
-    tree, losses = tei(project, page)
+    tree, losses = export_tei(project, page)
     assert losses["editorial facts of other readings"] == 1
     assert list(tree.iter(f"{NS}unclear")) == []

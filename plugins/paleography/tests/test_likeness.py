@@ -32,7 +32,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     )
 
 
-def alike(project: PaleographyProject, line: str, **query: Any) -> list[str]:
+def find_similar(project: PaleographyProject, line: str, **query: Any) -> list[str]:
     return [one["segment_id"] for one in project.get("/likeness", segment_id=line, **query)["items"]]
 
 
@@ -47,10 +47,10 @@ def test_similar_segments_are_ordered_as_a_plain_computation_orders_them(project
     own = rounded[0] / np.linalg.norm(rounded[0])
     scores = [float(own @ one / np.linalg.norm(one)) for one in rounded]
     elsewhere = sorted(range(4, 12), key=lambda number: -scores[number])
-    assert alike(project, lines[0]) == [lines[number] for number in elsewhere]
-    assert alike(project, lines[0], limit=2) == [lines[number] for number in elsewhere[:2]]
+    assert find_similar(project, lines[0]) == [lines[number] for number in elsewhere]
+    assert find_similar(project, lines[0], limit=2) == [lines[number] for number in elsewhere[:2]]
     everywhere = sorted(range(1, 12), key=lambda number: -scores[number])
-    assert alike(project, lines[0], same_page=True) == [lines[number] for number in everywhere]
+    assert find_similar(project, lines[0], same_page=True) == [lines[number] for number in everywhere]
 
 
 def test_segments_without_a_vector_are_refused(project: PaleographyProject) -> None:
@@ -71,7 +71,7 @@ def test_deleted_and_restricted_segments_are_not_found(project: PaleographyProje
     )
     project.post("/segments/delete", {"segment_ids": [third.lines[0]], "expected_versions": [1]})
     line = first.lines[0]
-    assert set(alike(project, line)) == {second.lines[0], third.lines[1]}
+    assert set(find_similar(project, line)) == {second.lines[0], third.lines[1]}
     made = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
     secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
     project.do("rights.set", {"target_kind": "document", "target_id": second.id, "restricted": True})
@@ -115,13 +115,13 @@ def test_vectors_computed_after_a_purge_are_found(project: PaleographyProject) -
     """
     stays, goes = project.page(lines=1), project.page(lines=2)
     store_vectors(project, {stays.lines[0]: [1, 0, 0], goes.lines[0]: [1, 1, 0], goes.lines[1]: [0, 1, 1]})
-    assert alike(project, stays.lines[0]) == goes.lines
+    assert find_similar(project, stays.lines[0]) == goes.lines
     project.do("document.delete", {"ids": [goes.id]})
     project.post("/documents/trash/empty")
     comes = project.page(lines=2)
     store_vectors(project, {comes.lines[0]: [0, 1, 1], comes.lines[1]: [1, 1, 0]})
-    assert alike(project, stays.lines[0]) == comes.lines[::-1]
-    assert alike(project, comes.lines[0]) == stays.lines
+    assert find_similar(project, stays.lines[0]) == comes.lines[::-1]
+    assert find_similar(project, comes.lines[0]) == stays.lines
 
 
 def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: PaleographyProject) -> None:
@@ -200,7 +200,7 @@ def test_vectors_are_computed_once_and_again_after_a_line_moved(project: Paleogr
     body = {"segment_id": page.lines[0], "expected_version": 1, "anchor": {"rect": [0.1, 0.02, 0.5, 0.06]}}
     project.send("PUT", f"/segments/{page.lines[0]}", body)
     assert look() == {"looked_at": 1, "left_out": 2}
-    assert len(alike(project, page.lines[0], same_page=True)) == 2
+    assert len(find_similar(project, page.lines[0], same_page=True)) == 2
 
 
 class KilledVectorJob(KilledContext):

@@ -32,7 +32,7 @@ def sheet(project: PaleographyProject, path: str, **query: Any) -> tuple[Image.I
     return Image.open(io.BytesIO(answer.content)), counts
 
 
-def hand_on(project: PaleographyProject, lines: list[str]) -> str:
+def attribute_hand(project: PaleographyProject, lines: list[str]) -> str:
     hand = project.hand("Iohannes ꝓ אב")
     for line in lines:
         project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
@@ -41,7 +41,7 @@ def hand_on(project: PaleographyProject, lines: list[str]) -> str:
 
 def test_every_picture_of_a_hand_is_on_its_sheet_at_one_height(project: PaleographyProject) -> None:
     page = project.page(lines=3, picture=True)
-    hand = hand_on(project, page.lines)
+    hand = attribute_hand(project, page.lines)
     small, counts = sheet(project, f"/hands/{hand}/sheet", height=32)
     large, _ = sheet(project, f"/hands/{hand}/sheet", height=64)
     assert counts == [3, 0, 0]
@@ -57,7 +57,7 @@ def test_every_picture_of_a_hand_is_on_its_sheet_at_one_height(project: Paleogra
 def test_a_leaning_line_is_level_on_the_sheet(project: PaleographyProject) -> None:
     page = project.page(lines=1, picture=True)
     line = page.lines[0]
-    hand = hand_on(project, [line])
+    hand = attribute_hand(project, [line])
     level, _ = sheet(project, f"/hands/{hand}/sheet")
     body = {"segment_id": line, "expected_version": 1, "baseline": [[0.1, 0.04], [0.9, 0.10]]}
     project.send("PUT", f"/segments/{line}", body)
@@ -96,13 +96,13 @@ def test_sheets_of_signs_and_letters(project: PaleographyProject) -> None:
 
 def test_segments_without_a_usable_picture_are_left_out_and_counted(project: PaleographyProject) -> None:
     pictured, bare = project.page(lines=1, picture=True), project.page(lines=1)
-    hand = hand_on(project, [*pictured.lines, *bare.lines])
+    hand = attribute_hand(project, [*pictured.lines, *bare.lines])
     assert sheet(project, f"/hands/{hand}/sheet")[1] == [1, 1, 0]
 
 
 def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProject) -> None:
     hidden, shown = project.page(lines=1, picture=True), project.page(lines=1, picture=True)
-    hand = hand_on(project, [*hidden.lines, *shown.lines])
+    hand = attribute_hand(project, [*hidden.lines, *shown.lines])
     sign = project.post("/signs", {"name": "et", "picture_segment_id": hidden.lines[0]})["id"]
     project.send("PUT", f"/letterforms/segment/{hidden.lines[0]}", {"character": "g"})
     made = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()

@@ -20,7 +20,7 @@ from armarium_worker import Refused
 ALPHABET = ["a", "b", " "]
 
 
-class Doubtful:
+class UncertainModel:
     """A model that cannot tell a from b, though the spelling of its training text can."""
 
     alphabet = ALPHABET
@@ -39,14 +39,14 @@ class Doubtful:
 
 
 def test_a_spelling_is_used_only_if_it_improves_held_out_lines() -> None:
-    chosen, measured = fit(Doubtful(), ["abab", "ab"] * 40, [("....", "abab")] * 10)
+    chosen, measured = fit(UncertainModel(), ["abab", "ab"] * 40, [("....", "abab")] * 10)
     assert chosen is not None
     assert measured["cer_without"] == 0.5
     assert (measured["cer_with"]["project"], measured["chosen"]) == (0, "project")
     assert Ngrams.unpack(chosen["project"]).letters == ["a", "b"]
-    none, measured = fit(Doubtful(), ["bbbb"] * 20, [("....", "bbbb")] * 10)
+    none, measured = fit(UncertainModel(), ["bbbb"] * 20, [("....", "bbbb")] * 10)
     assert (none, measured["cer_without"], measured["chosen"]) == (None, 0, None)
-    few, measured = fit(Doubtful(), ["abab"] * 20, [("....", "abab")] * 9)
+    few, measured = fit(UncertainModel(), ["abab"] * 20, [("....", "abab")] * 9)
     assert (few, measured["cer_without"]) == (None, None)
 
 

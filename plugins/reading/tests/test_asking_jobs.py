@@ -27,7 +27,7 @@ def found_page(project: ReadingProject, name: str = "1.png") -> str:
     return page
 
 
-def hold(engine: Engine, paused: bool) -> None:
+def pause_jobs(engine: Engine, paused: bool) -> None:
     """Pause or resume the start of jobs."""
     engine.run(None, "background.pause", {"paused": paused}, OWNER)
 
@@ -132,11 +132,11 @@ def test_a_page_restricted_before_its_turn_is_skipped(
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         return {first: "No model may have it."} if first in ids and use == "local-model" else {}
 
-    hold(project.engine, True)
+    pause_jobs(project.engine, True)
     started = {"scope_ids": [first, second], "reader": "fake"}
     job_id = str(project.run("reading.read_pages", started)["job_id"])
     monkeypatch.setattr("armarium_reading.permission.find_withheld", withhold)
-    hold(project.engine, False)
+    pause_jobs(project.engine, False)
     project.engine.jobs.run_until_idle(project.library)
     result = project.job_row(job_id)["result"]
     assert (result["skipped"], result["failed"]) == (1, [])
@@ -149,10 +149,10 @@ def test_a_provider_switched_off_before_a_page_is_asked_no_more(
 ) -> None:
     identity = provider.add_to(engine, "Loopback")
     page = found_page(project)
-    hold(engine, True)
+    pause_jobs(engine, True)
     job_id = str(project.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
     engine.run(None, "provider.update", {"provider_id": identity, "enabled": False}, OWNER)
-    hold(engine, False)
+    pause_jobs(engine, False)
     engine.jobs.run_until_idle(project.library)
     row = project.job_row(job_id)
     assert (row["state"], provider.asked) == ("failed", [])
@@ -188,7 +188,7 @@ def test_impossible_starts_are_refused(project: ReadingProject, provider: Loopba
     off = provider.add_to(project.engine, "Off")
     project.engine.run(None, "provider.update", {"provider_id": off, "enabled": False}, OWNER)
     page = found_page(project)
-    hold(project.engine, True)
+    pause_jobs(project.engine, True)
     for stated, status, code in (
         ({"provider": "Cloud"}, 403, "pages_may_not_leave"),
         ({"provider": "Nobody"}, 404, "unknown_provider"),

@@ -35,7 +35,7 @@ def undo(project: ReadingProject, *audit_ids: str) -> list[str]:
     return list(project.engine.undo(project.library, audit_ids, LOCAL_OWNER)["audit_ids"])
 
 
-def standing(project: ReadingProject, call: str) -> Standing:
+def consequences_of(project: ReadingProject, call: str) -> Standing:
     with project.library.db.read() as conn:
         return standing_of(conn, call)
 
@@ -51,7 +51,7 @@ def notes(project: ReadingProject) -> list[tuple[str, str, str | None]]:
 def test_reading_alone_has_no_consequence(project: ReadingProject) -> None:
     call, _ = read_page(project)
     assert notes(project) == []
-    assert standing(project, call) == Standing()
+    assert consequences_of(project, call) == Standing()
 
 
 def test_a_correction_names_the_call_and_undo_takes_it_back(project: ReadingProject) -> None:
@@ -64,13 +64,13 @@ def test_a_correction_names_the_call_and_undo_takes_it_back(project: ReadingProj
     assert [note[key] for key in ("provider", "model", "use_case", "document_id")] == [
         original[key] for key in ("provider", "model", "use_case", "document_id")
     ]
-    assert standing(project, call).corrections == {segment: "Dear Sir"}
+    assert consequences_of(project, call).corrections == {segment: "Dear Sir"}
     (undone,) = undo(project, done)
     assert notes(project)[-1] == ("invalidation", call, note["id"])
-    assert standing(project, call) == Standing()
+    assert consequences_of(project, call) == Standing()
     undo(project, undone)
     assert notes(project)[-1] == ("correction", call, None)
-    assert standing(project, call).corrections == {segment: "Dear Sir"}
+    assert consequences_of(project, call).corrections == {segment: "Dear Sir"}
 
 
 def test_the_last_of_several_corrections_applies(project: ReadingProject) -> None:
@@ -78,9 +78,9 @@ def test_the_last_of_several_corrections_applies(project: ReadingProject) -> Non
     corrections = [{"segment_id": first, "text": "Dear Sir"}, {"segment_id": second, "text": "Madam"}]
     act(project, "representation.create_many", corrections=corrections)
     again = act(project, "representation.create", segment_id=first, text="Dear Sirs")
-    assert standing(project, call).corrections == {first: "Dear Sirs", second: "Madam"}
+    assert consequences_of(project, call).corrections == {first: "Dear Sirs", second: "Madam"}
     undo(project, again)
-    assert standing(project, call).corrections == {first: "Dear Sir", second: "Madam"}
+    assert consequences_of(project, call).corrections == {first: "Dear Sir", second: "Madam"}
 
 
 def test_a_persons_choice_of_another_reading_is_a_consequence(project: ReadingProject) -> None:
@@ -88,13 +88,13 @@ def test_a_persons_choice_of_another_reading_is_a_consequence(project: ReadingPr
     choice = {"segment_id": segment, "kind": "transcription"}
     done = act(project, "reading.choose", **choice, representation_id=reading)
     (text,) = project.rows("SELECT content FROM content_representation WHERE id = ?", reading)[0]
-    assert standing(project, call).corrections == {segment: text}
+    assert consequences_of(project, call).corrections == {segment: text}
     act(project, "reading.choose", **choice, representation_id=reading)
     assert len(notes(project)) == 1
     act(project, "reading.choose", **choice, representation_id=None)
-    assert standing(project, call) == Standing()
+    assert consequences_of(project, call) == Standing()
     act(project, "reading.choose", **choice, representation_id=reading)
-    assert standing(project, call).corrections == {segment: text}
+    assert consequences_of(project, call).corrections == {segment: text}
     assert [kind for kind, named, _ in notes(project) if named == call] == [
         "correction",
         "invalidation",
@@ -107,9 +107,9 @@ def test_a_retracted_reading_is_invalid_until_that_is_undone(project: ReadingPro
     call, ((segment, reading), _) = read_page(project)
     done = act(project, "reading.retract", representation_id=reading)
     assert notes(project) == [("invalidation", call, None)]
-    assert standing(project, call).invalid == {segment}
+    assert consequences_of(project, call).invalid == {segment}
     undo(project, done)
-    assert standing(project, call) == Standing()
+    assert consequences_of(project, call) == Standing()
 
 
 def test_undoing_the_reading_invalidates_the_call(project: ReadingProject) -> None:
@@ -120,12 +120,12 @@ def test_undoing_the_reading_invalidates_the_call(project: ReadingProject) -> No
     (step,) = [row[0] for row in project.rows("SELECT id FROM audit WHERE action_name = 'reading.take'")]
     (undone,) = undo(project, step)
     assert notes(project) == [("invalidation", second, None)]
-    assert standing(project, second).invalid == {None}
+    assert consequences_of(project, second).invalid == {None}
     (redone,) = undo(project, undone)
-    assert standing(project, second) == Standing()
+    assert consequences_of(project, second) == Standing()
     undo(project, redone)
-    assert standing(project, second).invalid == {None}
-    assert standing(project, call) == Standing()
+    assert consequences_of(project, second).invalid == {None}
+    assert consequences_of(project, call) == Standing()
 
 
 def test_a_persons_own_reading_corrects_no_call(project: ReadingProject) -> None:

@@ -36,7 +36,7 @@ def expect_failure(project: ReadingProject, **stated: Any) -> tuple[ServiceError
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retry without a wait, unless the provider asks for one."""
     monkeypatch.setattr(sending.random, "uniform", lambda *_: 0.0)  # type: ignore[attr-defined]
 
@@ -178,7 +178,7 @@ def test_a_key_echoed_by_the_provider_is_removed_everywhere(
     provider: LoopbackProvider,
     status: int,
     caplog: pytest.LogCaptureFixture,
-    quick: None,
+    without_waiting: None,
 ) -> None:
     key = 'sk-"quoted"/and+more'
     caplog.set_level("DEBUG")
@@ -228,7 +228,9 @@ def test_a_busy_provider_is_asked_again_when_it_says(
     assert (first["exchange"]["attempts"], second["exchange"]["attempts"]) == (2, 2)
 
 
-def test_a_provider_that_stays_busy(project: ReadingProject, provider: LoopbackProvider, quick: None) -> None:
+def test_a_provider_that_stays_busy(
+    project: ReadingProject, provider: LoopbackProvider, without_waiting: None
+) -> None:
     provider.add_to(project.engine, "Loopback")
     for status in (429, 500, 502, 503, 504, 529):
         provider.answers = [Answer(status=status, body=b"<html>", headers={"retry-after": "soon"})]

@@ -50,7 +50,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
     return double
 
 
-def keep(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) -> Path:
+def store_model(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) -> Path:
     folder = models_folder(engine, "fakes")
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(data)
@@ -93,7 +93,7 @@ def test_the_readers_say_what_they_do(client: Any) -> None:
 
 
 def test_the_models_of_this_machine_are_listed(client: Any, engine: Engine) -> None:
-    path = keep(engine)
+    path = store_model(engine)
     answer = client.get("/api/local-models").json()
     models = {model["model_id"]: model for model in answer["items"]}
     assert models["hand.fake"] == {
@@ -179,7 +179,7 @@ def test_the_gate_is_the_engines_own(engine: Engine) -> None:
 
 
 def test_a_model_is_removed(client: Any, engine: Engine) -> None:
-    path = keep(engine)
+    path = store_model(engine)
     answer = client.delete("/api/local-models/fakes/hand.fake")
     assert (answer.status_code, answer.json()["status"], answer.json()["freed_bytes"]) == (
         200,
@@ -199,7 +199,7 @@ def test_models_of_a_runtime_or_an_unknown_kind_cannot_be_removed(client: Any, e
 def test_a_model_in_use_cannot_be_removed(
     engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = keep(engine)
+    path = store_model(engine)
     monkeypatch.setattr(engine.workers, "in_use", lambda **_: True)
     with pytest.raises(Conflict, match="is in use"):
         local_models.removal(engine, "fakes", "hand")
@@ -207,7 +207,7 @@ def test_a_model_in_use_cannot_be_removed(
 
 
 def test_a_model_that_a_waiting_job_needs_cannot_be_removed(client: Any, project: ReadingProject) -> None:
-    keep(project.engine)
+    store_model(project.engine)
     pause = "/api/activity/jobs/paused"
     assert client.put(pause, json={"paused": True}).status_code == 200
     started = {"scope_ids": [project.page()], "reader": "fake", "model": "hand.fake"}
@@ -225,7 +225,7 @@ def test_a_model_that_is_a_folder_goes_by_its_name_and_is_removed_whole(
     import fake_readers
 
     monkeypatch.setattr(fake_readers.FakeReader, "model_is_folder", True)
-    path = keep(engine, "hand/config.fake")
+    path = store_model(engine, "hand/config.fake")
     (path.parent / "weights").write_bytes(MODEL)
     assert name_of(fake_readers.FakeReader, path) == "hand"
     assert name_of(fake_readers.FakeReader, None) == "fake"

@@ -28,7 +28,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     return made
 
 
-def limit(project: ReadingProject, target_id: str, **stated: Any) -> None:
+def set_rights(project: ReadingProject, target_id: str, **stated: Any) -> None:
     project.run("rights.set", {"target_kind": "document", "target_id": target_id, **stated})
 
 
@@ -38,7 +38,7 @@ def log_of(project: ReadingProject, job_id: str) -> list[str]:
 
 def test_a_page_that_no_model_may_have_is_skipped_and_the_log_says_why(project: ReadingProject) -> None:
     barred, free = project.page(name="1.png"), project.page(name="2.png")
-    limit(project, barred, model_use="none")
+    set_rights(project, barred, model_use="none")
     job_id, found = project.job("reading.find_lines", scope_ids=[barred, free])
     assert (found["state"], found["result"]["pages"], found["result"]["skipped"]) == ("done", 1, 1)
     assert project.rows("SELECT DISTINCT document_id FROM segment") == [(free,)]
@@ -48,7 +48,7 @@ def test_a_page_that_no_model_may_have_is_skipped_and_the_log_says_why(project: 
 
 def test_a_local_model_may_have_pages_limited_to_local_models(project: ReadingProject) -> None:
     page = project.page()
-    limit(project, page, model_use="local")
+    set_rights(project, page, model_use="local")
     _, found = project.job("reading.find_lines", scope_ids=[page])
     assert found["result"]["pages"] == 1
 
@@ -67,7 +67,7 @@ def test_a_page_restricted_in_mid_run_is_skipped(
         called.append(1)
         if len(called) == 2:
             for page in pages[1:3]:
-                limit(project, page, restricted=True)
+                set_rights(project, page, restricted=True)
         return answer
 
     monkeypatch.setattr(jobs.PageJob, "call", restricting)

@@ -74,7 +74,7 @@ def _with_query(path: str, operation: dict[str, Any], page: Page) -> Iterator[st
             yield f"{path}?{name}={values[name]}"
 
 
-def shows(answer: Any, page: Page) -> bool:
+def reveals(answer: Any, page: Page) -> bool:
     """Return whether an answer has the page's word in it, or a pixel of its colour."""
     if page.word.encode() in answer.content:
         return True
@@ -100,11 +100,11 @@ def test_nothing_of_a_restricted_page_appears_in_any_answer(
 ) -> None:
     page = project.hidden_page
     asked = list(dict.fromkeys(requests(project, page)))
-    before = {path: shows(project.client.get(path, headers=outsider), page) for path in asked}
+    before = {path: reveals(project.client.get(path, headers=outsider), page) for path in asked}
     target = {"the page": page.id, "the folder": project.box, "the project": "library"}[above]
     project.restrict(target, "library" if above == "the project" else "document")
     told = {path: project.client.get(path, headers=outsider) for path in asked}
-    leaks = [path for path, answer in told.items() if shows(answer, page)]
+    leaks = [path for path, answer in told.items() if reveals(answer, page)]
     assert leaks == []
     broken = {path: answer.text for path, answer in told.items() if answer.status_code >= 500}
     assert broken == {}
@@ -120,20 +120,22 @@ def test_nothing_of_a_restricted_page_appears_in_any_answer(
 def test_the_owner_and_a_named_reader_see_all_of_it(project: RestrictedProject) -> None:
     page = project.hidden_page
     reader_id, reader = project.token()
-    asked = [path for path in dict.fromkeys(requests(project, page)) if shows(project.client.get(path), page)]
+    asked = [
+        path for path in dict.fromkeys(requests(project, page)) if reveals(project.client.get(path), page)
+    ]
     assert len(asked) > 30
     project.restrict(page.id, readers=[reader_id])
     for headers in ({}, reader):
-        unseen = [path for path in asked if not shows(project.client.get(path, headers=headers), page)]
+        unseen = [path for path in asked if not reveals(project.client.get(path, headers=headers), page)]
         assert unseen == []
 
 
 def test_the_other_page_is_shown_as_before(project: RestrictedProject, outsider: dict[str, str]) -> None:
     page = project.open
     asked = [path for path in dict.fromkeys(requests(project, page)) if project.box not in path]
-    before = {path: shows(project.client.get(path, headers=outsider), page) for path in asked}
+    before = {path: reveals(project.client.get(path, headers=outsider), page) for path in asked}
     project.restrict(project.hidden_page.id)
-    after = {path: shows(project.client.get(path, headers=outsider), page) for path in asked}
+    after = {path: reveals(project.client.get(path, headers=outsider), page) for path in asked}
     assert {path for path in asked if before[path] and not after[path]} == set()
 
 
@@ -165,7 +167,7 @@ def test_a_restricted_line_takes_the_whole_pictures_and_texts_of_its_page_with_i
         assert answer.status_code < 500, (path, answer.text)
         assert b"first line" not in answer.content, path
         assert b"corrected" not in answer.content, path
-        assert not answer.headers.get("content-type", "").startswith("image/") or not shows(answer, page), (
+        assert not answer.headers.get("content-type", "").startswith("image/") or not reveals(answer, page), (
             path
         )
     assert project.client.get(f"/api/segments/{second}/readings", headers=outsider).json()["count"] == 1

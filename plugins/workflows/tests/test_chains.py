@@ -12,7 +12,7 @@ from small_jobs import WorkflowProject, edge, node, two_steps
 from armarium_workflows import chaining
 
 
-def speaking(value: str = "word") -> dict[str, Any]:
+def passing_workflow(value: str = "word") -> dict[str, Any]:
     """Return a workflow without pages that passes on an input."""
     return {
         "name": "Speak",
@@ -26,9 +26,9 @@ def speaking(value: str = "word") -> dict[str, Any]:
     }
 
 
-def failing() -> dict[str, Any]:
+def failing_workflow() -> dict[str, Any]:
     """Return a workflow that always fails."""
-    workflow = speaking()
+    workflow = passing_workflow()
     workflow["nodes"][0] |= {"config": {"transform": "join"}}
     return workflow
 
@@ -59,7 +59,7 @@ def step(identity: str, workflow_id: str, **more: Any) -> dict[str, Any]:
 
 
 def test_steps_run_in_sequence_and_pass_on_their_outputs(project: WorkflowProject) -> None:
-    speak = project.save(speaking())
+    speak = project.save(passing_workflow())
     mapping = {"source_path": "$.nodes.first.result", "target_key": "word", "transform": "upper"}
     identity = chain(project, [step("first", speak), step("second", speak, input_mappings=[mapping])])
     told, ended = execute_chain(project, identity, word="so")
@@ -86,7 +86,7 @@ def test_pages_come_from_the_inputs_and_each_run_is_listed_with_its_execution(
 
 
 def test_static_inputs_win_over_inputs(project: WorkflowProject) -> None:
-    speak = project.save(speaking())
+    speak = project.save(passing_workflow())
     identity = chain(
         project, [step("a", speak, static_inputs={"word": "stated"})], initial_inputs={"word": "first"}
     )
@@ -114,7 +114,7 @@ def test_static_inputs_win_over_inputs(project: WorkflowProject) -> None:
 def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
     project: WorkflowProject, expression: str, taken: str
 ) -> None:
-    speak = project.save(speaking())
+    speak = project.save(passing_workflow())
     condition = {"expression": expression, "true_step": "yes", "false_step": "no"}
     steps = [
         step("ask", speak, condition=condition),
@@ -134,7 +134,7 @@ def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
 
 
 def test_a_failed_step_ends_the_chain_unless_it_is_to_go_on(project: WorkflowProject) -> None:
-    speak, bad = project.save(speaking()), project.save(failing())
+    speak, bad = project.save(passing_workflow()), project.save(failing_workflow())
     _, ended = execute_chain(project, chain(project, [step("bad", bad), step("next", speak)]), word="so")
     assert (ended["status"], statuses(ended)) == ("failed", {"bad": "failed", "next": "skipped"})
     assert "join takes a list" in ended["step_results"][0]["error"]
@@ -179,13 +179,13 @@ def test_an_empty_folder_fails_the_step(project: WorkflowProject) -> None:
 
 
 def test_a_chain_begins_at_its_stated_step(project: WorkflowProject) -> None:
-    speak = project.save(speaking())
+    speak = project.save(passing_workflow())
     identity = chain(project, [step("a", speak), step("b", speak)], entry_step="b")
     assert statuses(execute_chain(project, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
 
 
 def test_cancelling_a_chain_cancels_all_its_runs(project: WorkflowProject) -> None:
-    speak = project.save(speaking())
+    speak = project.save(passing_workflow())
     identity = chain(project, [step("a", speak), step("b", speak)])
     told = project.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
     thread = told["steps"][0]["thread_id"]
@@ -210,7 +210,7 @@ def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
     """`step_results` and the execution know only waiting, running, done, failed, skipped and cancelled (A
     4.10).
     """
-    speak, bad = project.save(speaking()), project.save(failing())
+    speak, bad = project.save(passing_workflow()), project.save(failing_workflow())
     identity = chain(project, [step("bad", bad, continue_on_error=True), step("a", speak), step("b", speak)])
     begin = chaining._begin_step
 
@@ -301,7 +301,7 @@ def test_its_start_is_undone_only_while_nothing_was_written(project: WorkflowPro
 def test_a_faulty_chain_is_refused_in_words(
     project: WorkflowProject, steps: list[dict[str, Any]], more: dict[str, Any], told: str
 ) -> None:
-    speak = project.save(speaking())
+    speak = project.save(passing_workflow())
     sent = [{**one, "workflow_id": speak} for one in steps]
     answer = project.client.post("/api/chains", json={"name": "Bad", "steps": sent, **more})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_chain")

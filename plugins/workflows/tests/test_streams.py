@@ -151,7 +151,7 @@ def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(project: Workflo
     assert project.client.get(f"/api/workflow-execution/threads/{thread}/stream").status_code == 404
 
 
-def asking() -> dict[str, Any]:
+def asking_workflow() -> dict[str, Any]:
     """Return a workflow that passes pages through a job that asks a model."""
     nodes = [node("pages", "input"), node("ask", "small-ask"), node("result", "output")]
     edges = [edge("pages.pages", "ask.page_image"), edge("ask.result", "result.value")]
@@ -165,7 +165,7 @@ def test_pieces_of_answers_are_streamed_only_to_followers(project: WorkflowProje
         provider.answers = ["Dear Sir and Madam"]
         (page,) = project.pages(1)
         before = project.engine.events.seq
-        thread = project.start(project.save(asking()), [page])
+        thread = project.start(project.save(asking_workflow()), [page])
         found = follow_run(project, thread, project.idle, deltas=deltas)
     pieces = [one["data"] for one in found if one["kind"] == "model_delta"]
     assert project.marks() == [(page, "Dear Sir and Madam")]
