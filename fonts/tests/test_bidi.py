@@ -42,7 +42,7 @@ def display_order(text: str) -> str:
         ("...", "..."),
     ],
 )
-def test_letters_stand_as_the_algorithm_says(written: str, seen: str) -> None:
+def test_letters_are_in_the_order_of_the_algorithm(written: str, seen: str) -> None:
     assert display_order(written) == seen
 
 

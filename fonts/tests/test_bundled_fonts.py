@@ -108,7 +108,7 @@ def test_no_letter_of_a_sample_is_a_hollow_box(script: str) -> None:
 
 
 @pytest.mark.parametrize("script", SAMPLES)
-def test_letters_of_a_sample_have_pictures_of_their_own(script: str) -> None:
+def test_letters_of_a_sample_have_different_glyphs(script: str) -> None:
     """Drawn ink is compared, since a font may have the same box for all letters of a script, which is as bad
     as a hollow one.
     """
@@ -124,7 +124,7 @@ def test_letters_of_a_sample_have_pictures_of_their_own(script: str) -> None:
     assert len(drawn) == len(letters)
 
 
-def test_a_picture_that_stands_for_many_letters_is_none_of_theirs() -> None:
+def test_a_glyph_shared_by_many_letters_does_not_count() -> None:
     cardo = str(FONTS[0].path)
     assert FONTS[0].family == "Cardo"
     for letters in ("𐌰", "𐌱𐌲𐌳", "ᚢᚨᚱᚲ"):
@@ -182,14 +182,14 @@ def test_scripts_that_need_it_are_shaped(script: str) -> None:
     assert all(number for number, _, _ in together)
 
 
-def test_letters_of_mongolian_take_the_form_of_their_place() -> None:
+def test_mongolian_letters_have_positional_forms() -> None:
     """The same letter alone, and at the beginning, inside and at the end of a word, has different glyphs."""
     path = str(first_for("Mong").path)
     forms = [shape(path, 100, word, "ltr").glyphs for word in ("ᠠ", "ᠠᠠᠠ")]
     assert len({glyph[0] for glyph in forms[1]} | {forms[0][0][0]}) >= 3
 
 
-def test_signs_of_a_column_stand_as_columns_ask() -> None:
+def test_vertical_text_uses_vertical_glyphs() -> None:
     path = str(first_for("Hani").path)
     assert shape(path, 100, "「", "ttb").glyphs[0][0] != shape(path, 100, "「", "ltr").glyphs[0][0]
     assert shape(path, 100, "一二", "ttb").length == 200
@@ -220,7 +220,7 @@ def test_a_font_that_is_not_installed_is_absent_from_the_list(
     assert list(installed_fonts([tmp_path, tmp_path / "absent"])) == []
 
 
-def test_a_font_of_the_machine_takes_the_place_of_a_spare_one() -> None:
+def test_a_font_of_the_machine_replaces_a_spare_one() -> None:
     spare = {font.family: font for font in packaged_fonts(catalogue.SPARE)}
     assert len(spare) == len(catalogue.SPARE)
     armenian, georgian, symbols = (spare[f"Noto Sans {one}"] for one in ("Armenian", "Georgian", "Symbols"))
@@ -234,7 +234,7 @@ def test_a_font_of_the_machine_takes_the_place_of_a_spare_one() -> None:
     assert catalogue._is_spared(symbols, [replace(symbols)])
 
 
-def test_fonts_in_a_folder_are_found_where_they_say_that_they_are_free(
+def test_fonts_in_a_folder_are_found_if_their_licence_is_free(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A file that the catalogue does not name is ignored, and so is a font under another licence (Roboto's)."""

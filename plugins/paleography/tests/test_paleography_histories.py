@@ -278,9 +278,6 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 def test_every_action_runs_and_all_steps_are_undone(
     make_engine: Callable[..., Engine], tmp_path: Any
 ) -> None:
-    """Each action of the family runs at least once; in the end every step is undone, and no row of the family
-    is left.
-    """
     history, project = start(make_engine, tmp_path, 5)
     never = {
         action.name

@@ -131,7 +131,7 @@ def test_a_machine_tightens_and_loosens_nothing(project: RestrictedProject) -> N
 
 
 def test_a_machine_cannot_move_a_page_away_from_a_record(project: RestrictedProject) -> None:
-    """Nor does the machine's undo; a person may."""
+    """A machine's undo cannot either; a person may."""
     page = project.hidden_page.id
     other = project.do("document.create", {"name": "Elsewhere"})["id"]
     project.do("rights.set", {"target_kind": "document", "target_id": project.box, "model_use": "none"})

@@ -92,7 +92,6 @@ def test_a_provider_can_replace_a_reader(project: WorkflowProject) -> None:
 
 
 def test_a_line_reader_applies_only_to_nodes_that_read_lines(project: WorkflowProject) -> None:
-    """It applies to every node that reads lines; the others keep their own choice."""
     run = ("linereader", "court@1")
     assert find_choice(project, READING, run, config={"reader": "tesseract"}) == (
         "linereader",
