@@ -46,7 +46,7 @@ class PageImports:
     def run(self, name: str, /, **params: Any) -> dict[str, Any]:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
-    def bring(self, content: str, filename: str = "a.xml") -> str:
+    def import_file(self, content: str, filename: str = "a.xml") -> str:
         made = self.run("format.import", document_id=self.page, file=content, filename=filename)
         return str(made["pass_id"])
 
@@ -79,7 +79,7 @@ ARABIC = 'primaryLanguage="Arabic" primaryScript="Arab - Arabic" readingDirectio
 
 
 def test_what_a_file_states_of_its_page_is_a_fact_of_the_pass(imports: PageImports) -> None:
-    imports.bring(page_xml(ARABIC), "letter.xml")
+    imports.import_file(page_xml(ARABIC), "letter.xml")
     found = imports.facts()
     assert [(one["value"], one["rung"], one["source"]) for one in list(found.values())[:3]] == [
         ("ar", "document", "import"),
@@ -96,12 +96,12 @@ def test_the_page_precedes_the_file_and_the_file_precedes_the_folder(
 ) -> None:
     folder = imports.run("document.create", name="Letters", language="it", direction="ltr")["id"]
     imports.run("document.move", ids=[imports.page], parent_id=folder)
-    pass_id = imports.bring(page_xml(ARABIC))
+    pass_id = imports.import_file(page_xml(ARABIC))
     assert imports.facts()["language"]["value"] == "ar"
     imports.run("source_setting.set", level="node", target_id=imports.page, key="language", value="fa")
     imports.run("source_setting.set", level="node", target_id=imports.page, key="direction", value="ltr")
     assert (imports.facts()["language"]["value"], imports.text()) == ("fa", "1 2")
-    imports.bring(page_xml('primaryLanguage="Hebrew"'), "b.xml")
+    imports.import_file(page_xml('primaryLanguage="Hebrew"'), "b.xml")
     assert imports.facts()["language"]["value"] == "fa"
     written = export_page(imports.engine, imports.library, imports.page, "pagexml", pass_id=pass_id)[
         "content"
@@ -114,7 +114,7 @@ def test_the_page_precedes_the_file_and_the_file_precedes_the_folder(
 
 
 def test_invalid_statements_of_a_file_are_exported_again_but_are_no_facts(imports: PageImports) -> None:
-    imports.bring(page_xml().replace("<Page ", '<Page primaryLanguage="my own" '))
+    imports.import_file(page_xml().replace("<Page ", '<Page primaryLanguage="my own" '))
     assert imports.facts()["language"]["status"] == "never-determined"
     assert StatedFacts("no tag!", "Xxxx", "sideways", "up").lawful() == StatedFacts()
 
@@ -132,7 +132,7 @@ def test_the_line_order_of_a_page_or_region_is_heeded(imports: PageImports) -> N
         (stated, 'textLineOrder="right-to-left"', "3 2 1"),
         ("", 'textLineOrder="left-to-right"', "1 2 3"),
     ):
-        pass_id = imports.bring(page_xml(page, region, columns))
+        pass_id = imports.import_file(page_xml(page, region, columns))
         assert imports.text() == wanted, (page, region)
         written = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
         assert written.count("textLineOrder") == (page + region).count("textLineOrder")
@@ -140,7 +140,7 @@ def test_the_line_order_of_a_page_or_region_is_heeded(imports: PageImports) -> N
 
 
 def test_an_alternating_page_comes_back_from_page_xml(imports: PageImports) -> None:
-    imports.bring(page_xml())
+    imports.import_file(page_xml())
     imports.run("document.update", document_id=imports.page, direction="alternating")
     written = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
     assert PageXml().read(written.encode(), ReadContext("a.xml"))[0].direction == "alternating"
@@ -152,7 +152,7 @@ def test_the_language_and_direction_of_an_ocr_page_are_facts(imports: PageImport
         "<span class='ocr_line' title='bbox 10 20 110 40'>12</span></div></body></html>"
     )
     assert Hocr().read(html.encode(), ReadContext("a.html"))[0].language == "ar"
-    imports.bring(html, "a.html")
+    imports.import_file(html, "a.html")
     found = imports.facts()
     assert (found["language"]["value"], found["direction"]["value"]) == ("ar", "rtl")
 
@@ -165,7 +165,7 @@ def test_the_language_of_an_alto_page_is_a_fact(imports: PageImports) -> None:
         'HEIGHT="40"><String CONTENT="12" HPOS="10" VPOS="10" WIDTH="500" HEIGHT="40"/></TextLine></TextBlock>'
         "</PrintSpace></Page></Layout></alto>"
     )
-    imports.bring(alto)
+    imports.import_file(alto)
     found = imports.facts(segment_id=imports.line())["language"]
     assert (found["value"], found["rung"], found["source"]) == ("grc", "document", "import")
 
@@ -187,7 +187,7 @@ def test_the_language_of_a_division_of_a_tei_text_is_that_of_its_blocks() -> Non
 def test_a_script_without_a_language_is_written_with_und_in_tei_and_read_back_alone(
     imports: PageImports,
 ) -> None:
-    imports.bring(page_xml("", 'primaryLanguage="Latin"'))
+    imports.import_file(page_xml("", 'primaryLanguage="Latin"'))
     line = imports.line()
     imports.run("segment.update", segment_id=line, expected_version=1, script="Hebr")
     content = export_page(imports.engine, imports.library, imports.page, "tei")["content"]
@@ -201,7 +201,7 @@ def test_a_script_without_a_language_is_written_with_und_in_tei_and_read_back_al
 
 
 def test_a_reader_receives_the_direction_stated_on_the_folder(imports: PageImports) -> None:
-    pass_id = imports.bring(page_xml())
+    pass_id = imports.import_file(page_xml())
     imports.run("source_setting.set", level="project", key="direction", value="rtl")
     with imports.library.db.read() as conn:
         _, shapes = lines_of(conn, pass_id, 1000, 800)
@@ -214,7 +214,7 @@ def test_a_manifest_has_the_language_and_direction_of_its_folder(
     folder = imports.run("document.create", name="Letters", language="he", direction="rtl")["id"]
     inner = imports.run("document.create", name="Box", parent_id=folder)["id"]
     imports.run("document.move", ids=[imports.page], parent_id=inner)
-    imports.bring(page_xml())
+    imports.import_file(page_xml())
     answer = client.get(f"/api/iiif/manifest/{inner}")
     assert answer.status_code == 200, answer.text
     made = answer.json()
@@ -224,7 +224,7 @@ def test_a_manifest_has_the_language_and_direction_of_its_folder(
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
 def test_texts_beside_a_transcription_are_a_loss(imports: PageImports, name: str) -> None:
-    imports.bring(page_xml())
+    imports.import_file(page_xml())
     silent = imports.losses(name)
     line = imports.line()
     imports.run("representation.create", segment_id=line, text="uno", kind="translation")
@@ -252,7 +252,7 @@ def test_the_editors_text_in_the_markup_of_a_tei_line_is_not_lost_in_tei(imports
         'uly="0" lrx="1000" lry="800"><zone xml:id="z" ulx="10" uly="10" lrx="500" lry="60"/></surface></facsimile>'
         '<text><body><ab><lb facs="#z"/>a <choice><orig>vna</orig><reg>una</reg></choice></ab></body></text></TEI>'
     )
-    imports.bring(tei)
+    imports.import_file(tei)
     kept = "readings of the kind normalized_text"
     assert kept not in imports.losses("tei")
     assert imports.losses("pagexml")[kept] == 1

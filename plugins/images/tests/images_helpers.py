@@ -89,7 +89,7 @@ def rows(library: Library, statement: str, *given: Any) -> list[tuple[Any, ...]]
         return raw.execute(statement, given).fetchall()
 
 
-def live(library: Library, parent_id: str) -> list[str]:
+def live_names(library: Library, parent_id: str) -> list[str]:
     """Return the names of the live children in their order."""
     found = rows(
         library,

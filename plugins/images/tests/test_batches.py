@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from images_helpers import EDITOR, NOWHERE, OWNER, add_page, live, make_stored, rows
+from images_helpers import EDITOR, NOWHERE, OWNER, add_page, live_names, make_stored, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image
 from armarium_images import cutting, jobs
@@ -46,13 +46,13 @@ def test_a_folder_is_split_and_the_split_undone(
     assert (done["state"], done["done"], done["failed"]) == ("done", 3, 0)
     assert [item["document_id"] for item in done["items"]] == pages
     assert all(len(item["child_ids"]) == 2 for item in done["items"])
-    assert len(live(library, pages[0])) == 2
+    assert len(live_names(library, pages[0])) == 2
     ((result,),) = rows(library, "SELECT result ->> '$.done' FROM job WHERE id = ?", started["job_id"])
     assert result == 3
     undone = do("image.batch_undo", {"batch_id": started["batch_id"]})
     assert (undone["undone"], len(undone["removed_ids"]), undone["kept"]) == (3, 6, [])
     assert states(library, started["batch_id"]) == ["undone"] * 3
-    assert [live(library, page) for page in pages] == [[], [], []]
+    assert [live_names(library, page) for page in pages] == [[], [], []]
     with pytest.raises(Conflict) as refusal:
         do("image.batch_undo", {"batch_id": started["batch_id"]})
     assert refusal.value.code == "nothing_to_take_back"
@@ -130,7 +130,7 @@ def test_children_with_later_work_are_not_undone(
     assert [entry["document_id"] for entry in undone["kept"]] == children[:3]
     assert "artifact" in undone["kept"][0]["why"]
     assert states(library, batch) == ["done", "done", "done", "undone"]
-    assert [len(live(library, page)) for page in pages] == [1, 1, 1, 0]
+    assert [len(live_names(library, page)) for page in pages] == [1, 1, 1, 0]
 
 
 def test_a_batch_undone_while_it_runs_stops(engine: Engine, library: Library, folder: str, do: Run) -> None:
@@ -140,7 +140,7 @@ def test_a_batch_undone_while_it_runs_stops(engine: Engine, library: Library, fo
     assert do("image.batch_undo", {"batch_id": batch})["undone"] == 1
     engine.jobs.run_until_idle(library)
     assert states(library, batch) == ["undone", "skipped", "skipped"]
-    assert [live(library, page) for page in pages] == [[], [], []]
+    assert [live_names(library, page) for page in pages] == [[], [], []]
 
 
 def test_undoing_the_steps_of_the_job_as_a_set(
@@ -153,7 +153,7 @@ def test_undoing_the_steps_of_the_job_as_a_set(
     assert len(steps) == 2
     engine.undo(library, steps, OWNER)
     assert states(library, started["batch_id"]) == ["undone", "undone"]
-    assert [live(library, page) for page in pages] == [[], []]
+    assert [live_names(library, page) for page in pages] == [[], []]
 
 
 def test_unknown_batches_and_folders_are_refused(
@@ -180,7 +180,7 @@ def test_unknown_batches_and_folders_are_refused(
         do("image.batch_item", {"batch_id": batch, "document_id": NOWHERE})
     stranger = add_page(engine, library, str(do("document.create", {"name": "Other"})["id"]))
     step = do("image.batch_item", {"batch_id": batch, "document_id": stranger})
-    assert (step["state"], live(library, stranger)) == ("skipped", [])
+    assert (step["state"], live_names(library, stranger)) == ("skipped", [])
     do("document.lock", {"document_id": folder, "locked": True})
     with pytest.raises(Forbidden):
         do("image.batch_apply", {"folder_id": folder, "spec": CROP}, EDITOR)
@@ -213,7 +213,7 @@ def test_killed_at_every_call_each_picture_is_cut_once(
             except Killed:
                 allowed += 1
         assert (result["done"], result["failed"]) == (4, [])
-        assert [len(live(library, page)) for page in pages] == [2, 2, 2, 2]
+        assert [len(live_names(library, page)) for page in pages] == [2, 2, 2, 2]
         assert rows(library, "SELECT count(*) FROM image_cut WHERE batch_id = ?", batch) == [(8,)]
 
 
@@ -248,7 +248,7 @@ def test_undoing_the_start_cancels_what_has_not_begun_and_a_redo_queues_it_again
     engine.jobs.run_until_idle(library)
     assert state() == "done"
     made = (
-        live(library, page)
+        live_names(library, page)
         if start == "image.batch_apply"
         else rows(library, "SELECT 1 FROM rendition WHERE document_id = ? AND role = 'enhanced'", page)
     )

@@ -13,7 +13,7 @@ from images_helpers import (
     WIDTH,
     add_page,
     chart,
-    live,
+    live_names,
     make_stored,
     picture_of,
     rows,
@@ -183,7 +183,7 @@ def test_a_cut_is_reverted_by_its_source_or_one_child(library: Library, page: st
     one = do("image.uncrop", {"document_id": second})
     assert (one["document_id"], one["removed_ids"]) == (page, [second])
     assert do("image.uncrop", {"document_id": page})["removed_ids"] == [first, third]
-    assert live(library, page) == []
+    assert live_names(library, page) == []
     ((trashed,),) = rows(library, "SELECT count(*) FROM document WHERE trash_root_id = id")
     assert trashed == 3
     for what in ("image.uncrop", "image.unsplit"):
@@ -233,7 +233,7 @@ def test_a_crop_outside_the_picture_is_refused(
     with pytest.raises(Invalid, match="120 by 90 pixels") as refusal:
         do("image.crop", {"document_id": page, **box})
     assert refusal.value.code == "outside_picture"
-    assert live(library, page) == []
+    assert live_names(library, page) == []
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_an_impossible_split_is_refused(
     with pytest.raises(Invalid) as refusal:
         do("image.split", {"document_id": page, "regions": [{"bbox": bbox} for bbox in regions]})
     assert refusal.value.code == code
-    assert live(library, page) == []
+    assert live_names(library, page) == []
 
 
 def test_what_has_no_picture_or_is_gone_is_refused(library: Library, folder: str, page: str, do: Run) -> None:
@@ -319,7 +319,7 @@ def test_a_page_of_a_file_of_several(engine: Engine, library: Library, folder: s
     made = do("image.crop", {"document_id": roll, **CROP, "page": 2})
     assert (made["document_id"], made["child"]["parent_id"]) == (second, second)
     do("image.split", {"document_id": roll, "regions": HALVES})
-    assert live(library, first) == ["1v", "Page 1, split 2"]
+    assert live_names(library, first) == ["1v", "Page 1, split 2"]
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": roll, **CROP, "page": 3})
     assert refusal.value.code == "no_such_page"

@@ -17,7 +17,7 @@ from armarium_layout.detectors import GROUP, STORE, Detector
 from armarium_layout.jobs import detected
 
 
-class Toy(Detector):
+class ToyDetector(Detector):
     """Accepts models of its own type; there is no worker behind it."""
 
     name = "toy"
@@ -30,7 +30,7 @@ def page(engine: Engine, library: Library, tmp_path: Path) -> str:
     """The id of a page, in a project with a model that the detector accepts, one of an unknown type and one
     without a type.
     """
-    engine.drivers.give(GROUP, Toy.name, Toy)
+    engine.drivers.give(GROUP, ToyDetector.name, ToyDetector)
     for name, told in (("mine", '{"model_type": "toy"}'), ("odd", '{"model_type": "other"}'), ("none", "[]")):
         folder = library.models / STORE / name
         folder.mkdir(parents=True)

@@ -16,7 +16,7 @@ from armarium.principals import LOCAL_OWNER
 from armarium_reading.readers import Choice, choose, models_folder
 
 
-class First(FakeReader):
+class ThirdPartyReader(FakeReader):
     """A third-party line reader whose models are of the kind that all line readers share."""
 
     name, label, model_kind = "first", "First", "linereader"
@@ -24,7 +24,7 @@ class First(FakeReader):
     reading_needs_model = True
 
 
-class Second(FakeReader):
+class OwnReader(FakeReader):
     """A line reader of ours with models of its own kind, which needs none to be named."""
 
     name, label, model_kind = "hand", "Second", "second"
@@ -34,8 +34,10 @@ class Second(FakeReader):
 @pytest.fixture
 def readers(project: ReadingProject, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The models folder, with only these two line readers installed."""
-    monkeypatch.setattr("armarium_reading.readers.readers", lambda engine: [FakeReader, First, Second])
-    for reader, name in ((First, "latin.one"), (Second, "court.two")):
+    monkeypatch.setattr(
+        "armarium_reading.readers.readers", lambda engine: [FakeReader, ThirdPartyReader, OwnReader]
+    )
+    for reader, name in ((ThirdPartyReader, "latin.one"), (OwnReader, "court.two")):
         folder = models_folder(project.engine, str(reader.model_kind))
         folder.mkdir(parents=True)
         (folder / name).write_text(reader.name, encoding="utf-8")

@@ -13,7 +13,7 @@ from armarium_workflows.schemas import NodeIn
 from armarium_workflows.values import settings_of
 
 
-class WhoSettings(Params):
+class ReaderSettings(Params):
     """The reader on this machine or the provider's model that does the work."""
 
     reader: str | None = None
@@ -24,13 +24,13 @@ class WhoSettings(Params):
 def job(gives: str, setting: str) -> RecipeJob:
     """Return a recipe job for which a reader or provider can be chosen."""
     return RecipeJob(
-        kind=page_kind("small-who", lambda job, page: PageWork("x", {}), WhoSettings, summary="Work."),
+        kind=page_kind("small-who", lambda job, page: PageWork("x", {}), ReaderSettings, summary="Work."),
         name="Who",
         description="Works.",
         layer="reading",
         takes=("lines",),
         gives=(gives,),  # type: ignore[arg-type]
-        settings=WhoSettings,
+        settings=ReaderSettings,
         writes=("x",),
         provider_setting=setting,
         model_setting="model",

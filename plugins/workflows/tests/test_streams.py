@@ -16,7 +16,7 @@ from armarium_workflows.stream import RunStream
 
 
 @pytest.fixture(autouse=True)
-def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "EVERY", 0.01)
 
 
