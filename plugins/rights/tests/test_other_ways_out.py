@@ -240,7 +240,7 @@ def test_concurrent_requests_of_readers_and_outsiders_do_not_mix(
 
 
 def test_artifacts_of_a_restricted_page_are_refused_by_their_own_ids(project: RestrictedProject) -> None:
-    """A gap named by the specification (A 5.2): a project token could read them whatever the page's rights."""
+    """A gap that the specification itself names: a project token could read them whatever the page's rights."""
     reader_id, reader = project.token()
     _, outsider = project.token()
     found = {

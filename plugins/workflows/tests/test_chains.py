@@ -207,9 +207,7 @@ def test_cancelling_a_chain_cancels_all_its_runs(project: WorkflowProject) -> No
 def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
     project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`step_results` and the execution know only waiting, running, done, failed, skipped and cancelled (A
-    4.10).
-    """
+    """`step_results` and the execution know only waiting, running, done, failed, skipped and cancelled."""
     speak, bad = project.save(passing_workflow()), project.save(failing_workflow())
     identity = chain(project, [step("bad", bad, continue_on_error=True), step("a", speak), step("b", speak)])
     begin = chaining._begin_step
