@@ -11,7 +11,7 @@ from benchmarks.harness import Result, seconds
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
 SEGMENTS = int(os.environ.get("ARMARIUM_BENCH_SEGMENTS", "20000"))
-"""100,000 for the full figure; the limit is for that many."""
+"""100,000 is the full figure, to which the limit applies."""
 A_PAGE = 200
 QUERIES = 60
 LIMIT = 0.050

@@ -85,7 +85,9 @@ def measure(rounds: int) -> list[Result]:
 
 
 def _page(engine: Engine, library: Library, rng: random.Random) -> tuple[Path, list[list[float]]]:
-    """Return a page of generated words with its lines as ground truth: the picture's file, and where its lines are."""
+    """Return a page of generated words with its lines as ground truth: the picture's file, and the shapes of
+    its lines.
+    """
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("L", SIZE, 235)

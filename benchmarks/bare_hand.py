@@ -35,7 +35,7 @@ class BareLoop:
         self.decoder = LineModel(self.session, shipped_card())
 
     def read(self, path: Path, lines: Sequence[LineShape]) -> list[str]:
-        """The texts of a page's lines."""
+        """Return the texts of a page's lines."""
         from PIL import Image
 
         with Image.open(path) as image:

@@ -29,7 +29,7 @@ def main(times: int) -> None:
                 text=text,
                 regions=[region],
             )
-            line.prediction = text  # what is written of a line that was read as a whole
+            line.prediction = text  # what is written for a line that was read as a whole
             lines.append(line)
             continue
         boxes = [Region(id=name, boundary=[(0, 0), (9, 0), (9, 9), (0, 9)]) for name in regions]

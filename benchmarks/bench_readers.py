@@ -1,4 +1,4 @@
-"""The hand reader under more names, so that a bake-off has five candidates that work equally hard."""
+"""The hand reader under further names, so that a bake-off has five candidates that take equally long."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from armarium_reader_hand.reader import HandReader
 
 
 class Another(HandReader):
-    """The same weights, as a reader of print."""
+    """The same weights, declared as a reader of print."""
 
     name, label = "another", "Another hand reader"
     writing = frozenset({"print"})
 
 
 class Second(Another):
-    """One more."""
+    """Another copy."""
 
     name, label = "second", "A second hand reader"
 
 
 class Third(Another):
-    """One more."""
+    """Another copy."""
 
     name, label = "third", "A third hand reader"
 
 
 class Upright(Another):
-    """The one that stands beside the best three as a reader of print."""
+    """The copy that competes with the best three as a reader of print."""
 
     name, label = "upright", "A hand reader for print"
 
 
 class Whole(HandReader):
-    """The line reader among them: it reads hands too."""
+    """The copy that reads both handwriting and print."""
 
     name, label = "whole", "A hand reader for all"
     writing = frozenset({"hand", "print"})

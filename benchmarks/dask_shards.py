@@ -1,7 +1,7 @@
-"""Row 31, dask: how well one and two workers on this machine are used, and what a shard costs that holds nothing.
+"""Row 31, dask: how well one and two workers on this machine are used, and the cost of an empty shard.
 
-Needs ``pip install 'armarium-training[dask]'``; without it that is said in words. ARMARIUM_BENCH_SHARDS says how many empty shards are
-sent (1,000; 10,000 for the full figure).
+Needs ``pip install 'armarium-training[dask]'`` and reports when it is missing. ARMARIUM_BENCH_SHARDS sets how
+many empty shards are sent (1,000; 10,000 is the full figure).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from benchmarks.waiting_reader import WAITS, Waiting
 
 SHARDS = 6
 PAGES = 8
-"""That are really read, two a shard."""
+"""Pages that are really read, two per shard."""
 PATIENCE = 3_600.0
 
 
 def measure(rounds: int) -> list[Result]:
-    """The share of its workers' time that a run makes use of, taken once; and the time an empty shard takes."""
+    """Measure the share of its workers' time that a run uses, once; and the time of an empty shard."""
     if importlib.util.find_spec("distributed") is None:
         print("dask_shards: dask is not installed (pip install 'armarium-training[dask]').", file=sys.stderr)
         return []
@@ -49,7 +49,7 @@ def measure(rounds: int) -> list[Result]:
 
 
 def _run(engine: Engine, library: Library, pages: list[str], card: str, workers: int, size: int) -> float:
-    """Seconds that a reading at scale takes, the cluster's start and end in them."""
+    """Return the seconds of a reading at scale, including the start and end of the cluster."""
     begun = time.perf_counter()
     given = {"scope_ids": pages, "card": card, "flavor": f"dask:local:{workers}", "shard_size": size}
     started = engine.run(library, "reading.start_at_scale", {**given, "max_in_flight": 500}, OWNER).result
@@ -91,7 +91,7 @@ def _reading(engine: Engine, library: Library, pages: list[str]) -> Result:
 
 
 def _answer_empty(code: bytes, cargo: bytes, python: str, seconds: float) -> tuple[str, list[str]]:
-    """What a worker does with an empty shard."""
+    """Return what a worker answers for an empty shard."""
     import json
 
     return json.dumps({"number": int(cargo or b"0"), "pages": {}}), []

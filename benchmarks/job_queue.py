@@ -18,7 +18,7 @@ JOBS = 1_500
 PICKS = 20
 MOST_LATENCY = 0.020
 FEWEST = 400.0
-"""Required jobs a second: none that a person starts is over sooner than a few milliseconds."""
+"""Required jobs a second: any job that a person starts takes longer than a few milliseconds."""
 PATIENCE = 120.0
 
 

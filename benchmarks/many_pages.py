@@ -30,7 +30,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 
 FILES = 2_000
 REGIONS, LINES = 3, 12
-"""Of one file; layout only, as line finders write it."""
+"""Regions and lines of one file; only layout, as line finders write it."""
 WIDTH, HEIGHT = 2400, 3600
 MEMORY_PAGES = 10_000
 MEMORY_LIMIT = 400.0
@@ -148,7 +148,7 @@ def page_file(number: int) -> str:
 
 @contextmanager
 def bare_parser(python: Path, which: str, folder: Path) -> Iterator[Callable[[], float]]:
-    """A parser in its own interpreter; each call returns the seconds that all files took."""
+    """Yield a function that runs a parser in its own interpreter and returns the seconds that all files took."""
     script = Path(__file__).with_name("bare_parse.py")
     command = [str(python), str(script), which, str(folder), str(ALL_LINES)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -12,7 +12,7 @@ from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
 SEGMENTS = int(os.environ.get("ARMARIUM_BENCH_SEGMENTS", "2000"))
-"""10,000 for the full figure."""
+"""10,000 is the full figure."""
 POINTS = 60
 SIZE = (8000, 6000)
 

@@ -15,15 +15,17 @@ from benchmarks.harness import Result
 from benchmarks.places import OWNER
 
 MISREAD = 300
-"""Words that are asked for."""
+"""The number of words searched."""
 MISREAD_SHARE = 0.45
-"""So many of their places are misread: plain search, which finds the others, finds at most 0.6 of the pages."""
+"""The share of a word's places that is misread: plain search, which finds the others, finds at most 0.6 of
+the pages.
+"""
 READ = 720
-"""Lines that are read for row 24."""
+"""The number of lines read for row 24."""
 
 
 def ask_pages(engine: Engine, library: Library, query: str, **more: Any) -> dict[str, Any]:
-    """The first ten hits, with the answer as JSON bytes."""
+    """Return the first ten hits; the answer is also encoded as JSON."""
     from armarium_search.queries.search import search
     from armarium_search.schemas import SearchParams
 
@@ -39,7 +41,7 @@ Places = dict[str, set[str]]
 
 
 def _seldom(library: Library) -> Places:
-    """Words of five and more letters that stand in fewer than ten lines, with their pages."""
+    """Return the words of five and more letters that occur in fewer than ten lines, with their pages."""
     lines: dict[str, int] = {}
     pages: Places = {}
     with library.db.read() as conn:
@@ -86,7 +88,7 @@ def _share_found(answer: dict[str, Any], pages: set[str]) -> float:
 def _ask_fuzzily(
     engine: Engine, library: Library, asked: list[tuple[str, set[str]]]
 ) -> tuple[float, float, float]:
-    """The recall at ten of plain and of fuzzy search, and the p95 of the latter in seconds."""
+    """Return the recall at ten of plain and of fuzzy search, and the p95 of the latter in seconds."""
     plain = found = 0.0
     times: list[float] = []
     for word, pages in asked:
@@ -99,7 +101,7 @@ def _ask_fuzzily(
 
 
 def measure_misread(engine: Engine, library: Library, count: int) -> list[Result]:
-    """Words that the pages have misread, and, stated beside them, words that are misread by whoever asks."""
+    """Measure words misread on pages, and, stated next to it, words misread in the query."""
     chance = random.Random(7)
     seldom = _seldom(library)
     asked = [(word, seldom[word]) for word in chance.sample(sorted(seldom), min(2 * MISREAD, len(seldom)))]
@@ -123,7 +125,9 @@ def measure_misread(engine: Engine, library: Library, count: int) -> list[Result
 
 
 def measure_read(engine: Engine, library: Library) -> list[Result]:
-    """Words of lines whose text is known, on pages as the reader of hands read them; none of these lines taught it."""
+    """Measure words of lines with known text, on pages as read by the hand reader, which was not trained on
+    these lines.
+    """
     lines = _read_lines()
     if not lines:
         return []
@@ -151,7 +155,9 @@ def measure_read(engine: Engine, library: Library) -> list[Result]:
 
 
 def _read_lines() -> list[tuple[str, str]]:
-    """Lines of the sample data that no model was taught with: their text, and as the reader of hands reads them."""
+    """Return lines of the sample data that no model was trained on: their text, and as read by the hand
+    reader.
+    """
     import cv2
     import duckdb
     import numpy as np

@@ -19,7 +19,7 @@ OWNER = Principal("person", "bench", "owner", token_kind="owner", folders=None)
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A temporary folder, removed afterwards."""
+    """Yield a temporary folder, removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="armarium-bench-")).resolve()
     try:
         yield folder
@@ -35,11 +35,11 @@ def running_engine(
     jobs: bool = False,
     compute_priority: Literal["fast", "balanced", "background"] | None = None,
 ) -> Iterator[tuple[Engine, Library]]:
-    """A started engine, and a project it created in *folder*; without *plugins*, with all installed ones."""
+    """Yield a started engine and a new project in *folder*; without *plugins*, with all installed ones."""
     settings = Settings(state_dir=folder / "state", local_only=True, compute_priority=compute_priority)
     engine = Engine(settings, plugins=plugins)
     engine.start(jobs=jobs)
-    # As the served engine does once it answers.
+    # As the served engine does after its first answer.
     spare_the_heap()
     try:
         engine.run(None, "library.create", {"path": str(folder / "bench.library")}, OWNER)
@@ -50,7 +50,7 @@ def running_engine(
 
 
 def bare_database(path: Path, *statements: str) -> sqlite3.Connection:
-    """A bare SQLite database with the durability the engine promises: WAL, synchronous FULL."""
+    """Return a bare SQLite database with the durability the engine promises: WAL, synchronous FULL."""
     conn = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     conn.execute("PRAGMA journal_mode=WAL")
     conn.execute("PRAGMA synchronous=FULL")

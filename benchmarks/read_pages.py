@@ -123,7 +123,7 @@ def _job(engine: Engine, library: Library, action: str, pages: list[str], reader
 
 
 def wait_until_done(engine: Engine, library: Library, job_id: str) -> None:
-    """Wait for the end of a job; RuntimeError where it is another than done."""
+    """Wait for the end of a job; raise RuntimeError if it did not succeed."""
     state = engine.jobs.wait(library, job_id, PATIENCE)
     if state != "done":
         raise RuntimeError(f"the job {job_id} ended {state}")

@@ -21,7 +21,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 
 SHARD = 50
 LINES = 20
-"""Of a landed page."""
+"""Lines of a landed page."""
 LOOKED_AT = 100
 """Pages whose landing is timed."""
 PATIENCE = 3_600.0
@@ -44,7 +44,7 @@ def _bookkeeping(pages: int) -> Result:
     from armarium_training.schemas.scale import ScaleArgs
 
     class Bench(Compute):
-        """Answers at once."""
+        """A backend that answers at once."""
 
         name, label, is_here, seconds_between = "bench", "Bench", True, 0.0
 

@@ -1,8 +1,9 @@
-"""Row 30: the hand reader as a job against a bare loop of onnxruntime, and a manuscript page from photograph to text.
+"""Row 30: the hand reader as a job against a bare loop of onnxruntime, and a manuscript page from photograph
+to text.
 
-The second is stated next to kraken, which finds and reads the lines of the same page, where ARMARIUM_BENCH_KRAKEN names an
-interpreter with kraken (or its runtime is installed) and ARMARIUM_BENCH_KRAKEN_MODEL a recognition model; how well that reads makes no
-difference to how long it takes. What is missing is said in words.
+The latter is stated next to kraken finding and reading the lines of the same page, if ARMARIUM_BENCH_KRAKEN
+names an interpreter with kraken (or its runtime is installed) and ARMARIUM_BENCH_KRAKEN_MODEL a recognition
+model; how well that model reads makes no difference to the time. What is missing is reported.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LIMIT = 1.05
 
 
 def measure(rounds: int) -> list[Result]:
-    """Seconds a page, lines given; and of one page, nothing given."""
+    """Measure seconds per page with given lines; and of one page from its picture alone."""
     with scratch_folder() as folder:
         borrow_runtimes(folder / "state")
         (folder / "pages").mkdir()
@@ -65,7 +66,7 @@ def _lines(
 
 
 def draw_lines(engine: Engine, library: Library, identity: str, page: SamplePage) -> None:
-    """The true lines of *page*, as a pass of the document *identity*."""
+    """Create the true lines of *page* as a pass of the document *identity*."""
     made = engine.run(library, "segment.pass_create", {"document_id": identity, "name": "Drawn"}, OWNER)
     pass_id = str((made.result or {})["id"])
     segments = [
@@ -93,7 +94,9 @@ def _shape(line: SampleLine) -> armarium_worker.LineShape:
 
 
 def _whole_page(engine: Engine, library: Library, page: str, file: Path, rounds: int) -> list[Result]:
-    """Finding the lines by RapidOCR and reading them by hand, stated; kraken does both where it can."""
+    """State the time of finding lines by RapidOCR and reading them by the hand reader; kraken does both, if
+    it is installed.
+    """
     python, model = _kraken(engine)
     if python is None or model is None:
         print(
@@ -148,7 +151,7 @@ def _kraken(engine: Engine) -> tuple[Path | None, Path | None]:
 
 
 def import_pages(engine: Engine, library: Library, folder: Path) -> list[str]:
-    """The pages, in the order of their names, when their thumbnails are made too."""
+    """Import pages and wait for their thumbnails; return their ids in the order of their names."""
     started = engine.run(library, "document.import", {"folder": str(folder)}, OWNER).result or {}
     wait_until_done(engine, library, started["job_id"])
     engine.jobs.run_until_idle(library, 600.0)

@@ -17,7 +17,7 @@ from benchmarks.places import OWNER, running_engine, scratch_folder
 PAGES = int(os.environ.get("ARMARIUM_BENCH_PAGES", "10"))
 """60 is the full figure."""
 LARGEST = 12
-"""As many sample pages there are."""
+"""The number of different sample pages."""
 PATIENCE = 3600.0
 ANSWERS = {"purposes": ["entities"], "languages": ["en"], "scripts": ["Latn"], "materials": ["typescript"]}
 

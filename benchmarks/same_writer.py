@@ -34,7 +34,7 @@ class Page:
 
 
 def measure(rounds: int) -> list[Result]:
-    """Measure; without the sample pages: nothing."""
+    """Measure everything; without the sample pages, nothing."""
     from armarium_reader_hand.looking import Looking
     from armarium_worker.server import Call, WorkerContext
 

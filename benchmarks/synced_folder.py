@@ -105,7 +105,7 @@ def plain_export(engine: Engine, library: Library, pages: list[str], place: Path
 
 
 def changed_page(engine: Engine, library: Library, place: Path) -> Result:
-    """Seconds from a correction until the page's file on the disk has it, the slowest of five."""
+    """Measure the seconds from a correction until the page's file on disk has it, the slowest of five."""
     place.mkdir()
     made = engine.run(library, "document.create", {"name": "a letter", "doc_type": "page"}, OWNER)
     page = str((made.result or {})["id"])
@@ -136,7 +136,7 @@ def changed_page(engine: Engine, library: Library, place: Path) -> Result:
 
 
 def _wait_for(place: Path, words: str) -> None:
-    """Until the only layout file has *words*; a minute at most."""
+    """Wait until the only layout file has *words*, a minute at most."""
     until = time.monotonic() + 60
     while not any(words in one.read_text("utf-8") for one in place.glob("pagexml/*.xml")):
         if time.monotonic() > until:

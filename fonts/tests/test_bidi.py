@@ -1,4 +1,4 @@
-"""The order of letters on a line, against orders written out by hand after UAX 9."""
+"""The visual order of letters on a line, compared with orders written out by hand after UAX 9."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarium_fonts.bidi import levels, visual_order
 
 
 def display_order(text: str) -> str:
-    """The letters from left to right as a reader sees them."""
+    """Return the letters from left to right as displayed."""
     runs = [
         (level, [letter for _, letter in run])
         for level, run in groupby(zip(levels(text), text, strict=True), key=lambda pair: pair[0])
@@ -26,14 +26,14 @@ def display_order(text: str) -> str:
         ("אבג", "גבא"),
         ("car is אבג in", "car is גבא in"),
         ("אבג lima דה", "הד lima גבא"),
-        # A number keeps its own way, and so do the signs that belong to it.
+        # A number keeps its own direction, and so do the signs that belong to it.
         ("אבג 12.5% דה", "הד 12.5% גבא"),
         ("אב 1,234-5", "1,234-5 בא"),
         ("אב 5$", "5$ בא"),
-        # Numbers after Arabic letters do not take the signs beside them along.
+        # Numbers after Arabic letters do not include the signs beside them.
         ("اب 5%", "%5 با"),
         ("اب ١٢", "١٢ با"),
-        # What has no direction stands as its neighbours do, at the edges as the line does.
+        # Neutral characters take the direction of their neighbours, at the edges that of the line.
         ("see (אב), end", "see (בא), end"),
         ("אב!", "!בא"),
         ("a אב. ", "a בא. "),
@@ -42,7 +42,7 @@ def display_order(text: str) -> str:
         ("...", "..."),
     ],
 )
-def test_letters_stand_as_the_algorithm_says(written: str, seen: str) -> None:
+def test_letters_are_in_the_order_of_the_algorithm(written: str, seen: str) -> None:
     assert display_order(written) == seen
 
 

@@ -1,4 +1,6 @@
-"""The fonts: every one has its licence, has the letters of the scripts it is listed for, and joins them where it must."""
+"""The fonts: each has a licence and the letters of the scripts it is listed for, and joins them where
+required.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +60,10 @@ SAMPLES = {
     "Sinh": "සිංහල",
 }
 MEDIEVAL = "ꝓ ꝑ ꝗ ꝛ ꝝ ſ ꝫ Ꝫ þ ƿ \uf161 \ue8bf \uf1ac \ue42c \uefa0"
-"""Letters of the Medieval Unicode Font Initiative, the last five among those for private use."""
+"""Letters of the Medieval Unicode Font Initiative, the last five in the private use area."""
 SYMBOLS = "☉☽♃♄♈✠☞℞℥℈⁂∮🜍①Ⅳ"
 MORE_SYMBOLS = "𝄞⌖⠿"
-"""Of music, technical ones, braille: in fonts of the machine."""
+"""Musical and technical symbols and braille, which only fonts of the machine have."""
 JOINED = {
     "Arab": "بسم",
     "Syrc": "ܒܪܫܝܬ",
@@ -106,8 +108,10 @@ def test_no_letter_of_a_sample_is_a_hollow_box(script: str) -> None:
 
 
 @pytest.mark.parametrize("script", SAMPLES)
-def test_letters_of_a_sample_have_pictures_of_their_own(script: str) -> None:
-    """Drawn ink is compared: a font may have one box for all letters of a script, which says no more than a hollow one."""
+def test_letters_of_a_sample_have_different_glyphs(script: str) -> None:
+    """Drawn ink is compared, since a font may have the same box for all letters of a script, which is as bad
+    as a hollow one.
+    """
     font = first_for(script)
     letters = sorted(
         {letter for letter in SAMPLES[script] if unicodedata.category(letter) in ("Lo", "Ll", "Lu")}
@@ -120,14 +124,14 @@ def test_letters_of_a_sample_have_pictures_of_their_own(script: str) -> None:
     assert len(drawn) == len(letters)
 
 
-def test_a_picture_that_stands_for_many_letters_is_none_of_theirs() -> None:
+def test_a_glyph_shared_by_many_letters_does_not_count() -> None:
     cardo = str(FONTS[0].path)
     assert FONTS[0].family == "Cardo"
     for letters in ("𐌰", "𐌱𐌲𐌳", "ᚢᚨᚱᚲ"):
         assert lacking(cardo, letters) == 0, "it has a picture, of something else"
         assert not has_letters(cardo, letters)
     assert has_letters(cardo, "𐌀𐌁𐌂𐌃")
-    # An I is an I in Latin, Greek and Cyrillic, and has one picture in all of them.
+    # I is the same in Latin, Greek and Cyrillic, and drawn alike in all of them.
     assert all(has_letters(str(font.path), "IΙІӀ") for font in FONTS if font.family == "Noto Serif")
     roboto = Path(find_spec("font_roboto").origin).parent / "files" / "Roboto-Regular.ttf"
     assert has_letters(str(roboto), "IΙІӀMUFI")
@@ -145,7 +149,7 @@ def test_symbols_are_in_some_font(signs: str) -> None:
 
 
 def test_every_font_has_letters_of_every_script_it_is_listed_for() -> None:
-    """By the names of Unicode, which are no part of any font."""
+    """Checked by Unicode character names, which are independent of any font."""
     names = {"Laoo": "LAO", "Nkoo": "NKO", "Mymr": "MYANMAR", "Yiii": "YI", "Vaii": "VAI", "Ogam": "OGHAM"}
     for font in FONTS:
         assert font.path.stat().st_size > 2000
@@ -163,7 +167,7 @@ def test_every_font_has_letters_of_every_script_it_is_listed_for() -> None:
 
 @pytest.mark.parametrize("script", JOINED)
 def test_scripts_that_need_it_are_shaped(script: str) -> None:
-    """Letters join, stack or carry points: other glyphs, fewer, or at other places than the letters one by one."""
+    """Letters join, stack or carry points: other glyphs, fewer, or at other places than one letter at a time."""
     path, word = str(first_for(script).path), JOINED[script]
     way = "rtl" if script in ("Arab", "Syrc", "Hebr") else "ltr"
     together = shape(path, 100, word, way).glyphs
@@ -178,14 +182,14 @@ def test_scripts_that_need_it_are_shaped(script: str) -> None:
     assert all(number for number, _, _ in together)
 
 
-def test_letters_of_mongolian_take_the_form_of_their_place() -> None:
-    """The same letter alone, at the beginning, within and at the end of a word: other glyphs each time."""
+def test_mongolian_letters_have_positional_forms() -> None:
+    """The same letter alone, and at the beginning, inside and at the end of a word, has different glyphs."""
     path = str(first_for("Mong").path)
     forms = [shape(path, 100, word, "ltr").glyphs for word in ("ᠠ", "ᠠᠠᠠ")]
     assert len({glyph[0] for glyph in forms[1]} | {forms[0][0][0]}) >= 3
 
 
-def test_signs_of_a_column_stand_as_columns_ask() -> None:
+def test_vertical_text_uses_vertical_glyphs() -> None:
     path = str(first_for("Hani").path)
     assert shape(path, 100, "「", "ttb").glyphs[0][0] != shape(path, 100, "「", "ltr").glyphs[0][0]
     assert shape(path, 100, "一二", "ttb").length == 200
@@ -216,7 +220,7 @@ def test_a_font_that_is_not_installed_is_absent_from_the_list(
     assert list(installed_fonts([tmp_path, tmp_path / "absent"])) == []
 
 
-def test_a_font_of_the_machine_takes_the_place_of_a_spare_one() -> None:
+def test_a_font_of_the_machine_replaces_a_spare_one() -> None:
     spare = {font.family: font for font in packaged_fonts(catalogue.SPARE)}
     assert len(spare) == len(catalogue.SPARE)
     armenian, georgian, symbols = (spare[f"Noto Sans {one}"] for one in ("Armenian", "Georgian", "Symbols"))
@@ -224,16 +228,16 @@ def test_a_font_of_the_machine_takes_the_place_of_a_spare_one() -> None:
     music = replace(symbols, family="Noto Music")
     assert not catalogue._is_spared(armenian, [])
     assert catalogue._is_spared(armenian, [serif])
-    # Both ways of writing Georgian are asked for.
+    # Both Georgian scripts must be covered.
     assert not catalogue._is_spared(georgian, [replace(georgian, family="Other", scripts=("Geor",))])
     assert not catalogue._is_spared(symbols, [serif, music])
     assert catalogue._is_spared(symbols, [replace(symbols)])
 
 
-def test_fonts_in_a_folder_are_found_where_they_say_that_they_are_free(
+def test_fonts_in_a_folder_are_found_if_their_licence_is_free(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A file of another name is none of them, and a font under another licence (Roboto's) is left alone."""
+    """A file that the catalogue does not name is ignored, and so is a font under another licence (Roboto's)."""
     roboto = Path(find_spec("font_roboto").origin).parent / "files" / "Roboto-Regular.ttf"
     cardo = next(font for font in FONTS if font.family == "Cardo")
     folder = tmp_path / "fonts" / "deep"

@@ -1,4 +1,6 @@
-"""Parts of fonts: the letters of a text, shaped as in the whole font, under no name that may be reserved."""
+"""Subsets of fonts: the letters of a text, shaped as in the whole font, without any name that may be
+reserved.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def names_in(data: bytes) -> dict[int, str]:
     ("word", "way"),
     [("בְּרֵאשִׁית", "rtl"), ("بسم", "rtl"), ("क्षत्रिय", "ltr"), ("Κέρκυρα", "ltr"), ("漢字", "ltr")],
 )
-def test_a_part_has_the_letters_of_a_text_and_joins_them_as_the_whole_does(
+def test_a_subset_has_the_letters_of_a_text_and_shapes_them_as_the_whole_font_does(
     tmp_path: Path, word: str, way: str
 ) -> None:
     (font,) = fonts_for(word)
@@ -36,16 +38,18 @@ def test_a_part_has_the_letters_of_a_text_and_joins_them_as_the_whole_does(
     assert all(number for number, _, _ in found.glyphs)
 
 
-def test_no_part_goes_by_the_name_of_its_font_and_each_says_its_licence() -> None:
-    """The SIL Open Font License, 3: no modified version may use the reserved name; 2: the notices go along."""
+def test_subsets_have_no_font_name_and_state_the_licence() -> None:
+    """SIL Open Font License, 3: no modified version may use the reserved name; 2: the notices must be
+    included.
+    """
     for font in bundled_fonts():
         stated = names_in(part_of(font, "aαбאبक漢"))
-        # 2 is the style ("Regular"), which a font that had several states anew.
+        # Entry 2 is the style ("Regular"), which the subsetter adds for a font with several.
         assert set(stated) <= {0, 2, 13, 14}, font.name
         assert stated.get(0), font.name
 
 
-def test_a_part_goes_by_the_name_of_its_font_only_where_its_makers_reserve_none() -> None:
+def test_a_subset_has_the_name_of_its_font_only_if_none_is_reserved() -> None:
     for font in bundled_fonts():
         assert font.family in names_in(part_of(font, "aαбאبक漢", named=True)).values(), font.name
         for reserved in (
@@ -60,7 +64,7 @@ def test_a_part_goes_by_the_name_of_its_font_only_where_its_makers_reserve_none(
         assert font.family in names_in(part_of(free, "aαбאبक漢", named=True)).values(), font.name
 
 
-def test_of_a_large_font_a_part_is_carried_and_of_others_the_whole() -> None:
+def test_large_fonts_are_embedded_as_subsets_and_others_as_a_whole() -> None:
     fonts = {font.family: font for font in bundled_fonts()}
     whole, large = fonts["Cardo"], fonts["Noto Sans CJK JP"]
     assert carried_font(whole, "ꝓ") == whole.path.read_bytes()
@@ -69,7 +73,7 @@ def test_of_a_large_font_a_part_is_carried_and_of_others_the_whole() -> None:
     assert set(uharfbuzz.Face(uharfbuzz.Blob(part)).unicodes) == {ord("漢"), ord("字")}
 
 
-def test_letters_are_listed_once_and_those_of_every_machine_are_left_to_it() -> None:
+def test_the_css_lists_each_unusual_letter_once_and_no_common_one() -> None:
     assert font_faces("Plain, née à Zürich, λόγος, слово – 5 €\n", "Ours") == ("", [])
     css, fonts = font_faces("ꝓ uͦ λόγος 漢 \U0010fffd", "Ours")
     assert [font.family for font in fonts] == ["Cardo", "Noto Sans CJK JP"]

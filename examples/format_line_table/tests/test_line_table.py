@@ -1,4 +1,6 @@
-"""The example is what the manual says: short, proved by the suite, and found by the engine when it is installed."""
+"""The example format is as short as the manual says, passes the driver suite, and is found by the engine when
+installed.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,8 @@ def test_the_engine_finds_it_installed_as_a_wheel(tmp_path: Path) -> None:
     run(uv, "venv", "--quiet", "--python", sys.executable, place)
     python = place / "bin" / "python"
     run(uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", python, wheel)
-    # The engine itself is lent from this environment; the plugin stands in its own, as a wheel.
+    # The engine's packages come from this environment; only the plugin is installed as a wheel in the new
+    # one.
     (packages,) = place.glob("lib/python*/site-packages")
     lent = next(folder for folder in site.getsitepackages() if Path(folder).name == "site-packages")
     (packages / "lent.pth").write_text(f"import site; site.addsitedir({lent!r})\n")

@@ -1,4 +1,6 @@
-"""A third-party reader: checked by the suite in a worker, found by the engine, and used by a job like any other."""
+"""The example reader passes the suite in a worker, is found by the engine, and is used by a job like any
+other.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ LINES = 7
 
 @pytest.fixture
 def ink_rows(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The example, which need not be installed."""
+    """The example's module, which need not be installed."""
     monkeypatch.setattr(sys, "path", [str(Path(__file__).resolve().parents[1] / "src"), *sys.path])
     import armarium_reader_ink_rows
 
@@ -31,7 +33,7 @@ def ink_rows(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
-    """A straight page with some lines of print."""
+    """The file of a straight page with some printed lines."""
     (tmp_path / "pages").mkdir()
     picture = Image.new("RGB", (900, 700), "#e8dfc8")
     for number in range(LINES):

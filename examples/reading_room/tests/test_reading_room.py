@@ -1,4 +1,4 @@
-"""A third-party family keeps all that the engine promises, without a line about undo, audit or rights."""
+"""The example family keeps everything the engine promises, without a line about undo, audit or rights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VISIT = {"visitor": "Inés", "day": "2026-03-01", "remark": "looked for the seal
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """The core, documents and the reading room, which need not be installed."""
+    """An engine with documents and the reading room, which need not be installed."""
     monkeypatch.setattr(sys, "path", [str(Path(__file__).resolve().parents[1] / "src"), *sys.path])
     from armarium_reading_room.plugin import armarium_plugin
 
@@ -37,7 +37,7 @@ def library(engine: Engine, tmp_path: Path) -> Library:
 
 @pytest.fixture
 def client(engine: Engine, library: Library) -> Iterator[Any]:
-    """The owner's client, in the project."""
+    """The owner's client in the project."""
     yield from http_client(engine, library)
 
 
@@ -57,7 +57,7 @@ def test_its_recipe_job_conforms(engine: Engine, tmp_path: Path) -> None:
     assert exercise_recipe_job(engine, "reading_room-visit", tmp_path / "kit") == []
 
 
-def test_a_visit_is_noted_listed_taken_back_and_noted_again(client: Any, letter: str) -> None:
+def test_a_visit_is_noted_listed_undone_and_redone(client: Any, letter: str) -> None:
     place = f"/api/documents/{letter}/visits"
     noted = client.post(place, json=VISIT).json()
     assert client.get(place).json()["items"][0]["visitor"] == "Inés"
@@ -67,7 +67,7 @@ def test_a_visit_is_noted_listed_taken_back_and_noted_again(client: Any, letter:
     assert client.get(place).json()["items"] == [{"id": noted["id"], "document_id": letter, **VISIT}]
 
 
-def test_a_struck_visit_comes_back_as_it_was(client: Any, letter: str) -> None:
+def test_undo_restores_a_struck_visit(client: Any, letter: str) -> None:
     place = f"/api/documents/{letter}/visits"
     noted = client.post(place, json=VISIT).json()
     body = {"name": "reading_room.strike_visit", "params": {"visit_id": noted["id"]}}
@@ -77,27 +77,27 @@ def test_a_struck_visit_comes_back_as_it_was(client: Any, letter: str) -> None:
     assert client.get(place).json()["items"][0]["remark"] == "looked for the seal"
 
 
-def test_what_the_visitor_said_is_not_in_the_log(client: Any, letter: str) -> None:
+def test_the_remark_is_not_in_the_audit_log(client: Any, letter: str) -> None:
     client.post(f"/api/documents/{letter}/visits", json=VISIT)
     assert "looked for the seal" not in client.get("/api/actions/audit").text
 
 
 @pytest.mark.parametrize(("method", "path"), [("get", "visits"), ("post", "visits")])
-def test_a_document_that_is_not_there_is_refused(client: Any, method: str, path: str) -> None:
+def test_an_unknown_document_is_refused(client: Any, method: str, path: str) -> None:
     options = {"json": VISIT} if method == "post" else {}
     answer = client.request(method, f"/api/documents/{'0' * 32}/{path}", **options)
     assert answer.status_code == 404
     assert answer.json()["detail"]
 
 
-def test_a_visit_that_is_not_there_is_refused(client: Any) -> None:
+def test_an_unknown_visit_is_refused(client: Any) -> None:
     body = {"name": "reading_room.strike_visit", "params": {"visit_id": "0" * 32}}
     answer = client.post("/api/actions/invoke", json=body)
     assert answer.status_code == 404
     assert "There is no visit" in answer.json()["detail"]
 
 
-def test_the_visits_of_a_document_are_struck_in_the_background_and_come_back_as_a_set(
+def test_the_visits_of_a_document_are_struck_in_the_background_and_restored_as_a_set(
     engine: Engine, library: Library, client: Any, letter: str
 ) -> None:
     place = f"/api/documents/{letter}/visits"

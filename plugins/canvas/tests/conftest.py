@@ -1,4 +1,4 @@
-"""Fixtures of the canvas' tests: an engine with documents and canvas, a folder with cards."""
+"""Fixtures for the tests of canvas: an engine with documents and canvas, a folder with cards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """A started engine with documents and canvas alone: they stand on no other family."""
+    """A started engine with only documents and canvas, since they depend on no other family."""
     from armarium_canvas.plugin import armarium_plugin as canvas
     from armarium_documents.plugin import armarium_plugin as documents
 
@@ -27,13 +27,13 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def folder(do: Run) -> str:
-    """An empty folder; its id."""
+    """The id of an empty folder."""
     return str(do("document.create", {"name": "Box"})["id"])
 
 
 @pytest.fixture
 def card(do: Run, folder: str) -> Callable[..., str]:
-    """Make a note in the folder; its id."""
+    """A function that creates a note in the folder and returns its id."""
 
     def make(name: str = "Letter", parent_id: str | None = None, **fields: Any) -> str:
         made = do(

@@ -1,4 +1,4 @@
-"""The layout and the items of a canvas: what is saved, what is kept, every refusal, and the way back."""
+"""The layout and items of a canvas: what is saved and preserved, every refusal, and undo."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import EDITOR, NOWHERE, OWNER, rows
+from canvas_helpers import EDITOR, NOWHERE, OWNER, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 from armarium_testing.digest import differences, table_digests
@@ -54,7 +54,7 @@ def test_a_place_waits_for_a_document_that_left(folder: str, card: Make, do: Run
     assert [row["x"] for row in save(do, folder)["rows"]] == [5]
 
 
-def test_undo_and_a_later_hand_on_the_same_card(
+def test_undo_is_refused_after_a_later_change_of_the_same_card(
     engine: Engine, library: Library, folder: str, card: Make, do: Run
 ) -> None:
     one, other = card("one"), card("other")
@@ -83,7 +83,9 @@ def test_undo_and_a_later_hand_on_the_same_card(
         {"x": 0, "y": 0, "colour": "red"},
     ],
 )
-def test_a_row_that_is_no_place_is_refused(folder: str, card: Make, do: Run, row: dict[str, Any]) -> None:
+def test_a_row_without_a_valid_place_is_refused(
+    folder: str, card: Make, do: Run, row: dict[str, Any]
+) -> None:
     with pytest.raises(Invalid) as refusal:
         save(do, folder, {"item_id": card(), **row})
     assert refusal.value.code == "invalid_request"
@@ -97,7 +99,7 @@ def test_an_item_is_named_once(folder: str, card: Make, do: Run) -> None:
             save(do, folder, *places, remove=remove)
 
 
-def test_only_what_lies_in_the_folder_is_placed(library: Library, folder: str, card: Make, do: Run) -> None:
+def test_only_children_of_the_folder_are_placed(library: Library, folder: str, card: Make, do: Run) -> None:
     group = str(do("document.create", {"name": "G", "doc_type": "group", "parent_id": folder})["id"])
     gone = card("gone")
     do("document.delete", {"ids": [gone]})
@@ -131,7 +133,7 @@ def test_items_from_first_to_last(library: Library, folder: str, card: Make, do:
     assert ([row["item_id"] for row in left["rows"]], left["items"]) == ([one], [])
 
 
-def test_words_stay_out_of_the_audit(library: Library, folder: str, do: Run) -> None:
+def test_texts_of_items_are_not_in_the_audit(library: Library, folder: str, do: Run) -> None:
     made = item(do, folder, text="a secret of the source")
     do("canvas.item_update", {"item_id": made, "text": "another secret"})
     assert "secret" not in str(rows(library, "SELECT params FROM audit"))
@@ -226,7 +228,7 @@ def test_a_note_has_no_canvas(card: Make, do: Run) -> None:
     assert refusal.value.code == "not_a_folder"
 
 
-def test_a_purge_takes_the_canvas_along(library: Library, folder: str, card: Make, do: Run) -> None:
+def test_a_purge_removes_the_canvas_too(library: Library, folder: str, card: Make, do: Run) -> None:
     item(do, folder)
     save(do, folder, {"item_id": card(), "x": 0, "y": 0})
     do("document.delete", {"ids": [folder]})

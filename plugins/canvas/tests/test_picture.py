@@ -1,4 +1,4 @@
-"""The picture of a canvas: each rule seen in its pixels."""
+"""The picture of a canvas: each rule checked in its pixels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import GREEN, RED, add_picture, draw_canvas, near, rows
+from canvas_helpers import GREEN, RED, add_picture, draw_canvas, is_near, rows
 
 from armarium.api import Engine, Library
 from armarium_canvas import picture
@@ -23,8 +23,8 @@ def save(do: Run, folder: str, *places: dict[str, Any]) -> None:
     do("canvas.save_layout", {"folder_id": folder, "rows": list(places)})
 
 
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every text that a picture is given, as it is written."""
+def record_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that receives every text drawn into a picture."""
     said: list[str] = []
     real = picture.PictureFont.write
 
@@ -42,7 +42,7 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
     one = add_picture(engine, library, folder, RED, "one.png")
     other = add_picture(engine, library, folder, GREEN, "other.png")
     engine.jobs.run_until_idle(library)
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     save(
         do,
         folder,
@@ -50,11 +50,11 @@ def test_a_card_sits_at_its_saved_centre_with_its_size(
         {"item_id": other, "x": 500, "y": 100, "w": 300, "h": 200},
     )
     image = draw_canvas(client, folder)
-    # From 40 to 650 across, 0 to 200 down, and a margin around.
+    # The cards extend from 40 to 650 across and 0 to 200 down; a margin is added.
     assert image.size == (610 + 2 * MARGIN, 200 + 2 * MARGIN)
-    assert near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
-    assert near(image.getpixel((500 - 40 + MARGIN, 80 + MARGIN)), GREEN)
-    # The edges of the card of no saved size: 120 by 150 around (100, 100).
+    assert is_near(image.getpixel((100 - 40 + MARGIN, 80 + MARGIN)), RED)
+    assert is_near(image.getpixel((500 - 40 + MARGIN, 80 + MARGIN)), GREEN)
+    # The edges of the card without a saved size: 120 by 150 around (100, 100).
     assert image.getpixel((MARGIN, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 120, 100 + MARGIN)) == picture._EDGE
     assert image.getpixel((MARGIN + 60, 25 + MARGIN)) == picture._EDGE
@@ -68,15 +68,16 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": 90})
     image = draw_canvas(client, folder)
-    # It stands now: 100 across, 400 down, and its foot with the name lies to the left.
+    # The card is now upright: 100 across, 400 down, with the foot that carries its name to the left.
     assert image.size == (100 + 2 * MARGIN, 400 + 2 * MARGIN)
-    assert near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
+    assert is_near(image.getpixel((MARGIN + 65, MARGIN + 200)), RED)
     assert image.getpixel((MARGIN + 20, MARGIN + 300)) == picture._CARD
     assert image.getpixel((MARGIN // 2, MARGIN + 200)) == picture._PAPER
     for angle in (450, -270):
         save(do, folder, {"item_id": one, "x": 300, "y": 300, "w": 400, "h": 100, "angle": angle})
         assert draw_canvas(client, folder).tobytes() == image.tobytes()
-    # A square on its corner: paper in the corners around it, its own colour in the middle and at its corners.
+    # A square standing on its corner: paper in the corners of the picture, the card's colour in the middle
+    # and at the square's corners.
     do("document.delete", {"ids": [one]})
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": ""})["id"])
     save(do, folder, {"item_id": note, "x": 300, "y": 300, "w": 200, "h": 200, "angle": 45})
@@ -91,7 +92,7 @@ def test_what_has_an_angle_is_turned_clockwise_about_its_centre(
         assert image.getpixel((x, y)) == picture._PAPER, (x, y)
 
 
-def test_the_work_of_turning_is_bounded(
+def test_rotated_cards_are_bounded(
     folder: str, card: Make, client: Any, do: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture, "_MOST_TURNED", 120 * 150)
@@ -99,13 +100,14 @@ def test_the_work_of_turning_is_bounded(
     save(do, folder, *places)
     image = draw_canvas(client, folder)
     across, middle = (120 + 150) / 2**0.5, image.height // 2
-    # The first lies turned, the second upright: grey beside its upper corner would be paper were it turned.
+    # The first card is rotated, the second upright: if it were rotated too, there would be paper beside its
+    # upper corner, not grey.
     left = MARGIN + across / 2
     assert image.getpixel((round(left - 50), middle - 60)) == picture._PAPER
     assert image.getpixel((round(left + 400 - 50), middle - 60)) == picture._GREY
 
 
-def test_a_card_without_a_thumbnail_is_grey_and_nothing_is_made(
+def test_a_card_without_a_thumbnail_is_grey_and_none_is_created(
     engine: Engine, library: Library, folder: str, client: Any, do: Run
 ) -> None:
     one = add_picture(engine, library, folder)
@@ -142,9 +144,9 @@ def test_a_group_is_blue_counts_its_members_and_shows_the_first(
     add_picture(engine, library, group, RED, "b.png")
     engine.jobs.run_until_idle(library)
     save(do, folder, {"item_id": group, "x": 60, "y": 75})
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
-    assert near(image.getpixel((60 + MARGIN, 50 + MARGIN)), GREEN)
+    assert is_near(image.getpixel((60 + MARGIN, 50 + MARGIN)), GREEN)
     assert image.getpixel((MARGIN + 1, 75 + MARGIN)) == picture._BLUE
     assert said == ["Letter (2)", group[:8]]
     do("document.update", {"document_id": group, "name": "Letters of the year 1914 and after"})
@@ -164,7 +166,7 @@ def test_notes_are_yellow_with_their_text_and_links_are_lines(
         {"folder_id": folder, "kind": "link", "source_item_id": one, "target_item_id": note},
     )
     save(do, folder, {"item_id": one, "x": 60, "y": 75}, {"item_id": note, "x": 460, "y": 75, "h": 100})
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
     assert image.getpixel((460 + MARGIN, 115 + MARGIN)) == picture._YELLOW
     assert image.getpixel((260 + MARGIN, 75 + MARGIN)) == picture._LINE
@@ -173,7 +175,7 @@ def test_notes_are_yellow_with_their_text_and_links_are_lines(
     assert " ".join(lines) == text
 
 
-def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> None:
+def test_words_of_a_note_are_separated_by_spaces(folder: str, client: Any, do: Run) -> None:
     text = "Carta de la abadesa"
     note = str(do("canvas.item_create", {"folder_id": folder, "kind": "note", "text": text})["id"])
     save(do, folder, {"item_id": note, "x": 0, "y": 0, "w": 160, "h": 40})
@@ -184,11 +186,11 @@ def test_the_words_of_a_note_stand_apart(folder: str, client: Any, do: Run) -> N
     ]
     inked = [x for x, blank in enumerate(empty) if not blank]
     between = "".join(" " if blank else "x" for blank in empty[inked[0] : inked[-1] + 1])
-    # At 11 pixels a word space is at least two columns wide, and letters of one word stand closer.
+    # At 11 pixels a word space is at least two columns wide; letters within a word are closer.
     assert len(re.split(" {2,}", between)) == len(text.split()), between
 
 
-def test_what_has_no_place_lies_in_a_strip_below_in_folder_order(
+def test_children_without_a_place_are_in_a_strip_below_in_folder_order(
     engine: Engine, library: Library, folder: str, client: Any, do: Run, card: Make
 ) -> None:
     one = card("placed")
@@ -200,8 +202,8 @@ def test_what_has_no_place_lies_in_a_strip_below_in_folder_order(
     assert [thing.id for thing in found.unplaced] == loose
     image = draw_canvas(client, folder)
     assert image.height > 2 * 150
-    greens = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), GREEN)]
-    reds = [x for x in range(image.width) for y in (290,) if near(image.getpixel((x, y)), RED)]
+    greens = [x for x in range(image.width) for y in (290,) if is_near(image.getpixel((x, y)), GREEN)]
+    reds = [x for x in range(image.width) for y in (290,) if is_near(image.getpixel((x, y)), RED)]
     assert greens
     assert reds
     assert max(greens) < min(reds)
@@ -219,7 +221,7 @@ def test_at_most_400_are_drawn_and_the_rest_counted(
     with library.db.read() as conn:
         found = scene(conn, folder)
     assert (len(found.unplaced), found.not_drawn) == (400, 4)
-    said = written(monkeypatch)
+    said = record_texts(monkeypatch)
     image = draw_canvas(client, folder)
     assert max(image.size) <= 1600
     assert said[0] == "Not placed: 404, 4 of them not drawn"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from canvas_ground import NOWHERE
+from canvas_helpers import NOWHERE
 
 Make = Callable[..., str]
 
@@ -55,9 +55,9 @@ def test_unknown_ids_are_404(client: Any, method: str, path: str, body: Any) -> 
     assert NOWHERE in answer.json()["detail"]
 
 
-def test_what_cannot_be_is_422(client: Any, folder: str, card: Make) -> None:
+def test_impossible_requests_are_422(client: Any, folder: str, card: Make) -> None:
     base = f"/api/canvas/folders/{folder}"
-    # A folder does not lie in itself.
+    # A folder cannot be placed on its own canvas.
     row = {"item_id": folder, "x": 0, "y": 0}
     assert client.put(f"{base}/layout", json={"rows": [{**row, "item_id": NOWHERE}]}).status_code == 404
     for answer in (
@@ -79,7 +79,7 @@ def test_the_trash_is_409(client: Any, folder: str) -> None:
         assert client.get(f"/api/canvas/folders/{folder}/{path}").status_code == 409
 
 
-def test_viewers_look_and_strangers_do_not(client: Any, folder: str, card: Make) -> None:
+def test_viewers_may_look_and_callers_without_a_token_may_not(client: Any, folder: str, card: Make) -> None:
     one = card()
     made = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
     client.headers["Authorization"] = f"Bearer {made['token']}"

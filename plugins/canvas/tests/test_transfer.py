@@ -1,4 +1,4 @@
-"""What a move to another project cuts on canvases that stay, and how the canvas of a folder comes along."""
+"""Transfers: what a move removes from canvases that stay, and how the canvas of a moved folder follows."""
 
 from __future__ import annotations
 

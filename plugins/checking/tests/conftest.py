@@ -1,4 +1,4 @@
-"""Fixtures of the tests of checking: an engine with what it stands on, and a person at work."""
+"""Fixtures for the tests of checking: an engine with the families it needs, and a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from checking_desk import Desk
+from checking_project import CheckingProject
 
 from armarium.api import Engine, Library
 from armarium_checking.plugin import armarium_plugin as checking
@@ -23,11 +23,11 @@ from armarium_source_model.plugin import armarium_plugin as source_model
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with checking, rights and what these stand on."""
+    """An engine with checking, rights and the families they depend on."""
     return make_engine(plugins=[documents(), source_model(), reading(), rights(), checking()])
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A person at work in a fresh project."""
-    return Desk(engine, library, client)
+def project(engine: Engine, library: Library, client: Any) -> CheckingProject:
+    """A new project with helpers to fill and query it."""
+    return CheckingProject(engine, library, client)

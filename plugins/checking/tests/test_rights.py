@@ -1,46 +1,46 @@
-"""What verdicts tell of a restricted page to a caller who is no reader of it: nothing, but how much is withheld."""
+"""Verdicts on a restricted page are withheld from callers who may not read it; only their number is stated."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from checking_desk import BUILTIN, Desk
+from checking_project import BUILTIN, CheckingProject
 
 SECRET = "Zyxwvuts and friend"
 
 
-def test_verdicts_on_a_restricted_page_are_withheld_and_counted(desk: Desk) -> None:
+def test_verdicts_on_a_restricted_page_are_withheld_and_counted(project: CheckingProject) -> None:
     texts = {"hidden": SECRET, "open": "Dear Sir and friend"}
     pages: dict[str, Any] = {}
     runs: dict[str, str] = {}
     for name, text in texts.items():
-        page, pass_id, lines = desk.page([0.6])
-        desk.read(page, pass_id, lines, [text], "two")
-        desk.read(page, pass_id, lines, [text], "three")
-        desk.read(page, pass_id, lines, [f"{text[:-6]}fiends"], "one")
-        runs[name] = desk.check(page)["job_id"]
+        page, pass_id, lines = project.page([0.6])
+        project.read(page, pass_id, lines, [text], "two")
+        project.read(page, pass_id, lines, [text], "three")
+        project.read(page, pass_id, lines, [f"{text[:-6]}fiends"], "one")
+        runs[name] = project.check(page)["job_id"]
         pages[name] = (page, lines[0])
-    made = desk.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+    made = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
     stranger = {"Authorization": f"Bearer {made['token']}"}
     asked = ["/api/check/verdicts", "/api/check/verdicts?layer=readings"]
-    before = desk.client.get(asked[0], headers=stranger)
+    before = project.client.get(asked[0], headers=stranger)
     assert (before.json()["total"], SECRET in before.text) == (2, True)
-    (target,) = {one["target_id"] for one in desk.verdicts(run_id=runs["hidden"])}
-    desk.do("rights.set", {"target_kind": "document", "target_id": pages["hidden"][0], "restricted": True})
+    (target,) = {one["target_id"] for one in project.verdicts(run_id=runs["hidden"])}
+    project.do("rights.set", {"target_kind": "document", "target_id": pages["hidden"][0], "restricted": True})
     for path in asked:
-        told = desk.client.get(path, headers=stranger)
+        told = project.client.get(path, headers=stranger)
         assert (told.status_code, told.json()["total"], told.json()["withheld"]) == (200, 1, 1), told.text
         assert [one["run_id"] for one in told.json()["items"]] == [runs["open"]]
         assert SECRET not in told.text
     for path in (f"/api/check/runs/{runs['hidden']}", f"/api/check/verdicts?target_id={target}"):
-        told = desk.client.get(path, headers=stranger)
+        told = project.client.get(path, headers=stranger)
         assert (told.status_code, told.json()["code"]) == (403, "rights_restricted"), told.text
     body = {"target_id": target, "verdict": "confirm", "layer": "readings", "reasons": "Seen"}
     for path in ("/api/check/verdicts", "/api/mcp/tools/check/verdicts"):
-        refused = desk.client.post(path, json=body, headers=stranger)
+        refused = project.client.post(path, json=body, headers=stranger)
         assert (refused.status_code, refused.json()["code"]) == (403, "rights_restricted"), refused.text
     started = {"layer": "readings", "scope_ids": [pages["hidden"][0]], "checker": BUILTIN}
-    refused = desk.client.post("/api/check/runs", json=started, headers=stranger)
+    refused = project.client.post("/api/check/runs", json=started, headers=stranger)
     assert (refused.status_code, refused.json()["code"]) == (403, "rights_restricted")
-    seen = desk.client.get(asked[0])
+    seen = project.client.get(asked[0])
     assert (seen.json()["total"], SECRET in seen.text, seen.json().get("withheld", 0)) == (2, True, 0)

@@ -1,4 +1,6 @@
-"""Verdicts and runs over HTTP: who is trusted as what, what is refused, and how a run is cancelled and carried on."""
+"""Verdicts and runs over HTTP: the trust given to each caller, refusals, and how a run is cancelled and
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checking_desk import BUILTIN, MACHINE, Desk
+from checking_project import BUILTIN, MACHINE, CheckingProject
 
 from armarium.api import Engine, Invalid, NotFound
 from armarium_checking import jobs
@@ -16,17 +18,17 @@ from armarium_testing.recipe_jobs import exercise_recipe_job
 NOWHERE = "f" * 32
 
 
-def reading(desk: Desk) -> tuple[str, str, str]:
-    """(page, line, reading) of one line."""
-    page, pass_id, lines = desk.page([0.6])
-    desk.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
-    ((reading_id,),) = desk.rows("SELECT id FROM content_representation")
+def read_line(project: CheckingProject) -> tuple[str, str, str]:
+    """Create a page with one line that is read; return (page, line, reading)."""
+    page, pass_id, lines = project.page([0.6])
+    project.read(page, pass_id, lines, ["Dear Sir and friend"], "one")
+    ((reading_id,),) = project.rows("SELECT id FROM content_representation")
     return page, lines[0], reading_id
 
 
-def agent(desk: Desk) -> dict[str, str]:
-    """The headers of an agent."""
-    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+def agent(project: CheckingProject) -> dict[str, str]:
+    """Return the headers of an agent."""
+    told = project.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
     secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
 
@@ -35,8 +37,8 @@ def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
     assert exercise_plugin(engine, "checking", tmp_path / "kit") == []
 
 
-def test_the_server_says_who_is_trusted_as_what(desk: Desk) -> None:
-    _, line, target = reading(desk)
+def test_the_server_says_who_is_trusted_as_what(project: CheckingProject) -> None:
+    _, line, target = read_line(project)
     body = {
         "layer": "readings",
         "target_id": target,
@@ -44,55 +46,64 @@ def test_the_server_says_who_is_trusted_as_what(desk: Desk) -> None:
         "reasons": "Seen",
         "segment_id": line,
     }
-    machine = agent(desk)
+    machine = agent(project)
     for path, headers, trust in (
         ("/api/check/verdicts", {}, "person"),
         ("/api/check/verdicts", machine, "model"),
         ("/api/mcp/tools/check/verdicts", {}, "model"),
         ("/api/mcp/tools/check/verdicts", machine, "model"),
     ):
-        answer = desk.client.post(path, json=body, headers=headers)
+        answer = project.client.post(path, json=body, headers=headers)
         assert (answer.status_code, answer.json()["trust"]) == (200, trust), answer.text
         assert answer.json()["audit_id"]
-    assert [one["trust"] for one in desk.verdicts(target_id=target)] == ["person", "model", "model", "model"]
-
-
-def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
-    """What this family says of a page rests on another text: kind, id, words, what to do."""
-    (family,) = [
-        one for name, one in desk.engine.plugins.contributions("rests_on_text") if "verdict" in one.kinds
+    assert [one["trust"] for one in project.verdicts(target_id=target)] == [
+        "person",
+        "model",
+        "model",
+        "model",
     ]
-    with desk.library.db.read() as conn:
-        rows = family.stale(conn, desk.library, [page])
+
+
+def find_doubtful(project: CheckingProject, page: str) -> list[tuple[str, str, str | None, str]]:
+    """Return (kind, id, words, what to do) for everything of this family on a page that rests on an outdated
+    text.
+    """
+    (family,) = [
+        one for name, one in project.engine.plugins.contributions("rests_on_text") if "verdict" in one.kinds
+    ]
+    with project.library.db.read() as conn:
+        rows = family.stale(conn, project.library, [page])
     return [(one.kind, one.id, one.text, one.todo) for one in rows]
 
 
-def test_a_verdict_is_in_doubt_when_another_reading_counts_and_stands_when_its_own_does(desk: Desk) -> None:
-    page, line, target = reading(desk)
+def test_a_verdict_is_in_doubt_while_another_reading_counts(
+    project: CheckingProject,
+) -> None:
+    page, line, target = read_line(project)
 
     def judge(reading_id: str, **more: Any) -> str:
         body = {"layer": "readings", "target_id": reading_id, "segment_id": line, "reasons": "Seen", **more}
-        answer = desk.client.post("/api/check/verdicts", json=body)
+        answer = project.client.post("/api/check/verdicts", json=body)
         assert answer.status_code == 200, answer.text
         return str(answer.json()["id"])
 
     first = judge(target, verdict="confirm")
-    assert in_doubt(desk, page) == []
+    assert find_doubtful(project, page) == []
     correction = {"segment_id": line, "text": "Dear Sir and friends"}
-    desk.do("representation.create", correction)
-    assert in_doubt(desk, page) == [("verdict", first, "Dear Sir and friend", "redo")]
+    project.do("representation.create", correction)
+    assert find_doubtful(project, page) == [("verdict", first, "Dear Sir and friend", "redo")]
     second = judge(target, verdict="correct", correction="Dear Sirs")
-    assert in_doubt(desk, page) == [("verdict", second, "Dear Sir and friend", "redo")]
-    desk.do("representation.create", {**correction, "text": "Dear Sirs"})
-    assert in_doubt(desk, page) == []
+    assert find_doubtful(project, page) == [("verdict", second, "Dear Sir and friend", "redo")]
+    project.do("representation.create", {**correction, "text": "Dear Sirs"})
+    assert find_doubtful(project, page) == []
 
 
 @pytest.mark.parametrize("path", ["/api/check/verdicts", "/api/mcp/tools/check/verdicts"])
-def test_what_the_server_says_is_not_the_callers(desk: Desk, path: str) -> None:
-    _, _, target = reading(desk)
-    page, pass_id, lines = desk.page([0.6])
-    desk.read(page, pass_id, lines, ["Of another line"], "one")
-    ((elsewhere,),) = desk.rows("SELECT id FROM content_representation WHERE id <> ?", target)
+def test_server_fields_and_invalid_verdicts_are_refused(project: CheckingProject, path: str) -> None:
+    _, _, target = read_line(project)
+    page, pass_id, lines = project.page([0.6])
+    project.read(page, pass_id, lines, ["Of another line"], "one")
+    ((elsewhere,),) = project.rows("SELECT id FROM content_representation WHERE id <> ?", target)
     body = {"layer": "readings", "target_id": target, "verdict": "confirm", "reasons": "Seen"}
     refused: list[tuple[dict[str, Any], int, str]] = [
         *(({name: "person"}, 422, "invalid_request") for name in ("trust", "run_id", "checker", "audit_id")),
@@ -107,14 +118,14 @@ def test_what_the_server_says_is_not_the_callers(desk: Desk, path: str) -> None:
         ({"episode_id": f"ep_{NOWHERE}"}, 404, "unknown_episode"),
     ]
     for more, status, code in refused:
-        answer = desk.client.post(path, json={**body, **more})
+        answer = project.client.post(path, json={**body, **more})
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
-    assert desk.verdicts() == []
+    assert project.verdicts() == []
 
 
-def test_a_run_that_cannot_be_is_refused_before_it_is_queued(desk: Desk) -> None:
-    page, _, _ = reading(desk)
-    folder = desk.do("document.create", {"name": "Empty"})["id"]
+def test_an_impossible_run_is_refused_before_it_is_queued(project: CheckingProject) -> None:
+    page, _, _ = read_line(project)
+    folder = project.do("document.create", {"name": "Empty"})["id"]
     body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
     for more, status, code in (
         ({"layer": "entities"}, 422, "unknown_layer"),
@@ -124,57 +135,59 @@ def test_a_run_that_cannot_be_is_refused_before_it_is_queued(desk: Desk) -> None
         ({"scope_ids": [NOWHERE]}, 404, None),
         ({"scope_ids": []}, 422, "invalid_request"),
     ):
-        answer = desk.client.post("/api/check/runs", json={**body, **more})
+        answer = project.client.post("/api/check/runs", json={**body, **more})
         assert answer.status_code == status, answer.text
         assert code is None or answer.json()["code"] == code
-    assert desk.rows("SELECT count(*) FROM job WHERE kind = 'check'") == [(0,)]
+    assert project.rows("SELECT count(*) FROM job WHERE kind = 'check'") == [(0,)]
 
 
-def test_unknown_runs_are_named(desk: Desk) -> None:
-    assert desk.client.get(f"/api/check/runs/{NOWHERE}").json()["code"] == "unknown_run"
-    assert desk.client.post(f"/api/check/runs/{NOWHERE}/cancel").json()["code"] == "unknown_run"
+def test_unknown_runs_are_named(project: CheckingProject) -> None:
+    assert project.client.get(f"/api/check/runs/{NOWHERE}").json()["code"] == "unknown_run"
+    assert project.client.post(f"/api/check/runs/{NOWHERE}/cancel").json()["code"] == "unknown_run"
 
 
-def test_a_run_that_waits_is_cancelled(desk: Desk) -> None:
-    page, _, _ = reading(desk)
+def test_a_run_that_waits_is_cancelled(project: CheckingProject) -> None:
+    page, _, _ = read_line(project)
     body = {"layer": "readings", "scope_ids": [page], "checker": BUILTIN}
-    job_id = desk.client.post("/api/check/runs", json=body).json()["job_id"]
-    answer = desk.client.post(f"/api/check/runs/{job_id}/cancel")
+    job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
+    answer = project.client.post(f"/api/check/runs/{job_id}/cancel")
     assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
-    desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.client.get(f"/api/check/runs/{job_id}").json()["state"] == "cancelled"
+    project.engine.jobs.run_until_idle(project.library)
+    assert project.client.get(f"/api/check/runs/{job_id}").json()["state"] == "cancelled"
 
 
-def test_a_run_that_goes_on_stops_before_the_next_page(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_goes_on_stops_before_the_next_page(
+    project: CheckingProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pages = []
     for _ in range(3):
-        page, pass_id, lines = desk.page([0.6])
+        page, pass_id, lines = project.page([0.6])
         pages.append(page)
         for reader in ("one", "two"):
-            desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
+            project.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
     body = {"layer": "readings", "scope_ids": pages, "checker": BUILTIN}
-    job_id = desk.client.post("/api/check/runs", json=body).json()["job_id"]
+    job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
     act = jobs.JobContext.act
 
     def cancelling(self: Any, *given: Any, **more: Any) -> Any:
         done = act(self, *given, **more)
-        desk.do("check.cancel", {"job_id": job_id})
+        project.do("check.cancel", {"job_id": job_id})
         return done
 
     monkeypatch.setattr(jobs.JobContext, "act", cancelling)
-    desk.engine.jobs.run_until_idle(desk.library)
-    run = desk.client.get(f"/api/check/runs/{job_id}").json()
+    project.engine.jobs.run_until_idle(project.library)
+    run = project.client.get(f"/api/check/runs/{job_id}").json()
     assert (run["state"], run["counts"]["confirm"]) == ("cancelled", 1)
 
 
-def test_a_run_that_is_killed_says_nothing_twice(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_repeats_no_verdict(project: CheckingProject, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
-        page, pass_id, lines = desk.page([0.6])
+        page, pass_id, lines = project.page([0.6])
         for reader in ("one", "two"):
-            desk.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
-    scope = [row[0] for row in desk.rows("SELECT id FROM document WHERE doc_type = 'file'")]
+            project.read(page, pass_id, lines, ["Dear Sir and friend"], reader)
+    scope = [row[0] for row in project.rows("SELECT id FROM document WHERE doc_type = 'file'")]
     body = {"layer": "readings", "scope_ids": scope, "checker": BUILTIN}
-    job_id = desk.client.post("/api/check/runs", json=body).json()["job_id"]
+    job_id = project.client.post("/api/check/runs", json=body).json()["job_id"]
     act, calls = jobs.JobContext.act, []
 
     def dying(self: Any, *given: Any, **more: Any) -> Any:
@@ -185,53 +198,53 @@ def test_a_run_that_is_killed_says_nothing_twice(desk: Desk, monkeypatch: pytest
         return done
 
     monkeypatch.setattr(jobs.JobContext, "act", dying)
-    desk.engine.jobs.run_until_idle(desk.library)
-    desk.client.post(f"/api/activity/jobs/{job_id}/retry")
-    desk.engine.jobs.run_until_idle(desk.library)
-    run = desk.client.get(f"/api/check/runs/{job_id}").json()
-    assert (run["state"], run["counts"]["confirm"], len(desk.verdicts())) == ("done", 2, 2)
+    project.engine.jobs.run_until_idle(project.library)
+    project.client.post(f"/api/activity/jobs/{job_id}/retry")
+    project.engine.jobs.run_until_idle(project.library)
+    run = project.client.get(f"/api/check/runs/{job_id}").json()
+    assert (run["state"], run["counts"]["confirm"], len(project.verdicts())) == ("done", 2, 2)
 
 
-def test_a_person_does_not_write_a_runs_corrections(desk: Desk) -> None:
-    _, _, target = reading(desk)
+def test_a_person_does_not_write_a_runs_corrections(project: CheckingProject) -> None:
+    _, _, target = read_line(project)
     one = {"target_id": target, "verdict": "correct", "reasons": "agreement: so", "correction": "Dear Sirs"}
     sent = {"layer": "readings", "kind": "transcription", "checker": BUILTIN, "verdicts": [one]}
-    refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
+    refused = project.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
     assert (refused.status_code, refused.json()["code"]) == (403, "run_only")
     sent["verdicts"] = [{**one, "verdict": "reject"}]
-    refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
+    refused = project.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
     assert (refused.status_code, refused.json()["code"]) == (422, "no_correction")
     sent["verdicts"] = [{**one, "episode_id": f"ep_{NOWHERE}"}]
-    refused = desk.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
+    refused = project.client.post("/api/actions/invoke", json={"name": "check.take", "params": sent})
     assert (refused.status_code, refused.json()["code"]) == (404, "unknown_episode")
     sent["verdicts"] = [one]
-    desk.do("check.take", sent, MACHINE)
-    assert desk.verdicts()[0]["trust"] == "model"
+    project.do("check.take", sent, MACHINE)
+    assert project.verdicts()[0]["trust"] == "model"
 
 
-def test_outside_a_run_the_checker_is_who_calls(desk: Desk) -> None:
-    """Nobody passes for a checker: neither a person, nor an agent that names a provider's model."""
-    _, _, target = reading(desk)
+def test_outside_a_run_the_caller_is_the_checker(project: CheckingProject) -> None:
+    """Nobody can pose as a checker: neither a person, nor an agent that names a provider's model."""
+    _, _, target = read_line(project)
     sent = {
         "layer": "readings",
         "kind": "transcription",
         "checker": {"provider": "OpenAI", "model": "the best"},
         "verdicts": [{"target_id": target, "verdict": "confirm", "reasons": "As written"}],
     }
-    for headers in ({}, agent(desk)):
-        answer = desk.client.post(
+    for headers in ({}, agent(project)):
+        answer = project.client.post(
             "/api/actions/invoke", json={"name": "check.take", "params": sent}, headers=headers
         )
         assert answer.status_code == 200, answer.text
-    assert [(one["checker"]["provider"], one["trust"]) for one in desk.verdicts()] == [
+    assert [(one["checker"]["provider"], one["trust"]) for one in project.verdicts()] == [
         ("user", "model"),
         ("agent", "model"),
     ]
 
 
-def test_a_verdict_names_what_replaces_the_reading(desk: Desk) -> None:
-    _, line, target = reading(desk)
-    own = desk.do("representation.create", {"segment_id": line, "text": "Dear Sirs"})["id"]
+def test_a_verdict_names_what_replaces_the_reading(project: CheckingProject) -> None:
+    _, line, target = read_line(project)
+    own = project.do("representation.create", {"segment_id": line, "text": "Dear Sirs"})["id"]
     body = {
         "layer": "readings",
         "target_id": target,
@@ -239,13 +252,15 @@ def test_a_verdict_names_what_replaces_the_reading(desk: Desk) -> None:
         "reasons": "Seen",
         "replacement_id": own,
     }
-    answer = desk.client.post("/api/check/verdicts", json=body)
+    answer = project.client.post("/api/check/verdicts", json=body)
     assert (answer.status_code, answer.json()["replacement_id"]) == (200, own), answer.text
 
 
-def test_it_is_a_recipe_job_that_conforms(desk: Desk, tmp_path: Path) -> None:
+def test_it_is_a_recipe_job_that_conforms(project: CheckingProject, tmp_path: Path) -> None:
     (tmp_path / "recipe").mkdir()
-    assert exercise_recipe_job(desk.engine, "check", tmp_path / "recipe") == []
-    job = desk.engine.recipe_jobs["check"]
+    assert exercise_recipe_job(project.engine, "check", tmp_path / "recipe") == []
+    job = project.engine.recipe_jobs["check"]
     with pytest.raises((NotFound, Invalid), match="nobody"):
-        job.find_placement(desk.engine, desk.library, job.parse({"provider": "nobody", "model": "none"}))
+        job.find_placement(
+            project.engine, project.library, job.parse({"provider": "nobody", "model": "none"})
+        )

@@ -1,4 +1,4 @@
-"""`armarium demo`, whole, as `make demo` runs it: on pages of a folder, in a network that leads nowhere."""
+"""`armarium demo` as `make demo` runs it: on a folder of pages, without a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ LAYOUT = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2
 
 
 def without_a_network() -> list[str]:
-    """What runs a command in a network namespace without a route; nothing where the system allows none."""
+    """Return the command that runs another in a network namespace without a route; empty where the system
+    forbids that.
+    """
     unshare = shutil.which("unshare")
     enter = [unshare, "--map-root-user", "--net"] if unshare else []
     return enter if enter and subprocess.run([*enter, "true"], capture_output=True).returncode == 0 else []
@@ -39,7 +41,7 @@ def demonstrate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a demonstration on two typed pages and a manuscript one reported."""
+    """The report of a demonstration on two typed pages and a manuscript page."""
     place = tmp_path_factory.mktemp("demonstration")
     for page in write_sample_pages(place / "pages", count=2, scale=0.6)[:1]:
         page.with_suffix(".xml").write_text(LAYOUT.format(page.name), encoding="utf-8")
@@ -53,14 +55,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_it_reports_pages_lines_and_where_everything_is(report: dict[str, Any]) -> None:
     assert report["pages"] == 3
     assert report["lines"] > 20
-    # Those that were found, not those that the file beside a page brought.
+    # Only lines that were found; those imported from the layout file beside a page do not count.
     pages = [path.read_text(encoding="utf-8") for path in Path(report["exports"]).rglob("*.xml")]
     assert report["lines"] == sum(page.count("<TextLine ") for page in pages)
     assert Path(report["library"]).is_dir()
     assert report["seconds_a_page"] > 0
 
 
-def test_it_leaves_page_xml_text_and_pictures(report: dict[str, Any]) -> None:
+def test_it_writes_page_xml_text_and_pictures(report: dict[str, Any]) -> None:
     from PIL import Image
 
     exports = Path(report["exports"])
@@ -87,7 +89,7 @@ def test_print_and_manuscript_are_read_by_the_reader_that_fits_and_the_report_sa
         assert len(one["expected"]) > 1
 
 
-def test_the_corrected_line_stands_after_undo_and_redo(report: dict[str, Any]) -> None:
+def test_the_corrected_line_is_in_the_export_after_undo_and_redo(report: dict[str, Any]) -> None:
     assert report["corrected"]["was"] != report["corrected"]["now"]
     words = "".join(path.read_text(encoding="utf-8") for path in Path(report["exports"]).rglob("*.txt"))
     assert report["corrected"]["now"] in words

@@ -1,4 +1,4 @@
-"""What the engine looks at, always; real vectors of a tiny model drawn by chance, where the runtime is installed."""
+"""What the engine relies on, always; vectors of a tiny random model, where the runtime is installed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ SentenceTransformer(modules=[part, Pooling(16)]).save(str(place / "tiny"))
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed runtime, or the one that ARMARIUM_TEST_SENTENCES names; skips where there is none."""
+    """Return the interpreter that ARMARIUM_TEST_SENTENCES names, or that of an installed runtime; skip if
+    there is none.
+    """
     if named := os.environ.get("ARMARIUM_TEST_SENTENCES"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / SENTENCES.name
@@ -52,8 +54,8 @@ def runtime_python() -> Path:
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a model of a few thousand weights."""
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random model with a few thousand weights."""
     place = tmp_path_factory.mktemp("models")
     done = subprocess.run(
         [str(runtime_python()), "-c", _TINY, str(place)], capture_output=True, text=True, check=False
@@ -80,10 +82,10 @@ def cosine(one: list[float], other: list[float]) -> float:
 
 @pytest.mark.slow
 def test_passages_get_vectors_of_length_one_that_depend_on_the_passage_alone(
-    tiny: Path, worker: WorkerProcess
+    tiny_model: Path, worker: WorkerProcess
 ) -> None:
     def embed(*passages: str) -> Any:
-        params = {"model": str(tiny / "modules.json"), "language": None, "passages": list(passages)}
+        params = {"model": str(tiny_model / "modules.json"), "language": None, "passages": list(passages)}
         return worker.call("embed", params)["vectors"]
 
     vectors = embed("minas de plata", "el rey", "minas de plata")
@@ -94,15 +96,15 @@ def test_passages_get_vectors_of_length_one_that_depend_on_the_passage_alone(
 
 
 @pytest.mark.slow
-def test_what_is_no_model_and_pickled_weights_are_refused(tiny: Path, worker: WorkerProcess) -> None:
-    (weights,) = tiny.glob("model.safetensors")
+def test_what_is_no_model_and_pickled_weights_are_refused(tiny_model: Path, worker: WorkerProcess) -> None:
+    (weights,) = tiny_model.glob("model.safetensors")
     kept = weights.rename(weights.with_name("kept"))
-    (tiny / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    (tiny_model / "pytorch_model.bin").write_bytes(b"\x80\x04.")
     try:
         with pytest.raises(WorkerRefused, match="tiny is no model"):
-            worker.call("load", {"model": str(tiny / "modules.json")})
+            worker.call("load", {"model": str(tiny_model / "modules.json")})
     finally:
-        (tiny / "pytorch_model.bin").unlink()
+        (tiny_model / "pytorch_model.bin").unlink()
         kept.rename(weights)
     with pytest.raises(WorkerRefused, match="A model is needed"):
         worker.call("load", {"model": None})

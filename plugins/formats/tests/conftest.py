@@ -1,4 +1,4 @@
-"""Where the tests of formats find real files and the published schemas, and what they skip without them."""
+"""Finds the real files and the published schemas for the tests of formats; tests without them are skipped."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import published
+import published_schemas
 
 
 def shared_data() -> Path | None:
-    """The folder of real files, None where it is not there."""
-    folder = published.shared_data()
+    """Return the folder of real files; None if it does not exist."""
+    folder = published_schemas.shared_data()
     return folder if folder.is_dir() else None
 
 
 def page_files() -> list[Path]:
-    """Every file of the shared data with a PcGts root near its beginning."""
+    """Return every file of the shared data with a PcGts root near its beginning."""
     folder = shared_data()
     if folder is None:
         return []
@@ -31,7 +31,7 @@ def page_files() -> list[Path]:
 
 
 def alto_files() -> list[Path]:
-    """Every file of the shared data with an alto root near its beginning, the malformed one too."""
+    """Return every file of the shared data with an alto root near its beginning, including the malformed one."""
     folder = shared_data()
     if folder is None:
         return []
@@ -39,7 +39,7 @@ def alto_files() -> list[Path]:
 
 
 def tei_files() -> list[Path]:
-    """Every file of the shared data with a TEI root near its beginning, and a bare text in its namespace."""
+    """Return every file in a `tei` folder of the shared data that names the TEI namespace near its beginning."""
     folder = shared_data()
     if folder is None:
         return []
@@ -70,31 +70,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def real_page_files() -> list[Path]:
-    """Every real PAGE file; skips where there is no shared data."""
+    """Every real PAGE file; skips without shared data."""
     return page_files() or pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
 
 
 @pytest.fixture(scope="session")
 def official_schema() -> etree.XMLSchema:
     """The published schema of PAGE 2019-07-15."""
-    return published.xsd("page-2019-07-15.xsd")
+    return published_schemas.xsd("page-2019-07-15.xsd")
 
 
 @pytest.fixture(scope="session")
 def official_alto() -> etree.XMLSchema:
     """The published schema of ALTO 4.4."""
-    return published.xsd("alto-4-4.xsd")
+    return published_schemas.xsd("alto-4-4.xsd")
 
 
 @pytest.fixture(scope="session")
 def official_tei() -> etree.RelaxNG:
-    """The published schema of TEI P5, everything in it."""
-    return published.rng("tei_all-4.7.0.rng")
+    """The published schema of TEI P5 with all modules."""
+    return published_schemas.rng("tei_all-4.7.0.rng")
 
 
 @pytest.fixture
 def page_document(engine: Any, library: Any) -> str:
-    """A page without a picture; its id."""
+    """The id of a page without a picture."""
     from armarium.principals import LOCAL_OWNER
 
     made = engine.run(library, "document.create", {"name": "0001.jpg", "doc_type": "page"}, LOCAL_OWNER)

@@ -1,4 +1,6 @@
-"""Files as programs write them, each with what is odd in its dialect: made up here, in the manner of their writers."""
+"""Sample files in the dialects of various programs, written for these tests, each with that program's
+peculiarities.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,12 @@ SIZE = 'imageFilename="a.tif" imageWidth="500" imageHeight="500"'
 
 
 def page(inner: str, version: str = "2019-07-15", attributes: str = SIZE) -> str:
-    """A PAGE file."""
+    """Return a PAGE file."""
     return f'<PcGts xmlns="{PNS}{version}"><Metadata><Creator>x</Creator><Created>2020-01-01T00:00:00</Created><LastChange>2020-01-01T00:00:00</LastChange></Metadata><Page {attributes}>{inner}</Page></PcGts>'
 
 
 FILES: dict[str, str] = {}
-"""By the name of the file."""
+"""The files by name."""
 PNS = "http://schema.primaresearch.org/PAGE/gts/pagecontent/"
 FILES["transkribus-table.xml"] = f'''<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <PcGts xmlns="{PNS}2013-07-15" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="{PNS}2013-07-15 {PNS}2013-07-15/pagecontent.xsd">

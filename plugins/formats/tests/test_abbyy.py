@@ -1,4 +1,4 @@
-"""FineReader XML: lines of single characters become words, tables become cells, what has no field is kept."""
+"""FineReader XML: single characters become words, tables become cells, and what has no field is preserved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIX = "http://www.abbyy.com/FineReader_xml/FineReader6-schema-v1.xml"
 
 
 def letters(text: str, left: int = 100, *, ten: bool = True, confidence: int = 90) -> str:
-    """Characters 10 pixels wide; a word begins after a blank, marked in the way of the schema."""
+    """Return characters 10 pixels wide; words begin after a blank, marked as the schema requires."""
     true, false = ("1", "0") if ten else ("true", "false")
     out: list[str] = []
     for at, char in enumerate(text):
@@ -61,7 +61,7 @@ def read(text: str) -> list[PageModel]:
 SAMPLE = document(block(paragraph("Dear Sir")) + block("", "Picture", ""))
 
 
-def test_the_driver_keeps_its_promises() -> None:
+def test_the_driver_passes_the_suite() -> None:
     old = document(block(paragraph("Sehr geehrter", ten=False)), SIX)
     exercise_format(
         Abbyy,
@@ -102,7 +102,7 @@ def test_characters_become_words() -> None:
     ]
 
 
-def test_variants_are_other_readings_and_do_not_mix_with_the_text() -> None:
+def test_variants_are_alternative_readings_not_part_of_the_text() -> None:
     inside = (
         "<wordRecVariants><wordRecVariant><variantText>cot</variantText></wordRecVariant><wordRecVariant><variantText>"
         '<charParams l="1" t="1" r="2" b="2">c</charParams><charParams l="1" t="1" r="2" b="2">a</charParams></variantText></wordRecVariant></wordRecVariants>'
@@ -117,7 +117,7 @@ def test_variants_are_other_readings_and_do_not_mix_with_the_text() -> None:
     assert (word.extras or {})["abbyy"]["character_variants"] == [[0, [["e", "40"], ["o", "9"]]]]
 
 
-def test_a_word_that_begins_without_a_blank_is_one_where_letters_went_before() -> None:
+def test_a_word_start_after_letters_needs_no_blank() -> None:
     def char(text: str, start: int) -> str:
         return f'<charParams l="1" t="1" r="9" b="9" wordStart="{start}">{text}</charParams>'
 
@@ -134,7 +134,7 @@ def test_a_word_that_begins_without_a_blank_is_one_where_letters_went_before() -
     assert [word.text for word in page.of_kind("word")] == ["(ab", "c", "d"]
 
 
-def test_text_without_characters_is_read_as_it_stands() -> None:
+def test_text_without_character_elements_is_read() -> None:
     page = read(document(block(f"<text><par>{line(formatting('Dear Sir'))}</par><par/></text>")))[0]
     assert (page.lines()[0].text, page.of_kind("word")) == ("Dear Sir", [])
     assert page.kept["empty paragraphs"] == 1
@@ -205,7 +205,7 @@ def test_a_block_of_several_rectangles_has_their_outline() -> None:
     assert page.segments[0].points == [(10, 10), (90, 10), (90, 40), (10, 40)]
 
 
-def test_the_baseline_of_a_turned_or_odd_line_is_kept_as_stated() -> None:
+def test_the_baseline_of_a_rotated_or_odd_line_is_preserved() -> None:
     turned = f'<text orientation="RotatedClockwise"><par>{line(formatting("x"))}</par></text>'
     page = read(
         document(block(turned) + block("<text><line baseline='-1' l='1' t='1' r='9' b='9'/></text>"))
@@ -218,7 +218,7 @@ def test_the_baseline_of_a_turned_or_odd_line_is_kept_as_stated() -> None:
     ]
 
 
-def test_pages_and_what_stands_beside_them() -> None:
+def test_pages_are_read_and_other_elements_preserved() -> None:
     text = document(block(paragraph("a"))).replace(
         "<page ",
         '<documentData><paragraphStyles/></documentData><page width="0" height="x"><pageStream streamType="header"/></page><page ',
@@ -259,12 +259,12 @@ def test_what_is_no_finereader_file_is_refused(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1e999", "", "9" * 5000, "9" * 400, "-5", "1.5"])
-def test_odd_numbers_do_no_harm(value: str) -> None:
+def test_invalid_numbers_are_ignored(value: str) -> None:
     page = read(SAMPLE.replace('l="100"', f'l="{value}"').replace('"90"', f'"{value}"'))[0]
     assert page.lines()[0].text == "Dear Sir"
 
 
-def test_the_namespace_tells_it_apart() -> None:
+def test_it_is_recognised_by_its_namespace() -> None:
     sniff = Abbyy().sniff
     assert sniff(SAMPLE.encode()) == 1.0
     assert sniff(SAMPLE.encode("utf-16")) == 1.0

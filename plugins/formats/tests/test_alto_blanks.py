@@ -1,4 +1,6 @@
-"""Blanks between Strings: a file that says them by SP means none where it has none; one without any SP means one everywhere."""
+"""Blanks between Strings of ALTO: in a file that uses SP there are blanks only at SP; in one without any SP,
+everywhere.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from armarium_formats.api import PageModel
 
 
 def strings(*parts: str, y: int = 20) -> str:
-    """A TextLine of Strings a word wide; a bare `+` stands for SP, `_` for a gap without one."""
+    """Return a TextLine of Strings one word wide; `+` stands for an SP, `_` for a gap without one."""
     left, found = 10, []
     for part in parts:
         if part in "+_":
@@ -33,7 +35,7 @@ PARTED = [
 ]
 
 
-def test_strings_that_touch_are_one_word_in_a_file_that_says_blanks() -> None:
+def test_touching_strings_are_one_word_in_a_file_that_uses_sp() -> None:
     page = read(alto(block("".join([*PARTED, strings("day", "light", y=140)]))))
     assert texts(page) == ["Dear Sir", "I write", "to you", "daylight"]
     assert not any("have no SP" in note for note in page.notes)
@@ -42,14 +44,14 @@ def test_strings_that_touch_are_one_word_in_a_file_that_says_blanks() -> None:
     assert texts(read(written.content.encode())) == texts(page)
 
 
-def test_strings_apart_are_words_even_there() -> None:
+def test_separate_strings_are_words_even_in_a_file_that_uses_sp() -> None:
     page = read(alto(block("".join([*PARTED, strings("day", "_", "light", y=140)]))))
     assert texts(page)[-1] == "day light"
     assert any("have no SP" in note for note in page.notes)
     assert texts(read(DRIVER.write(page, NOW).content.encode())) == texts(page)
 
 
-def test_a_file_without_any_sp_parts_all_its_strings() -> None:
+def test_without_any_sp_every_string_is_a_word() -> None:
     page = read(alto(block(strings("Dear", "Sir", y=20) + strings("I", "write", y=60))))
     assert texts(page) == ["Dear Sir", "I write"]
     assert texts(read(DRIVER.write(page, NOW).content.encode())) == texts(page)

@@ -1,11 +1,11 @@
-"""What programs put into ALTO in ways of their own: languages as tags, units in other letters, hyphens twice, bare Strings."""
+"""ALTO dialects: languages as tags, other units, doubled hyphens, bare Strings."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from writing_ground import CONTEXT
+from driver_case import CONTEXT
 
 from armarium_formats.alto.driver import Alto
 from armarium_formats.api import PageModel, ReadContext
@@ -51,7 +51,7 @@ LANGUAGES = (
 )
 
 
-def test_a_language_that_stands_as_a_tag_is_the_language() -> None:
+def test_a_language_given_as_a_tag_is_read() -> None:
     strings = word("a", "s1", 'TAGREFS="L2"') + "<SP/>" + word("b", "s2", 'TAGREFS="L3"')
     page = read(alto(block(line(strings, 'TAGREFS="L1 T"'), 'TAGREFS="T"'), tags=LANGUAGES))
     assert {one.id: one.language for one in page.walk()} == {"b": None, "l": "la", "s1": "de", "s2": None}
@@ -62,7 +62,7 @@ def test_a_language_that_stands_as_a_tag_is_the_language() -> None:
     assert rewrite(read(content)) == content
 
 
-def test_a_tag_of_a_language_that_was_corrected_is_pointed_at_no_more() -> None:
+def test_a_corrected_language_drops_the_reference_to_its_tag() -> None:
     page = read(alto(block(line(word("a", "s1"), 'TAGREFS="L1 T"')), tags=LANGUAGES))
     page.segments[0].children[0].language = "de"
     content = rewrite(page)
@@ -73,7 +73,7 @@ def test_a_tag_of_a_language_that_was_corrected_is_pointed_at_no_more() -> None:
     assert read(rewrite(page)).segments[0].children[0].language is None
 
 
-def test_the_attribute_of_a_language_goes_before_its_tag_and_both_stay() -> None:
+def test_a_language_attribute_precedes_its_tag_and_both_are_preserved() -> None:
     page = read(alto(block(line(word("a", "s1"), 'LANG="fr" TAGREFS="L1"')), tags=LANGUAGES))
     assert page.segments[0].children[0].language == "fr"
     content = rewrite(page)
@@ -81,7 +81,7 @@ def test_the_attribute_of_a_language_goes_before_its_tag_and_both_stay() -> None
     assert 'TAGREFS="L1"' in content
 
 
-def test_a_tag_of_layout_says_what_a_block_is_before_one_of_structure() -> None:
+def test_a_layout_tag_precedes_a_structure_tag() -> None:
     tags = (
         '<Tags><LayoutTag ID="L" TYPE="Page" LABEL="heading"/><StructureTag ID="S" TYPE="Structural" LABEL="article 1"/>'
         '<NamedEntityTag ID="N" LABEL="Rome"/></Tags>'
@@ -111,7 +111,7 @@ def test_a_type_that_older_dialects_give_a_text_block_is_its_kind() -> None:
     ("unit", "known"),
     [("Pixel", "pixel"), ("px", "pixel"), ("MM10", "mm10"), ("1/10 mm", "mm10"), ("INCH1200", "inch1200")],
 )
-def test_a_unit_in_other_letters_is_the_unit(unit: str, known: str) -> None:
+def test_units_are_read_in_any_case(unit: str, known: str) -> None:
     found, meant = (read(alto(block(line(word("a", "s1"))), unit=one)) for one in (unit, known))
     assert (found.width, [one.points for one in found.walk()]) == (
         meant.width,
@@ -127,7 +127,7 @@ def test_a_unit_in_other_letters_is_the_unit(unit: str, known: str) -> None:
     ("unit", "size", "found"),
     [("mm", (210, 297), (2480, 3508)), ("pt", (612, 792), (2550, 3300)), ("inches", (8.5, 11), (2550, 3300))],
 )
-def test_units_that_alto_does_not_have_are_measures_all_the_same(
+def test_units_unknown_to_alto_are_converted(
     unit: str, size: tuple[float, float], found: tuple[int, int]
 ) -> None:
     text = alto(
@@ -139,7 +139,7 @@ def test_units_that_alto_does_not_have_are_measures_all_the_same(
     assert f"The file's MeasurementUnit {unit!r} is not one of ALTO's" in page.notes[0]
 
 
-def test_a_page_of_forty_metres_counts_in_pixels() -> None:
+def test_a_page_of_forty_metres_is_taken_to_be_in_pixels() -> None:
     page = read(alto(block(line(word("a", "s1"))), unit="inch"))
     assert (page.width, page.segments[0].points[0]) == (1000, (10, 10))
     assert page.notes[1] == "No page is 1000 x 1000 inch large; its measures are read as pixels."
@@ -187,7 +187,7 @@ def test_transkribus_states_mm10_and_counts_in_pixels() -> None:
         (word("pp. 3-", "s") + '<HYP CONTENT="-"/>', "pp. 3--", False),
     ],
 )
-def test_a_hyphen_said_twice_is_read_once(strings: str, text: str, said: bool) -> None:
+def test_a_hyphen_stated_twice_is_read_once(strings: str, text: str, said: bool) -> None:
     page = read(alto(block(line(strings))))
     assert [one.text for one in page.lines()] == [text]
     assert (
@@ -196,7 +196,7 @@ def test_a_hyphen_said_twice_is_read_once(strings: str, text: str, said: bool) -
     assert [one.text for one in read(rewrite(page)).lines()] == [text]
 
 
-def test_a_string_without_content_says_what_its_glyphs_say() -> None:
+def test_a_string_without_content_has_the_text_of_its_glyphs() -> None:
     glyphs = "".join(f'<Glyph ID="g{one}" CONTENT="{one}" {BOX}/>' for one in "Hi")
     page = read(alto(block(line(f'<String ID="s" {BOX}>{glyphs}</String><SP/>{word("you", "t")}'))))
     assert [one.text for one in page.walk()] == ["", "Hi you", "Hi", "you"]

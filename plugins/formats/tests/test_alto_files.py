@@ -1,4 +1,6 @@
-"""Every real ALTO file: read whole, counted against XPath, written valid, the same when read again, and through a project."""
+"""Every real ALTO file: read completely (counted with XPath), written validly, read back unchanged, and
+imported and exported.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ DRIVER = Alto()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 
 REFUSED = {"alto.xml": "not well-formed"}
-"""Files of the collection that must be refused, with words of the sentence."""
+"""Real files that must be refused, with words of the refusal."""
 
 WHOLE_LINES = (
     "[count(*[local-name()='String'])=1 and not(*[local-name()='HYP']) and not(*[local-name()='String']/@ID)]"
@@ -41,8 +43,9 @@ def count(root: etree._Element, path: str) -> int:
 
 
 def line_texts(root: etree._Element) -> list[str]:
-    """The lines' texts by XPath alone: contents with a blank where SP stands, or everywhere when it stands nowhere in the
-    line, but between Strings that touch in a file that says its blanks."""
+    """Return the texts of the lines by XPath alone: the contents joined by blanks where there is an SP; where
+    the line has no SP, everywhere, except between touching Strings in a file that uses SP.
+    """
     found: list[str] = []
     with_sp = count(root, "//*[local-name()='TextLine'][count(*[local-name()='String'])>1][*[local-name()='SP'][preceding-sibling::*[local-name()='String']][following-sibling::*[local-name()='String']]]")  # fmt: skip
     says = 2 * with_sp > count(root, "//*[local-name()='TextLine'][count(*[local-name()='String'])>1]")
@@ -134,7 +137,7 @@ def test_what_is_written_is_valid_and_reads_the_same(alto_file: Path) -> None:
     assert DRIVER.write(back, CONTEXT).content == written.content
 
 
-def test_through_page_xml_it_keeps_its_texts_ids_order_and_baselines(alto_file: Path) -> None:
+def test_converted_to_page_xml_and_back_texts_ids_order_and_baselines_are_the_same(alto_file: Path) -> None:
     if alto_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     page = read(alto_file)
@@ -153,13 +156,13 @@ def test_through_page_xml_it_keeps_its_texts_ids_order_and_baselines(alto_file: 
     assert kept[0] == kept[1] == kept[2]
 
 
-def test_the_published_schema_takes_what_is_written(alto_file: Path, official_alto: etree.XMLSchema) -> None:
+def test_exports_are_valid_by_the_published_schema(alto_file: Path, official_alto: etree.XMLSchema) -> None:
     if alto_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     root = etree.fromstring(DRIVER.write(read(alto_file), CONTEXT).content.encode())
     assert official_alto.validate(root), official_alto.error_log
     raw = etree.parse(str(alto_file)).getroot()
-    if raw.tag == root.tag:  # a file that says it is ALTO 4: both must judge the original alike too
+    if raw.tag == root.tag:  # a file that declares ALTO 4: both schemas must judge the original alike too
         ours = DRIVER.validate(etree.tostring(raw, encoding="unicode"))
         dangling = [problem for problem in ours if "does not exist" in problem]
         assert bool(ours) == (not official_alto.validate(raw) or bool(dangling)), (
@@ -174,7 +177,7 @@ NOT_IMPORTED = {
     "zero_dims.xml": "does not declare the size of its page",
     "invalid_zero_dims_missing_image.xml": "does not declare the size of its page",
 }
-"""Files that a page without a picture refuses, with words of the sentence."""
+"""Files that cannot be imported into a page without a picture, with words of the refusal."""
 
 DIALECTS = (
     "odd/alto/",
@@ -193,7 +196,7 @@ def test_project_to_alto_and_back_is_the_same(engine: Engine, library: Library) 
         pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
     for path in files:
         if path.stat().st_size > 200_000:
-            continue  # the large ones go from file to file above
+            continue  # the large ones are only converted between files, in the tests above
         made = engine.run(library, "document.create", {"name": path.name, "doc_type": "page"}, LOCAL_OWNER)
         document = str((made.result or {})["id"])
         given = {"document_id": document, "file": path.read_bytes(), "filename": path.name}

@@ -1,4 +1,4 @@
-"""The ALTO reader: every unit, dialect and leniency by name, and what must be refused in words."""
+"""The ALTO reader: every unit, dialect and tolerated irregularity, and the refusals with their sentences."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SAMPLE = alto(
 )
 
 
-def test_the_contract_of_a_format_driver_is_kept() -> None:
+def test_the_driver_passes_the_suite_for_drivers() -> None:
     exercise_format(Alto, [Sample("letter.xml", SAMPLE, lines=2, words=2, text="Dear Sir")])
 
 
@@ -78,7 +78,7 @@ def test_the_contract_of_a_format_driver_is_kept() -> None:
         ("http://www.loc.gov/standards/alto/ns-v5#", "5"),
     ],
 )
-def test_every_namespace_in_the_wild_and_none(space: str, version: str | None) -> None:
+def test_every_known_namespace_and_none_are_read(space: str, version: str | None) -> None:
     data = alto(line('<String CONTENT="x"/>'), space=space)
     assert DRIVER.sniff(data) >= 0.8
     page = read(data)
@@ -93,7 +93,7 @@ def test_the_stated_schema_version_counts() -> None:
     assert read(data).version == "4.2"
 
 
-def test_a_prefix_is_no_matter() -> None:
+def test_namespace_prefixes_do_not_matter() -> None:
     data = (
         SAMPLE.replace(b"<", b"<a:")
         .replace(b"<a:/", b"</a:")
@@ -114,7 +114,7 @@ def test_units_become_pixels_of_the_picture(unit: str, factor: float) -> None:
 
 
 @pytest.mark.parametrize(("unit", "factor"), [("mm10", 300 / 254), ("inch1200", 0.25)])
-def test_units_without_a_picture_count_three_hundred_an_inch(unit: str, factor: float) -> None:
+def test_units_without_a_picture_use_300_dots_per_inch(unit: str, factor: float) -> None:
     page = read(alto(line('<String CONTENT="x"/>'), unit=unit))
     assert (page.width, page.height) == (round(1000 * factor), round(1400 * factor))
     assert first_line(page).points[2] == (round(510 * factor), round(50 * factor))
@@ -194,7 +194,7 @@ def test_a_corrected_word_drops_what_was_about_its_text() -> None:
         )
     )
     word = page.of_kind("word")[0]
-    word.texts[0].extras = None  # as the project gives it back when the text is another
+    word.texts[0].extras = None  # as in an export after the text was changed
     assert "loco" not in DRIVER.write(page, NOW).content
 
 
@@ -251,7 +251,7 @@ def test_alternatives_confidences_and_glyphs() -> None:
         "10.0,20.0 30.0,40.0 50.0,20.0",
     ],
 )
-def test_points_in_all_the_ways_programs_write_them(points: str) -> None:
+def test_points_are_read_in_every_notation(points: str) -> None:
     page = read(
         alto(
             line(f'<Shape><Polygon POINTS="{points}"/></Shape><String CONTENT="x"/>', f'BASELINE="{points}"')
@@ -261,7 +261,7 @@ def test_points_in_all_the_ways_programs_write_them(points: str) -> None:
 
 
 @pytest.mark.parametrize("points", ["10", "a b", "1,2 3", "nan nan", "1e400 3"])
-def test_points_that_are_none_leave_the_box(points: str) -> None:
+def test_invalid_points_leave_only_the_box(points: str) -> None:
     page = read(alto(line(f'<Shape><Polygon POINTS="{points}"/></Shape><String CONTENT="x"/>')))
     assert first_line(page).points[0] == (10, 20)
     assert any("not pairs of numbers" in note for note in page.notes)
@@ -272,13 +272,13 @@ def test_an_empty_polygon_is_noted() -> None:
     assert "The polygon of a TextLine is empty." in page.notes
 
 
-def test_a_baseline_of_one_number_runs_from_side_to_side() -> None:
+def test_a_baseline_of_one_number_is_horizontal_across_the_line() -> None:
     page = read(alto(line('<String CONTENT="x"/>', 'BASELINE="45.5"')))
     assert first_line(page).baseline == [(10, 45.5), (510, 45.5)]
 
 
 @pytest.mark.parametrize(("stated", "note"), [("high", "not a list of points"), ("", None)])
-def test_a_baseline_that_is_none(stated: str, note: str | None) -> None:
+def test_an_invalid_baseline_is_ignored(stated: str, note: str | None) -> None:
     page = read(alto(line('<String CONTENT="x"/>', f'BASELINE="{stated}"')))
     assert first_line(page).baseline == []
     assert note is None or any(note in one for one in page.notes)
@@ -308,7 +308,7 @@ def test_circles_and_ellipses_are_drawn_and_come_back() -> None:
         assert shape not in DRIVER.write(page, NOW).content
 
 
-def test_a_box_that_is_not_its_polygons_is_kept_while_the_polygon_is() -> None:
+def test_a_box_that_differs_from_its_polygon_is_written_back_while_the_polygon_is_unchanged() -> None:
     page = read(alto(line('<Shape><Polygon POINTS="12,22 90,22 90,44"/></Shape><String CONTENT="x"/>')))
     assert 'HPOS="10" VPOS="20" WIDTH="500" HEIGHT="30"' in DRIVER.write(page, NOW).content
     first_line(page).points.append((95, 50))
@@ -345,14 +345,14 @@ def test_tags_say_what_a_thing_is() -> None:
     assert '<OtherTag ID="BT1" LABEL="Margin" DESCRIPTION="block type Margin"/>' in content
 
 
-def test_tags_that_are_not_there_are_noted_and_kept() -> None:
+def test_references_to_missing_tags_are_noted_and_preserved() -> None:
     page = read(alto(block("", 'TAGREFS="T9"')))
     assert "TAGREFS names T9, which is not a tag of the file." in page.notes
     back = read(DRIVER.write(page, NOW).content.encode())
     assert back.segments[0].extras == page.segments[0].extras
 
 
-def test_furniture_is_known_by_its_place_and_its_kind() -> None:
+def test_page_furniture_is_recognised_by_place_and_kind() -> None:
     data = alto("", head='<Tags><OtherTag ID="T1" LABEL="NumberingZone"/></Tags>').replace(
         b"<PrintSpace>",
         b'<TopMargin><TextBlock ID="t"/></TopMargin><LeftMargin><TextBlock ID="m"/></LeftMargin><PrintSpace><TextBlock ID="n" TAGREFS="T1"/><TextBlock ID="o"/>',
@@ -379,7 +379,7 @@ ORDER = (
 )
 
 
-def test_the_reading_order_counts_and_strangers_in_it_are_noted() -> None:
+def test_the_reading_order_is_followed_and_unknown_references_are_noted() -> None:
     page = read(alto('<TextBlock ID="a"/><TextBlock ID="b"/><TextBlock ID="c"/>', head=ORDER))
     assert [one.id for one in page.in_order()] == ["c", "b", "a"]
     assert any("names gone, which does not exist on the page" in note for note in page.notes)
@@ -410,14 +410,15 @@ def test_idnext_is_an_order_and_is_written_back() -> None:
     "chain",
     ['<TextBlock ID="a" IDNEXT="b"/><TextBlock ID="b" IDNEXT="a"/>', '<TextBlock ID="a" IDNEXT="zz"/>'],
 )
-def test_a_chain_of_idnext_that_leads_nowhere_is_noted(chain: str) -> None:
+def test_an_idnext_to_a_missing_id_is_noted(chain: str) -> None:
     page = read(alto(chain))
     assert page.order is None
     assert any("IDNEXT" in note for note in page.notes)
     assert DRIVER.validate(DRIVER.write(page, NOW).content) == []
 
 
-# ------------------------------------------------------------------------------------------- what is kept
+# ------------------------------------------------------------------------------------------- what is
+# preserved
 
 
 def test_languages_directions_and_rotations() -> None:
@@ -466,7 +467,7 @@ def test_unknown_elements_and_attributes_come_back() -> None:
     assert [one.extras for one in back.walk()] == [one.extras for one in page.walk()]
 
 
-def test_what_stands_in_the_wrong_place_is_read_and_noted() -> None:
+def test_misplaced_elements_are_read_and_noted() -> None:
     data = alto("").replace(
         b"<PrintSpace></PrintSpace>",
         b'<TextBlock ID="a"><TextLine ID="l"><String CONTENT="x"/></TextLine></TextBlock>',
@@ -515,7 +516,7 @@ def test_much_white_space_is_read_or_refused_by_its_size() -> None:
         read(SAMPLE.replace(b"<Layout>", b"<Layout>" + b" " * 65_000_000))
 
 
-def test_ids_that_stand_twice_or_begin_with_a_digit() -> None:
+def test_duplicate_ids_and_ids_that_begin_with_a_digit() -> None:
     page = read(alto('<TextBlock ID="79"/><TextBlock ID="79"/><TextBlock/>'))
     ids = [one.id for one in page.segments]
     assert ids[0] == "79"
@@ -527,7 +528,7 @@ def test_ids_that_stand_twice_or_begin_with_a_digit() -> None:
     assert [one.id for one in read(written.content.encode()).segments] == ids
 
 
-def test_places_that_are_negative_broken_or_outside_are_read_as_they_stand() -> None:
+def test_negative_fractional_and_outside_coordinates_are_read_as_stated() -> None:
     page = read(alto('<TextBlock ID="a" HPOS="-5" VPOS="1.5" WIDTH="99999" HEIGHT="3"/>'))
     assert page.segments[0].points[0] == (-5, 1.5)
     written = DRIVER.write(page, NOW)
@@ -556,7 +557,7 @@ def test_twenty_thousand_lines() -> None:
         '{"page":{"alto":{"attributes":{"nowhere/STYLEREFS":"x","TopMargin/ID":"p1"}},"sequence":["zz",1]},"groups":{"g":{"pagexml":3}}}',
     ],
 )  # fmt: skip
-def test_a_tag_of_ours_from_elsewhere_is_not_believed(kept: str) -> None:
+def test_our_own_tag_is_ignored_if_the_text_was_changed_elsewhere(kept: str) -> None:
     from armarium_formats.pagexml.driver import PageXml
     from armarium_formats.tei.driver import Tei
 
@@ -568,6 +569,6 @@ def test_a_tag_of_ours_from_elsewhere_is_not_believed(kept: str) -> None:
 
 
 @pytest.mark.parametrize("what", sorted(NOT_IT))
-def test_what_is_no_alto_is_not_taken(what: str) -> None:
+def test_files_that_are_not_alto_are_not_recognised(what: str) -> None:
     assert DRIVER.sniff(NOT_IT[what]) == 0
     assert DRIVER.sniff(b"<html><p>an &lt;alto> <alto ></p></html>") == 0

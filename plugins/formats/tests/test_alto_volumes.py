@@ -1,8 +1,8 @@
-"""ALTO files that were pasted into one: every Layout is read, with what stands before it."""
+"""Several ALTO files pasted into one: every Layout is read, with the Description before it."""
 
 from __future__ import annotations
 
-from batch_ground import list_pairs, picture, send
+from batch_files import list_pairs, picture, send
 
 from armarium.engine import Engine
 from armarium.projects.libraries import Library
@@ -54,7 +54,7 @@ def test_each_layout_has_the_unit_tags_and_styles_before_it() -> None:
     assert (pages[1].width, pages[1].lines()[0].points[2]) == (300, (8, 3))
 
 
-def test_what_stands_twice_before_a_layout_is_kept_and_said() -> None:
+def test_repeated_elements_before_a_layout_are_preserved_and_noted() -> None:
     (page,) = read(description("1.png") + description("2.png") + layout("one"))
     assert page.image == "1.png"
     assert page.kept["element alto/Description"] == 1

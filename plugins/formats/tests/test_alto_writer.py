@@ -1,4 +1,6 @@
-"""The ALTO writer: valid whatever the page, nothing left out silently, and generated pages come back as they were."""
+"""The ALTO writer: always valid, nothing left out without a loss, and generated pages are read back
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from driver_case import CONTEXT, DriverCase
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
-from made_pages import WORDS, Maker, seeds, xml_texts
-from writing_ground import CONTEXT, Trial
+from random_pages import WORDS, PageGenerator, seeds, xml_texts
 
 from armarium_formats.alto.driver import Alto
 from armarium_formats.alto.profile import NAMESPACE, elements
@@ -22,8 +24,8 @@ DRIVER = Alto()
 PAGE = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
-TRIAL = Trial(DRIVER)
-written, read, losses = TRIAL.write_file, TRIAL.read, TRIAL.losses
+CASE = DriverCase(DRIVER)
+written, read, losses = CASE.write_file, CASE.read, CASE.losses
 
 
 def page_of(*segments: PageSegment, **more: Any) -> PageModel:
@@ -55,7 +57,7 @@ def line_of(text: str, *words: str, **more: Any) -> PageSegment:
 
 
 def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
-    """What a page says, without the things that the losses name as gone."""
+    """Return the contents of a page, without the segments in *gone*."""
     return [
         (
             one.id, one.kind, in_page_words(one.kind_raw) if one.kind == "region" else one.kind_raw, one.points,
@@ -67,8 +69,10 @@ def facts(page: PageModel, gone: set[str]) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
-def words_that_go(page: PageModel) -> set[str]:
-    """Words whose texts do not make up their line's: ALTO has one text or the other."""
+def lost_words(page: PageModel) -> set[str]:
+    """Return the words whose texts do not add up to the text of their line: ALTO has room for only one of the
+    two.
+    """
     from armarium_formats.alto.strings import split_line
 
     lines = [one for one in page.walk() if one.kind == "line" and one.children]
@@ -77,10 +81,10 @@ def words_that_go(page: PageModel) -> set[str]:
 
 @settings(max_examples=80, deadline=None)
 @given(seeds, xml_texts)
-def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
-    page = Maker(seed, [*WORDS, *words]).page()
+def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: list[str]) -> None:
+    page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
-    gone = words_that_go(page)
+    gone = lost_words(page)
     assert losses(page).get("words of lines", 0) == len(gone)
     assert facts(back, set()) == facts(page, gone)
     assert [one.id for one in back.in_order()] == [one.id for one in page.in_order() if one.id not in gone]
@@ -90,8 +94,10 @@ def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) ->
 @settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_a_page_file_that_went_through_alto_is_the_same_page_file(seed: int) -> None:
-    page = PAGE.read(PAGE.write(Maker(seed).page(), CONTEXT).content.encode(), ReadContext("p.xml"))[0]
-    if words_that_go(page):
+    page = PAGE.read(PAGE.write(PageGenerator(seed).page(), CONTEXT).content.encode(), ReadContext("p.xml"))[
+        0
+    ]
+    if lost_words(page):
         return
     back = read(written(page))
     assert PAGE.write(back, CONTEXT).content == PAGE.write(page, CONTEXT).content
@@ -100,12 +106,12 @@ def test_a_page_file_that_went_through_alto_is_the_same_page_file(seed: int) -> 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds)
 def test_generated_pages_obey_the_published_schema(seed: int, official_alto: etree.XMLSchema) -> None:
-    root = etree.fromstring(written(Maker(seed).page()).encode())
+    root = etree.fromstring(written(PageGenerator(seed).page()).encode())
     assert official_alto.validate(root), official_alto.error_log
 
 
-def spoil(content: str, dice: Random) -> str:
-    """A valid export with one thing in it changed, which may or may not spoil it."""
+def change_one_thing(content: str, dice: Random) -> str:
+    """Return a valid export with one thing changed, which may or may not make it invalid."""
     root = etree.fromstring(content.encode())
     one = dice.choice(list(root.iter(f"{{{NAMESPACE}}}*")))
     act = dice.choice(["drop", "attribute", "rename", "double", "set"])
@@ -134,28 +140,29 @@ def spoil(content: str, dice: Random) -> str:
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_alto: etree.XMLSchema
 ) -> None:
-    content = spoil(written(Maker(seed).page()), Random(seed))
+    content = change_one_thing(written(PageGenerator(seed).page()), Random(seed))
     theirs = official_alto.validate(etree.fromstring(content.encode()))
     ours = DRIVER.validate(content)
-    # A reference to nothing is against the schema, and the tool that reads the published one does not look.
+    # Our check reports references to missing ids; lxml does not look for them when it validates by the
+    # published schema.
     ours = [problem for problem in ours if "does not exist" not in problem and "points" not in problem]
     assert bool(ours) == (not theirs), (ours, official_alto.error_log, content)
 
 
-# ------------------------------------------------------------------------------------ what has no place
+# ------------------------------------------------------------------------------------ what ALTO cannot hold
 
 
 def test_a_plain_page_loses_nothing() -> None:
     assert losses(page_of(region(line_of("two words", "two", "words")))) == {}
 
 
-def test_text_in_odd_blanks_stands_in_a_tag_of_ours() -> None:
+def test_text_with_unusual_blanks_is_written_in_our_own_tag() -> None:
     page = page_of(region(line_of("two  words ", "two", "words")))
     assert losses(page) == {"blanks in texts": 1}
     assert read(written(page)).of_kind("line")[0].text == "two  words "
 
 
-def test_the_text_that_counts_goes_before_words_that_say_another() -> None:
+def test_the_text_of_the_line_precedes_differing_words() -> None:
     page = page_of(region(line_of("three", "two", "words")))
     assert losses(page) == {"words of lines": 2}
     assert 'CONTENT="three"' in written(page)
@@ -169,7 +176,7 @@ def test_words_without_texts_are_given_their_lines_and_come_back_without() -> No
     assert [word.texts for word in read(written(page)).of_kind("word")] == [[], []]
 
 
-def test_words_out_of_sequence_are_set_in_that_of_the_text() -> None:
+def test_words_are_written_in_the_sequence_of_the_text() -> None:
     page = page_of(region(line_of("a b c", "c", "a", "b")))
     assert losses(page) == {}
     content = written(page)
@@ -190,14 +197,14 @@ def test_a_word_that_ends_with_its_hyphen_keeps_it() -> None:
     assert "HYP" not in written(page)
 
 
-def test_lines_and_words_without_a_parent_get_one_that_the_reader_takes_away() -> None:
+def test_lines_and_words_without_a_parent_get_one_that_reading_removes() -> None:
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = page_of(PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word)
     assert losses(page) == {"lines without a region": 2, "words without a line": 1}
     assert [(one.id, one.kind) for one in read(written(page)).segments] == [("l", "line"), ("w", "word")]
 
 
-def test_what_stands_where_alto_has_no_place_for_it_stands_beside() -> None:
+def test_segments_that_alto_cannot_nest_are_written_beside_their_parent() -> None:
     inner = PageSegment("inner", "region", "TextRegion", BOX)
     word = PageSegment("w", "word", points=BOX, baseline=BOX[:2], texts=[PageText("x")])
     word.children = [PageSegment("p", "word", points=BOX)]
@@ -214,7 +221,7 @@ def test_what_stands_where_alto_has_no_place_for_it_stands_beside() -> None:
     assert {one.id for one in read(written(page)).walk()} == {"r", "l", "w", "inner", "l2"}
 
 
-def test_lines_beside_regions_stand_in_a_block_that_the_reader_takes_away() -> None:
+def test_lines_beside_regions_get_a_block_that_reading_removes() -> None:
     page = page_of(region(PageSegment("in", "region", "GraphicRegion:stamp", BOX), line_of("x")))
     content = written(page)
     assert "<ComposedBlock" in content
@@ -236,7 +243,7 @@ def test_lines_beside_regions_stand_in_a_block_that_the_reader_takes_away() -> N
         (None, "<TextBlock"),
     ],
 )
-def test_kinds_of_regions_in_the_words_of_alto(kind: str | None, element: str) -> None:
+def test_kinds_of_regions_are_written_in_alto_terms(kind: str | None, element: str) -> None:
     page = page_of(region(kind_raw=kind))
     assert element in written(page)
     there = PAGE.read(PAGE.write(read(written(page)), CONTEXT).content.encode(), ReadContext("p"))[0]
@@ -244,7 +251,7 @@ def test_kinds_of_regions_in_the_words_of_alto(kind: str | None, element: str) -
     assert there.segments[0].kind_raw == here.segments[0].kind_raw
 
 
-def test_what_page_kept_goes_through_alto() -> None:
+def test_data_preserved_from_page_survives_alto() -> None:
     kept = {
         "pagexml": {
             "attributes": {"custom": "structure {x}", "production": "printed"},
@@ -258,7 +265,7 @@ def test_what_page_kept_goes_through_alto() -> None:
     assert back.extras["pagexml"] == {"metadata": {"Creator": "Aletheia"}}
 
 
-def test_texts_of_regions_and_alternatives_of_lines_stand_in_a_tag_of_ours() -> None:
+def test_texts_of_regions_and_alternatives_of_lines_are_written_in_our_own_tag() -> None:
     line = line_of("two words", "two", "words")
     line.texts.append(PageText("too words", 0.5))
     page = page_of(region(line, texts=[PageText("another text")]))
@@ -271,7 +278,7 @@ def test_texts_of_regions_and_alternatives_of_lines_stand_in_a_tag_of_ours() -> 
     ]
 
 
-def test_a_text_that_another_program_changed_is_not_overruled_by_our_tag() -> None:
+def test_a_text_changed_by_another_program_precedes_our_tag() -> None:
     line = line_of("two words", "two", "words")
     line.texts.append(PageText("too words"))
     content = written(page_of(region(line))).replace('CONTENT="two"', 'CONTENT="ten"')
@@ -283,7 +290,7 @@ def test_control_characters_are_counted() -> None:
     assert losses(page)["control characters in texts"] >= 2
 
 
-def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
+def test_empty_groups_and_unknown_references_in_the_order_are_left_out() -> None:
     page = page_of(
         region(), order=PageOrder(items=[PageOrder("gone"), PageOrder(items=[PageOrder("gone too")])])
     )
@@ -291,7 +298,7 @@ def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
     assert "ReadingOrder" not in written(page)
 
 
-def test_cells_confidences_scripts_and_languages_without_a_place_are_said() -> None:
+def test_cells_confidences_scripts_and_languages_that_cannot_be_written_are_losses() -> None:
     page = page_of(
         region(
             cell={"row": 1, "column": 2, "row_span": 1, "column_span": 1},
@@ -315,7 +322,7 @@ def test_cells_confidences_scripts_and_languages_without_a_place_are_said() -> N
     assert back.segments[0].confidence == 0.5
 
 
-def test_a_direction_that_alto_has_no_word_for_is_said() -> None:
+def test_a_direction_unknown_to_alto_is_a_loss() -> None:
     page = page_of(region(), direction="alternating")
     assert "direction of the page" in losses(page)
     assert read(written(page)).direction == "alternating"
@@ -323,7 +330,7 @@ def test_a_direction_that_alto_has_no_word_for_is_said() -> None:
     assert "direction of the page" in losses(bare)
 
 
-def test_blocks_of_text_state_what_the_region_around_them_has_no_place_for() -> None:
+def test_text_blocks_state_the_language_and_direction_of_a_region_around_them() -> None:
     inner = region(id="inner")
     outer = region(inner, id="outer", language="la", direction="rtl")
     page = page_of(outer)
@@ -334,7 +341,7 @@ def test_blocks_of_text_state_what_the_region_around_them_has_no_place_for() -> 
     assert (back.children[0].language, back.children[0].direction) == (None, None)
 
 
-def test_our_step_is_named_once_and_those_before_it_stay() -> None:
+def test_our_processing_step_is_written_once_after_earlier_ones() -> None:
     page = page_of(
         extras={
             "alto": {

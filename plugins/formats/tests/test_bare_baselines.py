@@ -1,4 +1,4 @@
-"""Lines with a baseline and no outline stand in boxes that a reader can read in, not in slivers as flat as their baselines."""
+"""Lines with a baseline and no outline get boxes as high as a line of text, not as flat as their baselines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page(*lines: PageSegment) -> PageModel:
 
 
 def boxes(placed: PlacedSegments) -> dict[str, list[int]]:
-    """Left, top, right, bottom in pixels by key."""
+    """Return left, top, right and bottom in pixels by key."""
     width, height = SIZE
     found = {}
     for key, anchor in zip(placed.segments.keys, placed.segments.anchors, strict=True):
@@ -39,7 +39,7 @@ def place_lines(*lines: PageSegment) -> PlacedSegments:
     return place(page(*lines), SIZE, "a.xml", "pagexml")
 
 
-def test_a_box_is_as_high_as_lines_stand_apart() -> None:
+def test_a_box_is_as_high_as_the_distance_between_lines() -> None:
     made = place_lines(*(line(f"l{n}", [(100, 200 + 80 * n), (900, 204 + 80 * n)]) for n in range(4)))
     assert boxes(made)["l1"] == [100, 220, 900, 304]
     assert made.notes == [f"4 {NOTE}"]
@@ -52,7 +52,7 @@ def test_a_box_is_as_high_as_the_lines_that_have_an_outline() -> None:
     assert made.notes == [f"1 {NOTE}"]
 
 
-def test_columns_and_the_white_between_paragraphs_are_no_height_of_lines() -> None:
+def test_columns_and_paragraph_spacing_do_not_affect_the_height_of_lines() -> None:
     left = [line(f"l{n}", [(100, 200 + 60 * n), (400, 200 + 60 * n)]) for n in range(5)]
     right = [line(f"r{n}", [(600, 207 + 60 * n), (900, 207 + 60 * n)]) for n in range(5)]
     below = [line(f"b{n}", [(100, 900 + 60 * n), (900, 900 + 60 * n)]) for n in range(5)]
@@ -65,7 +65,7 @@ def test_a_line_that_runs_down_has_its_box_on_both_sides() -> None:
 
 
 @pytest.mark.parametrize(("gap", "height"), [(None, LIKELY * 2000), (900, MOST * 2000)])
-def test_what_the_page_does_not_tell_is_taken_within_reason(gap: int | None, height: float) -> None:
+def test_heights_that_the_page_does_not_show_are_bounded(gap: int | None, height: float) -> None:
     lines = [line("a", [(100, 300), (900, 300)])]
     if gap:
         lines.append(line("b", [(100, 300 + gap), (900, 300 + gap)]))
@@ -78,7 +78,7 @@ def test_a_box_ends_at_the_edge_of_the_page() -> None:
     assert boxes(made)["b"][3] == 2000
 
 
-def test_words_tell_where_their_line_is() -> None:
+def test_the_box_of_a_line_covers_its_words() -> None:
     holding = line("l", [(100, 500), (900, 500)])
     holding.children = [PageSegment("w", "word", points=[(110, 450), (300, 450), (300, 512), (110, 512)])]
     made = place_lines(holding)

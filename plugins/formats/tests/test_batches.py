@@ -1,4 +1,6 @@
-"""Files that come in together: pictures become documents, layout files passes of theirs, the rest is said why not."""
+"""Files ingested in one batch: pictures become documents, layout files become their passes, the others are
+listed with the reason.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import lay_files, list_pairs, page, picture, rows, send, take, whys
+from batch_files import list_pairs, page, picture, reasons, rows, send, take, write_files
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, Forbidden, Invalid, NotFound
@@ -32,7 +34,7 @@ def test_a_picture_and_its_layout_file_become_a_document_and_a_pass(engine: Engi
     assert rows(library, "SELECT kind FROM job WHERE id = ?", answer["job_id"]) == [("thumbnails",)]
     ((original,),) = rows(library, "SELECT original FROM format_import WHERE pass_id = ?", made["pass_id"])
     assert library.objects.open(original).read() == page("1.png")
-    # The shapes are measured on the picture that came with them.
+    # The shapes are placed by the size of the picture in the same batch.
     assert rows(
         library,
         "SELECT count(*) FROM segment s JOIN rendition r ON r.id = json_extract(s.anchor, '$.rendition_id')"
@@ -69,7 +71,7 @@ def test_one_undo_takes_a_batch_back(engine: Engine, library: Library) -> None:
         ({"a.png": (120, 90), "b.png": (80, 60), "z.xml": page("", 80, 60)}, "b.png", "size"),
         ({"a.png": (120, 90), "b.png": (80, 60), "z.xml": page("gone.jpg", 80, 60)}, "b.png", "size"),
         ({"a.png": (120, 90), "a.tif": (80, 60), "a.xml": page("", 80, 60)}, "a.tif", "name"),
-        # Composed and decomposed letters are one name.
+        # Composed and decomposed forms of a letter are the same name.
         ({"\u00e9.png": (120, 90), "e\u0301.xml": page("")}, "\u00e9.png", "name"),
         ({"e\u0301.png": (120, 90), "x.xml": page("\u00e9.png")}, "\u00e9.png", "declared"),
     ],
@@ -113,13 +115,13 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
 @pytest.mark.parametrize(
     ("files", "file", "why"),
     [
-        # Two pictures of one stem.
+        # Two pictures with the same stem.
         (
             {"a.png": 1, "a.jpg": 2, "a.xml": page("")},
             "a.xml",
             "Several pictures have its name: a.png and a.jpg",
         ),
-        # A foreign picture.
+        # A picture that is not in the batch.
         (
             {"a.png": 1, "z.xml": page("other.jpg", 500, 40)},
             "z.xml",
@@ -131,7 +133,7 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
             "a.xml",
             "It has the name of a.png, but states that it belongs to passwd with 500 x 40 pixels",
         ),
-        # Two pictures of one size.
+        # Two pictures of the same size.
         (
             {"a.png": 1, "b.png": 2, "z.xml": page("gone.jpg")},
             "z.xml",
@@ -139,7 +141,7 @@ def test_a_picture_of_the_same_name_in_another_folder_is_not_taken(engine: Engin
         ),
     ],
 )
-def test_a_layout_file_that_finds_none_is_said_why(
+def test_a_layout_file_without_a_picture_is_listed_with_the_reason(
     engine: Engine, library: Library, files: dict[str, Any], file: str, why: str
 ) -> None:
     answer = send(
@@ -153,10 +155,12 @@ def test_a_layout_file_that_finds_none_is_said_why(
         },
     )
     assert answer["passes"] == []
-    assert why in whys(answer)[file]
+    assert why in reasons(answer)[file]
 
 
-def test_a_name_that_fits_although_the_file_names_another_is_noted(engine: Engine, library: Library) -> None:
+def test_a_pair_by_file_name_is_noted_if_the_file_declares_another_name(
+    engine: Engine, library: Library
+) -> None:
     answer = send(engine, library, {"a.png": picture(), "a.xml": page("scan_0001.tif", 240, 180)})
     assert any(
         "The file names scan_0001.tif; it was paired with a.png" in one
@@ -164,7 +168,7 @@ def test_a_name_that_fits_although_the_file_names_another_is_noted(engine: Engin
     )
 
 
-def test_mets_says_which_layout_file_is_of_which_picture(engine: Engine, library: Library) -> None:
+def test_layout_files_are_paired_with_pictures_by_mets(engine: Engine, library: Library) -> None:
     mets = """<mets:mets xmlns:mets="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink">
       <mets:fileSec><mets:fileGrp USE="OCR-D-IMG">
         <mets:file ID="i1" MIMETYPE="image/png"><mets:FLocat LOCTYPE="OTHER" xlink:href="img/left.png"/></mets:file>
@@ -191,7 +195,7 @@ def test_mets_says_which_layout_file_is_of_which_picture(engine: Engine, library
     assert [one["file"] for one in answer["refused"]] == ["set/mets.xml: ../out/p18.xml"]
 
 
-def test_folders_are_mirrored_and_those_that_are_there_are_used(engine: Engine, library: Library) -> None:
+def test_folders_are_mirrored_and_existing_ones_reused(engine: Engine, library: Library) -> None:
     first = send(engine, library, {"box/1.png": picture(grey=1)})
     second = send(engine, library, {"box/2.png": picture(grey=2), "box/inner/3.png": picture(grey=3)})
     places = rows(
@@ -225,7 +229,7 @@ def test_a_layout_file_that_comes_later_with_its_picture_joins_the_document(
     again = send(engine, library, {"1.png": picture(), "1.xml": page("1.png")})
     assert (again["documents"], again["job_id"]) == ([], None)
     assert again["passes"][0]["document_id"] == first["documents"][0]["id"]
-    assert list(whys(again, "refused")) == ["1.png"]
+    assert list(reasons(again, "refused")) == ["1.png"]
 
 
 def test_a_picture_of_several_pages_takes_a_file_of_several(engine: Engine, library: Library) -> None:
@@ -247,11 +251,11 @@ def test_a_picture_of_several_pages_takes_a_file_of_several(engine: Engine, libr
         " ORDER BY d.sequence",
     )
     assert found == [(1, "words 0"), (2, "words 1")]
-    assert whys(answer) == {"book.hocr, page 3": "book.tif has 2 pages, so there is none for it."}
+    assert reasons(answer) == {"book.hocr, page 3": "book.tif has 2 pages, so there is none for it."}
 
 
 def test_files_of_this_machine_keep_their_paths(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path, {"scans/1.png": picture(), "scans/page/1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"scans/1.png": picture(), "scans/page/1.xml": page("1.png")})
     answer = take(engine, library, paths)
     assert answer["documents"][0]["path"] == str(paths[0].resolve())
     assert list_pairs(answer) == {"1.xml": "1.png"}
@@ -260,7 +264,7 @@ def test_files_of_this_machine_keep_their_paths(engine: Engine, library: Library
 
 
 def test_linked_pictures_stay_where_they_are(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     answer = take(engine, library, paths, link=True)
     ((checksum, linked),) = rows(
         library,
@@ -286,10 +290,10 @@ def test_a_zip_is_unpacked(engine: Engine, library: Library) -> None:
     assert rows(library, "SELECT name FROM document WHERE doc_type = 'folder' AND name = 'export'") == [
         ("export",)
     ]
-    assert "archive within an archive" in whys(answer, "refused")["export/inner.zip"]
+    assert "archive within an archive" in reasons(answer, "refused")["export/inner.zip"]
 
 
-def test_nothing_is_taken_where_nothing_may_be(engine: Engine, library: Library) -> None:
+def test_files_cannot_be_ingested_where_they_may_not_be(engine: Engine, library: Library) -> None:
     files = {"1.png": picture()}
     with pytest.raises(NotFound):
         send(engine, library, files, parent_id="0" * 32)
@@ -321,12 +325,12 @@ def test_a_batch_of_nothing_is_refused_with_every_reason(engine: Engine, library
         send(engine, library, {})
 
 
-def test_inside_another_step_a_batch_is_looked_through_there(
+def test_a_batch_within_another_step_is_examined_in_that_step(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     from armarium.api import ActionContext
 
-    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     found: dict[str, Any] = {}
 
     def inside(ctx: ActionContext) -> None:
@@ -337,7 +341,9 @@ def test_inside_another_step_a_batch_is_looked_through_there(
 
 
 def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library) -> None:
-    """As digitisation programs hand an issue over: names that do not match, places as `file://./`, articles beside pages."""
+    """A newspaper issue as digitisation programs deliver it: file names that do not match, `file://./` paths,
+    and articles beside pages.
+    """
 
     def file(identity: str, kind: str, href: str) -> str:
         return f'<file ID="{identity}" GROUPID="{identity[-1]}" MIMETYPE="{kind}"><FLocat LOCTYPE="URL" xlink:href="{href}"/></file>'
@@ -370,7 +376,7 @@ def test_a_newspaper_package_pairs_by_its_mets(engine: Engine, library: Library)
             **{f"issue/ALTO/p-{n}-alto.xml": alto.replace("{n}", str(n)).encode() for n in numbers},
         },
     )
-    assert whys(answer) == whys(answer, "refused") == {}
+    assert reasons(answer) == reasons(answer, "refused") == {}
     assert {one["paired_by"] for one in answer["passes"]} == {"mets"}
     names = [name.rpartition("/")[2] for name in list_pairs(answer).values()]
     assert sorted(names) == ["scan1.tif", "scan2.tif"]

@@ -1,4 +1,6 @@
-"""Batches that mean harm or meet it: names that lead elsewhere, links, files that vanish, full disks, thousands of files."""
+"""Hostile and unlucky batches: names that lead elsewhere, links, vanishing files, full disks, thousands of
+files.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import lay_files, list_pairs, page, picture, rows, send, take, whys
+from batch_files import list_pairs, page, picture, reasons, rows, send, take, write_files
 from starlette.testclient import TestClient
 
 from armarium.engine import Engine
@@ -32,7 +34,7 @@ def zip_members(members: dict[str, bytes], **attributes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["../1.png", "/etc/1.png", "a/../../1.png", "C:/1.png", "a\\..\\1.png"])
-def test_a_zip_whose_names_lead_out_is_refused_whole(
+def test_a_zip_with_names_outside_its_folder_is_refused_entirely(
     engine: Engine, library: Library, tmp_path: Path, name: str
 ) -> None:
     answer = send(
@@ -41,7 +43,7 @@ def test_a_zip_whose_names_lead_out_is_refused_whole(
         {"good.png": picture(), "bad.zip": zip_members({"2.png": picture(), name: picture()})},
     )
     assert [one["name"] for one in answer["documents"]] == ["good.png"]
-    assert "would leave its folder" in whys(answer, "refused")["bad.zip"]
+    assert "would leave its folder" in reasons(answer, "refused")["bad.zip"]
     assert not (tmp_path / "1.png").exists()
 
 
@@ -64,13 +66,13 @@ def test_a_link_in_a_zip_and_a_bomb_are_refused(engine: Engine, library: Library
             "cut.zip": b"PK\x03\x04x",
         },
     )
-    said = whys(answer, "refused")
+    said = reasons(answer, "refused")
     assert "a link or a device" in said["link.zip"]
     assert "decompression bomb" in said["bomb.zip"]
     assert "not a readable ZIP" in said["cut.zip"]
 
 
-def test_sent_names_lead_nowhere(engine: Engine, library: Library) -> None:
+def test_uploaded_file_names_cannot_leave_the_folder(engine: Engine, library: Library) -> None:
     answer = send(
         engine,
         library,
@@ -86,8 +88,8 @@ def test_sent_names_lead_nowhere(engine: Engine, library: Library) -> None:
 def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
-    """What may not be named at all refuses the whole request (tests/proofs/test_paths_are_checked.py)."""
-    (good, other) = lay_files(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
+    """Paths that may not be named at all refuse the whole request (tests/proofs/test_paths_are_checked.py)."""
+    (good, other) = write_files(tmp_path / "in", {"1.png": picture(), "2.png": picture(grey=3)})
     (tmp_path / "in" / "loop.png").symlink_to(tmp_path / "in" / "loop.png")
     (tmp_path / "in" / "gone.png").symlink_to(tmp_path / "nowhere.png")
     (tmp_path / "in" / "same.png").symlink_to(other)
@@ -119,12 +121,12 @@ def test_paths_that_cannot_be_taken_are_refused_by_themselves(
     assert len(said) == 5
 
 
-def test_a_file_that_vanishes_meanwhile_is_told(
+def test_a_file_that_vanishes_during_the_batch_is_refused_by_name(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import armarium_formats.batches.staging as staging
 
-    paths = lay_files(
+    paths = write_files(
         tmp_path, {"1.png": picture(), "1.xml": page("1.png"), "2.xml": page("1.png", text="gone")}
     )
     real = staging.read_layout
@@ -136,10 +138,10 @@ def test_a_file_that_vanishes_meanwhile_is_told(
     monkeypatch.setattr(staging, "read_layout", vanishing)
     answer = take(engine, library, paths)
     assert list_pairs(answer) == {"1.xml": "1.png"}
-    assert "No such file" in whys(answer, "refused")["2.xml"]
+    assert "No such file" in reasons(answer, "refused")["2.xml"]
 
 
-def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
+def test_files_with_impossible_shapes_or_names_are_refused_without_affecting_others(
     engine: Engine, library: Library
 ) -> None:
     outside = page("1.png").replace(b"2,2 118,2 118,20 2,20", b"902,2 918,2 918,20 902,20")
@@ -155,13 +157,13 @@ def test_what_shapes_or_names_cannot_be_held_is_refused_beside_what_comes_in(
             "x\x07/2.png": picture(grey=5),
         },
     )
-    said = whys(answer, "refused")
+    said = reasons(answer, "refused")
     assert "are entirely outside" in said["page/1.xml"]
     assert "is already the pass" in said["1.alto"]
     assert "control character" in said["\x07.png"]
     assert "name of its folder" in said["x\x07/2.png"]
     assert len(answer["passes"]) == 1
-    # What the refused file would have written is not there.
+    # The refused file's passes were not written.
     assert rows(library, "SELECT count(*) FROM segment_pass") == [(1,)]
 
 
@@ -228,7 +230,7 @@ def test_files_are_sent_over_http(client: TestClient, library: Library) -> None:
 
 
 def test_paths_are_named_over_http(client: TestClient, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
+    paths = write_files(tmp_path, {"1.png": picture(), "1.xml": page("1.png")})
     answer = client.post("/api/ingest/files", json={"paths": [str(path) for path in paths], "link": True})
     assert answer.status_code == 200, answer.text
     assert list_pairs(answer.json()) == {"1.xml": "1.png"}
@@ -295,7 +297,7 @@ def test_a_boundary_longer_than_the_parser_takes_is_refused_in_words(client: Tes
         assert "boundary" in answer.json()["detail"] or "multipart" in answer.json()["detail"]
 
 
-def test_a_header_without_end_is_refused_whatever_the_parser_bears(tmp_path: Path) -> None:
+def test_an_endless_header_is_refused(tmp_path: Path) -> None:
     received = ReceivedParts(tmp_path, "files", 1)
     with pytest.raises(Invalid, match="16 KiB"):
         received._header_field(b"n" * 20_000, 0, 20_000)
@@ -324,7 +326,7 @@ def test_a_disk_that_fills_while_files_arrive_is_503(
     assert (answer.status_code, answer.json()["code"]) == (503, "disk_full")
 
 
-def test_a_batch_that_is_no_batch(engine: Engine, library: Library) -> None:
+def test_a_batch_with_an_unnamed_file_is_refused(engine: Engine, library: Library) -> None:
     with pytest.raises(Invalid, match="filename"):
         send(engine, library, {"": picture()})
 
@@ -332,8 +334,8 @@ def test_a_batch_that_is_no_batch(engine: Engine, library: Library) -> None:
 CHECK = "/api/formats/check"
 
 
-def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> None:
-    layout, label, _, _ = lay_files(
+def test_a_file_of_this_machine_is_checked_in_place(client: TestClient, tmp_path: Path) -> None:
+    layout, label, _, _ = write_files(
         tmp_path,
         {
             "1.xml": page("1.png"),
@@ -347,7 +349,7 @@ def test_a_file_is_checked_where_it_lies(client: TestClient, tmp_path: Path) -> 
     found = answer.json()
     assert (found["format"], found["valid"], found["pages"][0]["counts"]["line"]) == ("pagexml", True, 1)
     assert {one["format"]: one["losses"] for one in found["losses"]}["pagexml"] == []
-    # The picture beside it gives the size, the class names beside it the words.
+    # The picture in the batch gives the size, the classes file the names of the labels.
     labels = client.post(CHECK, json={"path": str(label)}).json()
     assert (labels["format"], labels["valid"]) == ("yolo", None)
     assert labels["pages"][0]["unknown_classes"] == ["7"]

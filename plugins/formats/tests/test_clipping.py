@@ -1,4 +1,4 @@
-"""What of a shape lies on its page, held against shapely."""
+"""Clipping of shapes to the page, compared with shapely."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMBERS = st.integers(-60, 160)
 
 @settings(max_examples=300)
 @given(RAYS, NUMBERS, NUMBERS, st.booleans())
-def test_an_outline_is_cut_into_the_parts_that_lie_on_the_page(
+def test_an_outline_is_clipped_into_the_parts_on_the_page(
     rays: list[tuple[float, int]], x: int, y: int, backwards: bool
 ) -> None:
     points = [(round(x + far * math.cos(at)), round(y + far * math.sin(at))) for at, far in sorted(rays)]
@@ -39,7 +39,7 @@ def test_an_outline_is_cut_into_the_parts_that_lie_on_the_page(
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=10))
-def test_a_baseline_is_cut_into_the_runs_that_lie_on_the_page(points: list[tuple[int, int]]) -> None:
+def test_a_baseline_is_clipped_into_the_parts_on_the_page(points: list[tuple[int, int]]) -> None:
     frame = shapely.box(0, 0, *SIZE)
     expected = sum(
         shapely.LineString(way).intersection(frame).length for way in pairwise(points) if way[0] != way[1]

@@ -1,4 +1,6 @@
-"""Every action of this family obeys the rules of all actions; PAGE XML obeys the contract of drivers."""
+"""Every action of this family passes the conformance kit for actions, and PAGE XML the suite for format
+drivers.
+"""
 
 from __future__ import annotations
 

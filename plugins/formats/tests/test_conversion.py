@@ -1,11 +1,13 @@
-"""The conversion of older results: a step a page, what is done and left, problems named, the report seen."""
+"""The conversion of older results: one step per page, counts of done and remaining, named problems, the
+report marked as seen.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from batch_ground import rows
+from batch_files import rows
 from starlette.testclient import TestClient
 
 from armarium.api import ActionContext
@@ -20,7 +22,7 @@ LINE = {"bbox": [0.1, 0.1, 0.8, 0.05], "text": "Dear Sir", "level": "line"}
 
 
 def old_page(engine: Engine, library: Library, *boxes: dict[str, Any]) -> tuple[str, str]:
-    """A page with one older result; ids of the page and of the artifact."""
+    """Create a page with one older result; return the ids of the page and of the artifact."""
 
     def run(name: str, params: dict[str, Any]) -> dict[str, Any]:
         return engine.run(library, name, params, LOCAL_OWNER).result or {}
@@ -40,7 +42,7 @@ def start(engine: Engine, library: Library) -> str:
     return str(outcome.result["run_id"])
 
 
-def test_nothing_to_tell_where_nothing_is(client: TestClient) -> None:
+def test_a_project_without_older_results_has_no_conversion(client: TestClient) -> None:
     assert client.get("/api/conversion/status").json() == {
         "state": "none",
         "run_id": None,
@@ -80,10 +82,12 @@ AGENT = Principal("machine", "an agent", "editor", token_kind="agent")
 
 
 @pytest.mark.parametrize(("who", "maker"), [(LOCAL_OWNER, "human"), (AGENT, "unknown")])
-def test_what_a_person_drew_stays_theirs_where_a_person_started_the_job(
+def test_results_drawn_by_a_person_keep_human_provenance_if_a_person_started_the_job(
     engine: Engine, library: Library, who: Principal, maker: str
 ) -> None:
-    """By the job as by the action; and their text goes on to stand before the newer pass of a machine."""
+    """The job keeps human provenance as the action does, so the person's text still precedes a newer machine
+    pass.
+    """
     document = engine.run(library, "document.create", {"name": "p", "doc_type": "page"}, LOCAL_OWNER).result
     assert document is not None
     for provider, words in (("user", "Dear Sir"), ("reader", "Deer Sir")):
@@ -105,7 +109,7 @@ def test_what_a_person_drew_stays_theirs_where_a_person_started_the_job(
     )
 
 
-def test_boxes_that_hold_no_rectangle_are_named(engine: Engine, library: Library) -> None:
+def test_boxes_without_a_rectangle_are_reported(engine: Engine, library: Library) -> None:
     document, artifact = old_page(engine, library, LINE)
 
     def damage(ctx: ActionContext) -> None:
@@ -113,7 +117,7 @@ def test_boxes_that_hold_no_rectangle_are_named(engine: Engine, library: Library
             "UPDATE artifact SET ocr_geometry = json_insert(ocr_geometry, '$.boxes[#]', json('{\"bbox\": null}'))"
         )
 
-    # What a run of long ago left behind.
+    # What a run from long ago left behind.
     engine.run(library, "document.create", {"name": "Beside"}, LOCAL_OWNER, in_transaction=damage)
     start(engine, library)
     engine.jobs.run_until_idle(library)
@@ -137,7 +141,7 @@ def test_a_page_that_cannot_be_converted_is_named_and_left(engine: Engine, libra
     assert "locked" in found["problems"][0]["why"]
 
 
-def test_an_undone_page_is_left_again(engine: Engine, library: Library) -> None:
+def test_a_page_whose_conversion_was_undone_remains_to_be_converted(engine: Engine, library: Library) -> None:
     old_page(engine, library)
     run_id = start(engine, library)
     engine.jobs.run_until_idle(library)
@@ -169,7 +173,7 @@ def test_a_conversion_that_failed_says_why(
     assert "damaged" in found["problems"][-1]["why"]
 
 
-def test_the_start_is_taken_back_by_cancelling_what_waits_and_a_redo_queues_it_again(
+def test_undoing_the_start_cancels_the_waiting_job_and_a_redo_queues_it_again(
     engine: Engine, library: Library
 ) -> None:
     old_page(engine, library)
@@ -185,7 +189,7 @@ def test_the_start_is_taken_back_by_cancelling_what_waits_and_a_redo_queues_it_a
     assert state() == ("waiting", 0)
     engine.jobs.run_until_idle(library)
     assert state() == ("done", 1)
-    # What it did are steps of their own; taking back the start of a run that is over takes nothing of them.
+    # The job's work is its own steps; undoing the start of a finished run undoes none of it.
     engine.undo(library, again["audit_ids"], LOCAL_OWNER)
     assert state() == ("done", 1)
 

@@ -1,4 +1,6 @@
-"""Files in the manner of many programs: known for what they are, read whole, and written in every format we write."""
+"""Files in the dialects of many programs: recognised, read completely, and written in every format that can
+be written.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from importlib.metadata import entry_points
 
 import pytest
 from dialects import FILES
-from writing_ground import CONTEXT
+from driver_case import CONTEXT
 
 from armarium_formats.api import FormatDriver, PageModel, ReadContext
 
@@ -52,7 +54,7 @@ EXPECTED: dict[str, tuple[str, list[tuple[int, int]], list[str]]] = {
     ),
     "tess-page.xml": ("pagexml", [(500, 500)], ["Dear"]),
 }
-"""What each is, the sizes of its pages in pixels, and the texts of its lines as they stand in it."""
+"""The format of each file, its page sizes in pixels, and the texts of its lines in file order."""
 
 
 def read(name: str) -> list[PageModel]:
@@ -64,7 +66,7 @@ def test_every_file_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_known_for_what_it_is_and_read_whole(name: str) -> None:
+def test_each_file_is_recognised_and_read_completely(name: str) -> None:
     data = FILES[name].encode()
     driver, sizes, lines = EXPECTED[name]
     assert max(DRIVERS, key=lambda one: DRIVERS[one].sniff(data)) == driver
@@ -75,7 +77,7 @@ def test_it_is_known_for_what_it_is_and_read_whole(name: str) -> None:
 
 @pytest.mark.parametrize("written", ["pagexml", "alto", "tei"])
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_written_in_every_format_and_what_is_lost_is_told(name: str, written: str) -> None:
+def test_each_file_is_written_in_every_format_with_its_losses(name: str, written: str) -> None:
     driver = DRIVERS[written]
     for page in read(name):
         made = driver.write(page, CONTEXT)
@@ -93,7 +95,7 @@ def texts_of(page: PageModel) -> Counter[str]:
     return Counter(one.text for one in page.walk() if one.text)
 
 
-def test_cells_in_cells_keep_their_places() -> None:
+def test_nested_cells_keep_their_positions() -> None:
     (page,) = read("table-nested.xml")
     cells = {one.id: one.cell and (one.cell["row"], one.cell["column"]) for one in page.walk()}
     assert cells == {"t": None, "c1": (0, 0), "t2": None, "c11": (0, 0), "l11": None, "l1": None}
@@ -102,7 +104,9 @@ def test_cells_in_cells_keep_their_places() -> None:
 
 
 def test_a_facsimile_s_id_means_the_one_surface_in_it() -> None:
-    """Transkribus points its pb at the facsimile; by sequence alone a pb that is missing would shift every page."""
+    """Transkribus points its pb at the facsimile; matching by sequence alone would shift every page after a
+    missing pb.
+    """
     text = FILES["tei-transkribus.xml"].replace('<pb facs="#facs_1" n="1" xml:id="img_0001"/>', "")
     first, second = DRIVERS["tei"].read(text.encode(), ReadContext("t.xml"))
     assert not any("in sequence" in note for note in second.notes)
@@ -129,7 +133,7 @@ def test_points_without_commas_are_points() -> None:
     assert any("have no commas" in note for note in first.notes)
 
 
-def test_an_empty_text_before_others_is_told_by_tei() -> None:
+def test_tei_reports_an_empty_text_before_others_as_a_loss() -> None:
     (page,) = read("page-loose.xml")
     told = {loss.what: loss.count for loss in DRIVERS["tei"].write(page, CONTEXT).losses}
     assert told["empty texts among readings"] == 1

@@ -1,4 +1,4 @@
-"""Export: a pass as a file that is valid, says what it could not carry, and never contradicts a correction."""
+"""Export: a pass as a valid file with its losses listed, which never contradicts a correction."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_page_to_project_to_page_keeps_everything(
         try:
             import_file(engine, library, document, path.read_bytes())
         except Invalid:
-            continue  # test_import says which and why
+            continue  # test_import covers what is refused and why
         compared += 1
         made = export_page(engine, library, document, "PAGE")
         page = DRIVER.read(path.read_bytes(), ReadContext("a.xml"))[0]
-        # What a direct rewriting of the file gives is what the way through the project must give too, but for
-        # lines without any length, which no segment holds.
+        # Export from the project must equal rewriting the file directly, except for lines without any length,
+        # which no segment holds.
         unheld = {one.id for one in page.walk() if len(set(one.baseline)) < 2}
         direct, back = read(DRIVER.write(page, WriteContext()).content), read(made["content"])
         assert comparable(back, unheld) == comparable(direct, unheld), path.name
@@ -72,7 +72,7 @@ def test_page_to_project_to_page_keeps_everything(
 
 
 EMPTY = {"attribute TextEquiv/@index", "alternative readings (further TextEquiv)"}
-"""What is said only about texts that are empty, which are no readings."""
+"""Stated only for empty texts, which are no readings."""
 
 
 def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:
@@ -86,7 +86,9 @@ def comparable(model: PageModel, unheld: set[str]) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
-def test_what_was_chosen_is_said(engine: Engine, library: Library, page_document: str) -> None:
+def test_an_export_states_which_pass_and_order_it_used(
+    engine: Engine, library: Library, page_document: str
+) -> None:
     pass_id = import_file(engine, library, page_document, SAMPLE_PAGE)
     made = export_page(engine, library, page_document, "pagexml")
     assert made["format"] == "pagexml"
@@ -134,7 +136,7 @@ LEVELS = SAMPLE_PAGE.replace(
 )
 
 
-def test_texts_that_a_correction_has_overtaken_are_not_given_out(
+def test_texts_superseded_by_a_correction_are_not_exported(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     import_file(engine, library, page_document, LEVELS)
@@ -175,7 +177,7 @@ def test_the_order_of_the_file_is_the_order_as_written(
     assert export_page(engine, library, page_document, "plain-text")["content"] == "b1\n\na2\na1\n"
 
 
-def test_what_is_added_and_deleted_later_finds_its_place(
+def test_lines_added_and_deleted_later_are_reflected_in_the_export(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     pass_id = import_file(engine, library, page_document, ORDERED)
@@ -244,7 +246,7 @@ def test_a_named_order_is_followed(engine: Engine, library: Library, page_docume
     assert text["content"] == "a1\na2\n\nb1\n"
 
 
-def test_an_order_as_written_that_somebody_made_goes_before_that_of_the_file(
+def test_a_persons_as_written_order_precedes_that_of_the_file(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     pass_id = import_file(engine, library, page_document, ORDERED)
@@ -265,9 +267,7 @@ def test_an_order_as_written_that_somebody_made_goes_before_that_of_the_file(
     assert export_order() == of_the_file
 
 
-def test_an_order_between_regions_is_said_to_be_lost(
-    engine: Engine, library: Library, page_document: str
-) -> None:
+def test_an_order_across_regions_is_a_loss(engine: Engine, library: Library, page_document: str) -> None:
     pass_id = import_file(engine, library, page_document, ORDERED)
     a1, a2, b1 = segment_ids(library)
     order = named_order(engine, library, page_document, pass_id, [a1, b1, a2])
@@ -280,7 +280,7 @@ HOCR = """<html><body><div class="ocr_page" title="bbox 0 0 1000 1400">
 <span class="ocr_line" title="bbox 100 200 900 260; baseline 0 -5">I write</span></div></body></html>"""
 
 
-def test_decimals_of_a_baseline_are_kept_or_said_to_be_lost(
+def test_decimals_of_a_baseline_are_written_or_are_a_loss(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     given = {"document_id": page_document, "file": HOCR, "filename": "a.hocr"}
@@ -323,7 +323,7 @@ def test_a_page_without_any_size_cannot_be_drawn(
 
 
 def import_picture(engine: Engine, library: Library, folder: Path) -> str:
-    """An imported photograph of 400 x 300 pixels; its id."""
+    """Import a photograph of 400 x 300 pixels; return its id."""
     from PIL import Image
 
     (folder / "in").mkdir()
@@ -400,7 +400,7 @@ def test_a_file_without_a_size_takes_the_picture_s(engine: Engine, library: Libr
         ({"order_id": "mine"}, "no reading order mine"),
     ],
 )
-def test_what_is_not_there_is_not_found(
+def test_unknown_documents_and_formats_are_404(
     engine: Engine, library: Library, page_document: str, more: dict[str, str], words: str
 ) -> None:
     import_file(engine, library, page_document, SAMPLE_PAGE)
@@ -452,7 +452,7 @@ def test_a_format_that_is_only_read_is_a_conflict(
         export_page(engine, library, page_document, "only-reads")
 
 
-def test_an_invalid_export_is_never_given_out(engine: Engine, library: Library, page_document: str) -> None:
+def test_an_invalid_export_is_never_returned(engine: Engine, library: Library, page_document: str) -> None:
     engine.drivers.give("armarium.formats", "wrong", Wrong)
     import_file(engine, library, page_document, SAMPLE_PAGE)
     with pytest.raises(Broken) as refusal:
@@ -478,7 +478,7 @@ ONE_LINE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent
 """
 
 
-def test_an_export_of_new_lines_says_that_the_text_stands_in_another_pass(
+def test_an_export_of_lines_without_text_says_that_another_pass_has_text(
     engine: Engine, library: Library, tmp_path: Path
 ) -> None:
     document = import_picture(engine, library, tmp_path)

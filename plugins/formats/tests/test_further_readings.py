@@ -1,4 +1,4 @@
-"""Alternatives of a file are readings that a person sees and can choose; they go out again as what they are."""
+"""Alternative texts in a file become readings that a person can choose, and are exported as alternatives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pass_id(engine: Engine, library: Library, page_document: str) -> str:
 
 
 def readings(library: Library) -> dict[str, tuple[str, str, float | None]]:
-    """Text to reading, segment, confidence."""
+    """Return reading, segment and confidence by text."""
     with library.db.read() as conn:
         rows = conn.exec_driver_sql(
             "SELECT content, id, segment_id, confidence FROM content_representation"
@@ -43,7 +43,7 @@ def readings(library: Library) -> dict[str, tuple[str, str, float | None]]:
     return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
-def out(
+def exported_texts(
     engine: Engine, library: Library, document: str, name: str = "pagexml"
 ) -> list[tuple[str, float | None]]:
     made = export_page(engine, library, document, name)
@@ -56,48 +56,51 @@ def act(engine: Engine, library: Library, name: str, **params: Any) -> None:
     engine.run(library, name, params, LOCAL_OWNER)
 
 
-def test_each_is_a_reading_and_the_file_s_first_counts(
+def test_each_alternative_is_a_reading_and_the_first_one_counts(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     there = readings(library)
     assert {text: sure for text, (_, _, sure) in there.items()} == {
         "Dear Sir": 0.9, "Dear Siv": 0.4, "Deer Sir": 0.2,
     }  # fmt: skip
-    assert out(engine, library, page_document) == [
+    assert exported_texts(engine, library, page_document) == [
         ("Dear Sir", 0.9), ("Dear Siv", 0.4), ("Deer Sir", 0.2), ("", None),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei"])
-def test_they_go_out_in_every_format_that_has_them(
+def test_alternatives_are_exported_in_every_format_that_has_them(
     engine: Engine, library: Library, page_document: str, pass_id: str, name: str
 ) -> None:
-    assert [text for text, _ in out(engine, library, page_document, name) if text] == [
+    assert [text for text, _ in exported_texts(engine, library, page_document, name) if text] == [
         "Dear Sir", "Dear Siv", "Deer Sir",
     ]  # fmt: skip
 
 
-def test_one_that_a_person_chooses_changes_places_with_the_first(
+def test_an_alternative_chosen_by_a_person_is_exported_first(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     identity, segment, _ = readings(library)["Dear Siv"]
     params = {"segment_id": segment, "kind": "transcription", "representation_id": identity}
     act(engine, library, "reading.choose", **params)
-    assert [text for text, _ in out(engine, library, page_document) if text] == [
+    assert [text for text, _ in exported_texts(engine, library, page_document) if text] == [
         "Dear Siv", "Dear Sir", "Deer Sir",
     ]  # fmt: skip
 
 
-def test_one_that_is_retracted_is_gone_and_a_correction_leaves_the_others(
+def test_a_retracted_alternative_is_not_exported_and_a_correction_keeps_the_others(
     engine: Engine, library: Library, page_document: str, pass_id: str
 ) -> None:
     there = readings(library)
     act(engine, library, "reading.retract", representation_id=there["Deer Sir"][0])
     act(engine, library, "representation.create", segment_id=there["Dear Sir"][1], text="Dear Madam")
-    assert [text for text, _ in out(engine, library, page_document) if text] == ["Dear Madam", "Dear Siv"]
+    assert [text for text, _ in exported_texts(engine, library, page_document) if text] == [
+        "Dear Madam",
+        "Dear Siv",
+    ]
 
 
-def test_what_a_pass_of_an_older_engine_holds_still_goes_out(
+def test_alternatives_stored_by_an_older_engine_are_exported(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     from armarium_formats.as_filed import further_texts

@@ -1,4 +1,6 @@
-"""hOCR: what each program writes is read whole, sloppy files are mended and noted, hostile ones refused in words."""
+"""hOCR: the output of each program is read completely, sloppy files are repaired with a note, hostile ones
+refused.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +45,13 @@ def line(inside: str, title: str = "bbox 10 20 110 40") -> PageSegment:
     return page(f"<span class='ocr_line' title='{title}'>{inside}</span>").lines()[0]
 
 
-def test_the_driver_keeps_its_promises() -> None:
+def test_the_driver_passes_the_suite() -> None:
     exercise_format(
         Hocr, [Sample("tesseract.hocr", TESSERACT.encode(), lines=1, words=2, text="Dear Sir &c")]
     )
 
 
-def test_what_tesseract_writes_is_read_whole() -> None:
+def test_output_of_tesseract_is_read_completely() -> None:
     found = read(TESSERACT)[0]
     assert (found.width, found.height, found.image) == (1000, 1400, "scans/a;b.png")
     assert [(one.id, one.kind, one.kind_raw) for one in found.walk()] == [
@@ -112,7 +114,7 @@ ARCHIVE = (
 )
 
 
-def test_kraken_parts_its_properties_by_commas() -> None:
+def test_properties_separated_by_commas_as_in_kraken_are_read() -> None:
     found = read(KRAKEN)[0]
     assert (found.width, found.image, found.lines()[0].text) == (1000, "page.png", "Ad te")
     assert [word.texts[0].confidence for word in found.of_kind("word")] == [0.8, 1.0]
@@ -126,7 +128,7 @@ def test_a_language_that_is_unknown_is_none() -> None:
     assert found.lines()[0].baseline == [(10, 55), (110, 55)]
 
 
-def test_the_internet_archive_keeps_a_book_in_a_file() -> None:
+def test_a_file_of_the_internet_archive_with_a_whole_book_is_read() -> None:
     one, two = read(ARCHIVE)
     assert (one.lines()[0].text, len(two.segments)) == ("Ad te", 0)
     assert one.lines()[0].baseline == [(10, 100), (500, 100)]
@@ -135,7 +137,7 @@ def test_the_internet_archive_keeps_a_book_in_a_file() -> None:
     assert any("one was put between each" in note for note in one.notes)
 
 
-def test_a_baseline_far_outside_its_line_is_kept_as_stated() -> None:
+def test_a_baseline_far_outside_its_line_is_preserved() -> None:
     found = page("<span class='ocr_line' title='bbox 10 20 500 60; baseline 0 99'>x</span>")
     assert found.lines()[0].baseline == []
     assert (found.lines()[0].extras or {})["hocr"]["title"] == {"baseline": "0 99"}
@@ -178,7 +180,7 @@ def test_a_baseline_of_higher_degree_becomes_a_curve() -> None:
     assert (len(drawn), drawn[0], drawn[-1]) == (9, (10, 35), (110, 45))
 
 
-def test_the_baseline_of_a_turned_line_is_kept_as_stated() -> None:
+def test_the_baseline_of_a_rotated_line_is_preserved() -> None:
     found = page("<span class='ocr_line' title='bbox 1 2 30 40; textangle 90; baseline 0 -3'>x</span>")
     one = found.lines()[0]
     assert one.baseline == []
@@ -186,7 +188,7 @@ def test_the_baseline_of_a_turned_line_is_kept_as_stated() -> None:
     assert found.notes == ["The baseline of a rotated line is kept as stated."]
 
 
-def test_titles_are_taken_apart() -> None:
+def test_properties_in_titles_are_parsed() -> None:
     assert properties('bbox 1 2 3 4;image "a;b.png" ; ;x_wconf 9;bbox 5') == {
         "bbox": "1 2 3 4",
         "image": '"a;b.png"',
@@ -202,17 +204,17 @@ def test_titles_are_taken_apart() -> None:
     assert polygon_of("1 2 3 4 5") is None
 
 
-def test_a_polygon_goes_before_its_box() -> None:
+def test_a_polygon_precedes_its_box() -> None:
     assert line("x", "bbox 1 1 9 9; poly 1 1 9 1 5 9").points == [(1, 1), (9, 1), (5, 9)]
 
 
-def test_a_box_that_is_none_is_noted_and_kept() -> None:
+def test_an_invalid_box_is_noted_and_preserved() -> None:
     found = page("<span class='ocr_line' title='bbox 1 2 3'>x</span>")
     assert found.lines()[0].points == []
     assert found.notes == ["The bbox of an ocr_line is not four numbers."]
 
 
-def test_characters_make_words_whatever_white_space_stands_between_them() -> None:
+def test_characters_form_words_whatever_white_space_separates_them() -> None:
     one = line(
         "\n <span class='ocrx_word' title='x_confs 90 80'>\n  <span class='ocrx_cinfo' title='x_bboxes 1 2 3 4'>a</span>\n"
         "  <span class='ocrx_cinfo'>b</span>\n </span>\n <span class='ocrx_word'><span class='ocrx_cinfo'>c</span></span>"
@@ -237,18 +239,18 @@ def test_alternatives_are_other_readings() -> None:
     assert [text.text for text in loose.texts] == ["a c e", "a b e", "a d e"]
 
 
-def test_words_without_a_space_between_them_are_parted_where_the_script_asks_for_it() -> None:
+def test_words_are_joined_with_spaces_where_the_script_requires_them() -> None:
     word = "<span class='ocrx_word'>{}</span>"
     assert line(word.format("Dear") + word.format("Sir")).text == "Dear Sir"
     assert line(word.format("古") + word.format("文")).text == "古文"
     assert line(word.format("Dear") + " " + word.format("Sir")).text == "Dear Sir"
 
 
-def test_soft_hyphens_and_hard_spaces_stay() -> None:
+def test_soft_hyphens_and_no_break_spaces_are_preserved() -> None:
     assert line("mo&shy;\n  <br> a&nbsp;b").text == "mo\u00ad a\xa0b"
 
 
-def test_confidences_from_0_to_1_are_told_from_hundredths() -> None:
+def test_confidences_from_0_to_1_and_in_percent_are_distinguished() -> None:
     words = "<span class='ocr_line'><span class='ocrx_word' title='x_wconf {}'>a</span> <span class='ocrx_word' title='x_wconf {}'>b</span></span>"
     whole = page(words.format("0.5", "1"))
     assert [word.texts[0].confidence for word in whole.of_kind("word")] == [0.5, 1]
@@ -284,7 +286,7 @@ def test_lines_beside_the_page_are_on_it_and_text_without_a_line_is_not_lost() -
     assert [(one.kind_raw, one.text) for one in paragraph.segments] == [("ocr_par", "whole text")]
 
 
-def test_words_without_a_line_stand_in_their_region() -> None:
+def test_words_without_a_line_belong_to_their_region() -> None:
     found = page("<p class='ocr_par'><span class='ocrx_word'>a</span> <span class='ocrx_word'>b</span></p>")
     assert [(one.kind, one.text) for one in found.segments[0].children] == [("word", "a"), ("word", "b")]
 
@@ -297,7 +299,7 @@ def test_a_page_whose_box_begins_inside_the_image_has_the_size_of_the_image() ->
     assert (empty.width, empty.height) == (0, 0)
 
 
-def test_prefixes_and_capitals_do_no_harm() -> None:
+def test_prefixes_and_capitals_are_accepted() -> None:
     found = Hocr().read(
         b'<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:div class="ocr_page" title="bbox 0 0 9 9">'
         b'<h:span class="ocr_line">x</h:span></h:div></h:html>',
@@ -345,7 +347,7 @@ def test_a_page_opened_inside_a_region_takes_what_follows() -> None:
         (b"<meta charset=rot13>\xe9", "é", "not in rot13"),
     ],
 )
-def test_wrong_and_absent_encodings_are_seen_through(data: bytes, text: str, note: str | None) -> None:
+def test_wrong_and_missing_encodings_are_detected(data: bytes, text: str, note: str | None) -> None:
     pages = Hocr().read(
         b"<div class='ocr_page' title='bbox 0 0 9 9'><span class='ocr_line'>" + data + b"</span></div>",
         ReadContext("a"),
@@ -386,7 +388,7 @@ def test_a_title_longer_than_any_outline_is_left_out_and_noted() -> None:
     assert found.notes == ["A title of more than 1,000,000 characters was left out."]
 
 
-def test_truncated_files_give_what_is_there_or_a_sentence() -> None:
+def test_truncated_files_are_read_as_far_as_possible_or_refused() -> None:
     for end in range(0, len(TESSERACT), 37):
         with contextlib.suppress(Invalid):
             assert read(TESSERACT[:end])
@@ -424,7 +426,7 @@ def test_twenty_thousand_lines_are_read() -> None:
     assert (len(found.of_kind("line")), len(found.of_kind("word"))) == (20_000, 20_000)
 
 
-def test_it_is_known_by_its_classes() -> None:
+def test_it_is_recognised_by_its_classes() -> None:
     sniff = Hocr().sniff
     assert sniff(TESSERACT.encode()) == 1.0
     assert sniff(b"<p class=ocr_par>") == 0.9

@@ -1,4 +1,6 @@
-"""Import is one step: a pass with its segments and readings, the original byte for byte, or a refusal and nothing."""
+"""Import is one step: a pass with segments and readings and the original bytes, or a refusal that writes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def test_a_page_file_becomes_a_pass(engine: Engine, library: Library, page_docum
     ]
 
 
-def test_the_original_is_kept_byte_for_byte(engine: Engine, library: Library, page_document: str) -> None:
+def test_the_original_is_stored_byte_for_byte(engine: Engine, library: Library, page_document: str) -> None:
     data = PAGE.replace("\n", "\r\n").encode()
     made = run(engine, library, page_document, data)
     found = original_of(library, made["pass_id"])
@@ -65,7 +67,7 @@ def test_the_original_is_kept_byte_for_byte(engine: Engine, library: Library, pa
     assert (found.filename, found.format) == ("letter.xml", "pagexml")
 
 
-def test_a_pass_that_no_file_made_has_no_original(
+def test_a_pass_without_an_import_has_no_original(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     made = engine.run(
@@ -101,7 +103,7 @@ def test_an_import_never_becomes_the_working_pass(
     assert (found["working"], found["working_basis"]) == (False, "imported-only")
 
 
-def test_undo_takes_all_of_it_back(engine: Engine, library: Library, page_document: str) -> None:
+def test_undo_removes_everything_imported(engine: Engine, library: Library, page_document: str) -> None:
     def digest() -> dict[str, str]:
         return table_digests(library.db, engine.library_schema)
 
@@ -173,7 +175,7 @@ def test_a_pixel_or_two_beyond_the_edge_is_noted(
     assert any("beyond the page" in note for note in made["notes"])
 
 
-def test_shapes_that_cannot_be_held_are_kept_raw_with_the_reason(
+def test_shapes_that_cannot_be_stored_are_preserved_raw_with_the_reason(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     import orjson
@@ -222,7 +224,7 @@ def test_the_audit_row_holds_no_text(engine: Engine, library: Library, page_docu
 
 
 class Booklet(Format):
-    """A format of several pages, each a line; and one that breaks."""
+    """A format of several pages with one line each, whose driver fails on a file that contains `crash`."""
 
     name, label, extensions, reads = "booklet", "Booklet", (".bk",), True
 
@@ -243,7 +245,7 @@ class Booklet(Format):
 
 
 class Unmakeable:
-    """A driver whose class cannot be made: the others still work."""
+    """A driver whose class cannot be instantiated: the other drivers still work."""
 
     def __init__(self) -> None:
         raise RuntimeError("never")
@@ -259,7 +261,7 @@ def test_one_page_of_several_is_chosen(engine: Engine, library: Library, page_do
         run(engine, library, page_document, "BOOKLET\none\ntwo\nfour", pages="7")
 
 
-def test_a_driver_that_breaks_is_a_refusal(engine: Engine, library: Library, page_document: str) -> None:
+def test_a_driver_that_fails_is_a_refusal(engine: Engine, library: Library, page_document: str) -> None:
     engine.drivers.give("armarium.formats", "booklet", Booklet)
     with pytest.raises(Invalid, match="the driver failed"):
         run(engine, library, page_document, "BOOKLET\ncrash")
@@ -272,7 +274,7 @@ REASONS = {
     "xml_malformed": {"pagexml.xml"},
     "no_page_size": {"invalid_dims.xml", "zero_dims.xml", "invalid_zero_dims_missing_image.xml"},
 }
-"""Real files that must be refused, by the code of the sentence; every other one is imported."""
+"""Real files that must be refused, by the code of the refusal; all others can be imported."""
 
 
 def test_every_real_file_is_imported_or_refused_in_words(

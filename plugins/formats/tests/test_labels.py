@@ -1,4 +1,6 @@
-"""Label files, box files and control points: read by content, placed by the page's size, refused naming the line."""
+"""Label files, box files and control points: recognised by content, placed by the page's size, refused naming
+the line.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def labels(text: str | bytes, companions: dict[str, bytes] | None = None) -> Pag
 # ------------------------------------------------------------------------------------------------ YOLO
 
 
-def test_yolo_keeps_its_promises() -> None:
+def test_the_yolo_driver_passes_the_suite() -> None:
     exercise_format(Yolo, [Sample("a.txt", LABELS, lines=1, words=1, companions=CLASSES)])
 
 
@@ -89,7 +91,7 @@ def test_a_bad_label_is_refused_naming_its_line(text: str, words: str) -> None:
         labels(text)
 
 
-def test_key_points_behind_a_box_are_no_corners() -> None:
+def test_key_points_after_a_box_are_no_corners() -> None:
     text = "0 0.5 0.5 0.2 0.1 0.45 0.5 2 0.55 0.5 1\n"
     page = labels(text, {"data.yaml": b"names: [page]\nkpt_shape: [2, 3]\n"})
     assert page.segments[0].points == [(400, 900), (600, 900), (600, 1100), (400, 1100)]
@@ -101,7 +103,7 @@ def test_key_points_behind_a_box_are_no_corners() -> None:
     )
 
 
-def test_numbers_parted_by_commas_and_classes_with_decimals_are_read() -> None:
+def test_numbers_separated_by_commas_and_decimal_classes_are_read() -> None:
     page = labels("0,0.5,0.5,0.2,0.1\n1, 0.5, 0.5, 0.2, 0.1\n")
     assert [one.kind_raw for one in page.segments] == ["class 0", "class 1"]
     assert page.segments[0].points == page.segments[1].points
@@ -125,24 +127,22 @@ def test_numbers_parted_by_commas_and_classes_with_decimals_are_read() -> None:
         ),
     ],
 )
-def test_labels_of_other_collections_are_refused_by_name_and_no_text_of_numbers(
-    text: str, words: str
-) -> None:
+def test_labels_in_other_formats_are_refused_by_name_and_not_read_as_text(text: str, words: str) -> None:
     assert Yolo().sniff(text.encode()) == 0.6
     with pytest.raises(Invalid, match=words):
         labels(text)
 
 
-def test_the_size_of_the_page_is_asked_for() -> None:
+def test_labels_need_the_size_of_the_page() -> None:
     for driver, data in ((Yolo(), LABELS), (TesseractBox(), b"a 1 2 3 4 0\n")):
         with pytest.raises(Invalid, match="does not declare the size of its page"):
             driver.read(data, ReadContext("a.txt"))
 
 
-def test_labels_are_known_by_what_is_in_them() -> None:
+def test_labels_are_recognised_by_content() -> None:
     sniff = Yolo().sniff
     assert sniff(LABELS) == 0.95
-    assert sniff(b"0 nan 0.5 0.1 0.1\n") == 0.95  # broken labels are refused in words, not read as text
+    assert sniff(b"0 nan 0.5 0.1 0.1\n") == 0.95  # broken labels are refused, not read as text
     assert sniff(LABELS[:-20]) == 0.95
     assert sniff(LABELS * 2000) == 0.95
     for other in (
@@ -203,7 +203,7 @@ def test_the_nearest_list_of_classes_goes_first() -> None:
         "notes.json",
     ],
 )
-def test_files_of_class_names_are_known_by_their_names_wherever_they_are_met(name: str) -> None:
+def test_files_of_class_names_are_recognised_by_file_name_in_any_folder(name: str) -> None:
     assert is_names_file(name)
     assert is_companion(name)
 
@@ -223,7 +223,7 @@ def boxes(text: bytes) -> list[PageModel]:
     return TesseractBox().read(text, ReadContext("a.box", (1000, 200)))
 
 
-def test_box_files_keep_their_promises() -> None:
+def test_the_box_file_driver_passes_the_suite() -> None:
     exercise_format(TesseractBox, [Sample("a.box", WORDS, lines=2, words=3, text="De S")])
 
 
@@ -278,7 +278,7 @@ def test_a_bad_box_file_is_refused(text: bytes, words: str) -> None:
         boxes(text)
 
 
-def test_boxes_are_known_by_what_is_in_them() -> None:
+def test_box_files_are_recognised_by_content() -> None:
     sniff = TesseractBox().sniff
     assert sniff(WORDS) == 0.9
     assert sniff("ﬁ 1 2 3 4 0\r\n".encode()) == 0.9
@@ -301,11 +301,11 @@ def points(text: bytes, size: tuple[int, int] | None = (1000, 1400)) -> PageMode
     return QgisPoints().read(text, ReadContext("map.points", size))[0]
 
 
-def test_control_points_keep_their_promises() -> None:
+def test_the_control_point_driver_passes_the_suite() -> None:
     exercise_format(QgisPoints, [Sample("map.points", POINTS, lines=0, words=0)])
 
 
-def test_control_points_are_kept_for_those_who_georeference() -> None:
+def test_control_points_are_preserved_for_georeferencing() -> None:
     page = points(POINTS)
     assert page.segments == []
     kept = page.extras["qgis-points"]
@@ -319,7 +319,7 @@ def test_control_points_are_kept_for_those_who_georeference() -> None:
     assert page.notes == []
 
 
-def test_points_of_older_programs_are_read() -> None:
+def test_control_points_of_older_programs_are_read() -> None:
     page = points(b"mapX,mapY,pixelX,pixelY,enable\n1,2,3,4,1\n1,2,2000,5,1\n")
     assert [(one["x"], one["y"]) for one in page.extras["qgis-points"]["points"]] == [(3, 4), (2000, 5)]
     assert page.extras["qgis-points"]["crs"] is None
@@ -340,7 +340,7 @@ def test_points_of_older_programs_are_read() -> None:
         (b"mapX,mapY,sourceX,sourceY\n1,2,nan,4\n", "'nan' for sourcex"),
         (b"mapX,mapY,sourceX,sourceY\n1,inf,3,4\n", "'inf' for mapy"),
         (b"mapX,mapY,sourceX,sourceY\n" + b"1,2,3,4\n" * 100_001, "more than 100,000"),
-        # Found by the 456,296th input of the full fuzzing.
+        # Found by fuzzing.
         (b'mapX,mapY,sourceX,sourceY\n1,2,3,4,"' + b"9" * 140_000 + b"\n", "a quotation mark may be missing"),
     ],
 )
@@ -350,7 +350,7 @@ def test_bad_control_points_are_refused(text: bytes, words: str) -> None:
 
 
 @pytest.mark.parametrize("driver", [Yolo(), TesseractBox(), QgisPoints()], ids=lambda driver: driver.name)
-def test_a_file_of_nothing_but_lines_is_refused_before_it_is_parted(driver: FormatDriver) -> None:
+def test_a_file_of_only_line_breaks_is_refused_before_it_is_split(driver: FormatDriver) -> None:
     with pytest.raises(Invalid, match="more than any page"):
         driver.read(b"\n" * (33 * 1024 * 1024), ReadContext("a.txt", (10, 10)))
 

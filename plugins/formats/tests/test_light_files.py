@@ -1,4 +1,6 @@
-"""Real hOCR, label and text files: each is known for what it is, and what is read equals an independent count by regular expression."""
+"""Real hOCR, label and text files: each is recognised, and its contents equal an independent count by regular
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,9 @@ WITHOUT_A_LINE_OR_WORD = {
     "test.hocr",
 }
 STRANGERS = {"FineReader10-schema-v1.xml"}
-"""Files of the folders that are no page in any format: the schema of a format, say."""
+"""Files in these folders that are no page in any format."""
 LISTS = {"classes.txt"}
-"""Files beside labels: text, not labels."""
+"""Files next to labels that are text, not labels."""
 
 
 def shared_data() -> Path | None:
@@ -77,7 +79,7 @@ def known_as(data: bytes) -> str | None:
 
 
 @each(*FOLDERS)
-def test_every_file_is_known_for_what_it_is(path: Path) -> None:
+def test_every_file_is_recognised(path: Path) -> None:
     expected: str | None = "yolo" if "yolo" in path.parts else "hocr"
     if path.name in STRANGERS:
         expected = None
@@ -87,7 +89,9 @@ def test_every_file_is_known_for_what_it_is(path: Path) -> None:
 
 
 def spans(text: str, name: str) -> list[tuple[str, str]]:
-    """The title and the inside of each span of a class, by regular expression; none of them nests its own kind."""
+    """Return the title and content of each span of a class, by regular expression; spans of one class never
+    nest.
+    """
     pattern = rf"<span[^>]*?\bclass=['\"]{name}['\"]([^>]*)>(.*?)</span>"
     return [(found.group(1), found.group(2)) for found in re.finditer(pattern, text, re.DOTALL)]
 
@@ -99,7 +103,7 @@ def bare(inside: str) -> str:
 
 
 @each("hocr", "odd/hocr")
-def test_hocr_is_read_whole(path: Path) -> None:
+def test_hocr_is_read_completely(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     pages = Hocr().read(path.read_bytes(), ReadContext(path.name, SIZE))
     for page in pages:
@@ -142,7 +146,7 @@ def test_hocr_is_read_whole(path: Path) -> None:
 
 
 @each("yolo")
-def test_labels_are_read_whole(path: Path) -> None:
+def test_labels_are_read_completely(path: Path) -> None:
     if path.name in LISTS:
         return
     companions = (

@@ -1,4 +1,4 @@
-"""Formats that are only read, through the engine: what becomes of labels, boxes, points, text and hOCR in a project."""
+"""Formats that can only be read, imported into a project: labels, boxes, points, text and hOCR."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_hocr_becomes_a_pass_and_is_not_written(engine: Engine, library: Library
     assert "<Unicode>Dear</Unicode>" in written["content"]
 
 
-def test_text_without_a_picture_stands_for_the_whole_page(
+def test_a_line_of_text_without_a_picture_covers_the_whole_page(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     made = run(engine, library, page_document, "Dear Sir,\nI write\n\nto you.\n", "a.txt")
@@ -80,7 +80,7 @@ def test_every_real_hocr_file_is_imported_or_refused_in_words(engine: Engine, li
     assert refused == {"notok-system.html": "no_page_size", "notok-typo.html": "no_page_size"}
 
 
-def test_pictures_and_separators_cross_into_page_and_alto(
+def test_pictures_and_separators_are_exported_to_page_and_alto(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     areas = "".join(
@@ -117,7 +117,7 @@ def test_a_page_larger_than_any_picture_is_refused(
 
 
 def import_picture(engine: Engine, library: Library, folder: Path) -> str:
-    """A page with a picture of 200 x 100 pixels; its id."""
+    """Import a picture of 200 x 100 pixels; return its page's id."""
     from PIL import Image
 
     source = folder / "pictures"
@@ -169,7 +169,7 @@ def test_boxes_are_turned_upright_on_the_picture(engine: Engine, library: Librar
     assert box == pytest.approx((0.1, 0.7, 0.2, 0.2))
 
 
-def test_control_points_stay_with_the_pass(engine: Engine, library: Library, tmp_path: Path) -> None:
+def test_control_points_are_stored_with_the_pass(engine: Engine, library: Library, tmp_path: Path) -> None:
     page = import_picture(engine, library, tmp_path)
     made = run(engine, library, page, POINTS.replace("100.5", "50").replace("-200.25", "-25"), "map.points")
     assert made["counts"] == {"region": 0, "line": 0, "word": 0, "readings": 0}

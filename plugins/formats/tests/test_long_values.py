@@ -1,13 +1,14 @@
-"""Values hundreds of thousands of characters long: each is read, or refused in words, in one go.
+"""Values hundreds of thousands of characters long are read or refused in linear time.
 
-A pattern that may part a value in many ways tries them all before it gives up; then such a file would hold the engine
-for hours. There is no time in these tests: what tries every way does not come back before the test is ended.
+A regular expression that can split a value in many ways backtracks through all of them; such a file could
+block the engine for hours. These tests measure no time: a pattern that backtracks would not return before the
+test run ends.
 """
 
 from __future__ import annotations
 
 import pytest
-from writing_ground import CONTEXT
+from driver_case import CONTEXT
 
 from armarium.api import Invalid
 from armarium_formats.alto.driver import Alto
@@ -57,7 +58,7 @@ FILES: dict[str, tuple[Format, str]] = {
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_read_or_refused_in_one_go(name: str, value: str) -> None:
+def test_values_are_read_or_refused_without_backtracking(name: str, value: str) -> None:
     driver, file = FILES[name]
     data = file.replace("{0}", VALUES[value]).encode()
     driver.sniff(data)
@@ -71,6 +72,6 @@ def test_it_is_read_or_refused_in_one_go(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_names_and_labels_are_taken_in_one_go(value: str) -> None:
+def test_names_and_labels_are_parsed_without_backtracking(value: str) -> None:
     stated = VALUES[value]
     class_names({"data.yaml": f"names:{stated}\n- {stated}\n 1{stated}: a\n".encode()})

@@ -1,4 +1,4 @@
-"""METS names which files make a page: in the order of its structure, from below its own folder only."""
+"""METS states which files make a page: in the order of its structure, and only files below its own folder."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_order_of_the_structure_counts_and_its_labels() -> None:
     assert any("ORDER twice" in note for note in twice.notes)
 
 
-def test_a_newspaper_points_from_the_blocks_of_its_pages() -> None:
+def test_areas_in_the_pages_of_a_newspaper_point_at_files() -> None:
     groups = group("Images", file("IMG1", "img/0001.jp2", "image/jp2")) + group(
         "Text", file("ALTO1", "file:///alto/0001.xml", "text/xml")
     )
@@ -89,7 +89,7 @@ def test_a_newspaper_points_from_the_blocks_of_its_pages() -> None:
     assert [one.href for one in found.refused] == ["file:///alto/0001.xml"]
 
 
-def test_a_library_s_remote_images_are_named_and_the_local_place_is_taken() -> None:
+def test_local_paths_precede_remote_urls_which_are_listed() -> None:
     two = (
         '<mets:file ID="I1" MIMETYPE="image/jpeg"><mets:FLocat LOCTYPE="URL" xlink:href="https://a.example/1.jpg"/>'
         '<mets:FLocat LOCTYPE="OTHER" OTHERLOCTYPE="FILE" xlink:href="images/1.jpg"/></mets:file>'
@@ -108,7 +108,7 @@ def test_a_library_s_remote_images_are_named_and_the_local_place_is_taken() -> N
     assert [(one.href, "network" in one.why) for one in found.refused] == [("http://a.example/2.jpg", True)]
 
 
-def test_without_a_structure_the_group_ids_tell() -> None:
+def test_without_a_structure_files_are_grouped_by_group_id() -> None:
     data = mets(
         group("IMG", file("I1", "1.jpg", more='GROUPID="g1"'), file("I2", "2.jpg", more='GROUPID="g2"'))
         + group("ALTO", file("A1", "1.xml", "text/xml", 'GROUPID="g1"'))
@@ -134,7 +134,7 @@ def test_a_volume_s_own_file_is_no_page() -> None:
     assert [image for image, *_ in pages(data)] == ["1.jpg", "2.jpg"]
 
 
-def test_only_a_logical_structure_is_read_and_noted() -> None:
+def test_a_structure_that_is_only_logical_is_read_with_a_note() -> None:
     data = mets(group("IMG", file("I1", "1.jpg")), page("", "I1"), "LOGICAL")
     assert [image for image, *_ in pages(data)] == ["1.jpg"]
     assert "logical" in read_mets(data).notes[0]
@@ -248,16 +248,16 @@ def test_what_is_no_mets_is_refused_in_a_sentence(data: bytes, words: str) -> No
 @pytest.mark.parametrize(
     ("href", "path"), [("file://./ALTO/1.xml", "ALTO/1.xml"), ("file://./a%20b.tif", "a b.tif")]
 )
-def test_a_newspaper_package_names_what_lies_beside_it(href: str, path: str) -> None:
+def test_a_newspaper_package_names_files_beside_the_mets_file(href: str, path: str) -> None:
     assert local_path(href) == (path, None)
 
 
-def test_what_leads_out_leads_out_however_it_begins() -> None:
+def test_a_path_outside_the_folder_is_refused_in_every_spelling() -> None:
     assert "out of" in str(local_path("file://./../1.tif")[1])
 
 
-def test_addresses_by_the_hundred_are_refused_by_name_and_then_by_number() -> None:
-    """The METS of a viewer names every picture in every size by its address."""
+def test_hundreds_of_urls_are_listed_by_name_up_to_a_limit_and_then_counted() -> None:
+    """The METS file of a viewer lists the URL of every picture in every size."""
     files = [file(f"D{one}", f"https://a.example/{one}.jpg") for one in range(120)]
     found = read_mets(mets(group("DEFAULT", file("I", "1.jpg"), *files), page('ORDER="1"', "I", "D1")))
     assert [one.href for one in found.refused[:2]] == ["https://a.example/0.jpg", "https://a.example/1.jpg"]

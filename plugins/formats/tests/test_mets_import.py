@@ -1,4 +1,6 @@
-"""METS files that come in with what they name: order, labels, pairs, and what else they say, kept with the folder."""
+"""METS files ingested with the files they name: order, labels and pairs are used, the rest is preserved with
+the folder.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import published
+import published_schemas
 import pytest
-from batch_ground import lay_files, page, picture, rows, send, take, whys
-from mets_ground import bare, volume, workspace
-from test_folder_import import bring_in
+from batch_files import page, picture, reasons, rows, send, take, write_files
+from mets_files import volume, without_structure, workspace
+from test_folder_import import import_and_wait
 
 from armarium.engine import Engine
 from armarium.errors import Invalid
@@ -37,8 +39,8 @@ def zip_files(files: dict[str, bytes]) -> bytes:
 
 
 def by_folder(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
-    lay_files(place / "box", files)
-    return bring_in(engine, library, folder=str(place / "box"))[1]
+    write_files(place / "box", files)
+    return import_and_wait(engine, library, folder=str(place / "box"))[1]
 
 
 def by_zip(engine: Engine, library: Library, place: Path, files: dict[str, bytes]) -> dict[str, Any]:
@@ -53,7 +55,7 @@ WAYS = pytest.mark.parametrize("bring", [by_folder, by_zip, by_names])
 
 
 def pages_in(library: Library, folder: str) -> list[tuple[str, str | None]]:
-    """Names and labels of the pictures of a folder, in their order."""
+    """Return the names and labels of a folder's pictures in their order."""
     return [
         (name, label)
         for name, label in rows(
@@ -73,7 +75,7 @@ PASSES = (
 
 
 @WAYS
-def test_a_workspace_comes_in_by_its_mets(
+def test_a_workspace_is_ingested_by_its_mets(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring
 ) -> None:
     answer = bring(engine, library, tmp_path, workspace())
@@ -83,7 +85,7 @@ def test_a_workspace_comes_in_by_its_mets(
             ("FILE_0001.png", "fol. 2"),
             ("FILE_0002.png", "fol. 3"),
         ]
-    # Each layout group is a pass of its own, on the scan and not on what was made of it.
+    # Each layout group becomes a pass of its own, on the scan and not on the binarised picture.
     assert rows(library, PASSES) == [
         ("OCR-D-IMG", f"FILE_000{n}.png", f"{group}: FILE_000{n}.xml", f"{text} {n}")
         for group, text in (("OCR-D-OCR", "machine"), ("OCR-D-GT-PAGE", "truth"))
@@ -96,8 +98,8 @@ def test_a_workspace_comes_in_by_its_mets(
     assert rows(library, "SELECT count(*) FROM document WHERE name LIKE 'OCR-D-OCR%'") == [(0,)]
 
 
-def test_files_that_lost_their_folders_are_known_by_their_names(engine: Engine, library: Library) -> None:
-    files = bare()
+def test_files_sent_without_folders_are_matched_by_name(engine: Engine, library: Library) -> None:
+    files = without_structure()
     answer = send(engine, library, {name.rpartition("/")[2]: data for name, data in files.items()})
     assert [one["paired_by"] for one in answer["passes"]] == ["mets", "mets"]
     assert answer["mets"][0]["pictured"] == 2
@@ -107,7 +109,7 @@ def test_files_that_lost_their_folders_are_known_by_their_names(engine: Engine, 
 def test_without_a_structure_the_order_is_that_of_the_files(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring
 ) -> None:
-    answer = bring(engine, library, tmp_path, bare())
+    answer = bring(engine, library, tmp_path, without_structure())
     assert [name for name, _ in pages_in(library, "scans")] == ["2.png", "1.png"]
     assert "the order is that of the files" in " ".join(answer["mets"][0]["notes"])
 
@@ -121,21 +123,21 @@ ODD = {
 
 
 @WAYS
-def test_a_volume_keeps_what_it_says_of_the_work(
+def test_what_mets_states_about_the_work_is_preserved(
     engine: Engine, library: Library, client: Any, tmp_path: Path, bring: Bring
 ) -> None:
     answer = bring(engine, library, tmp_path, volume(tuple(ODD)))
     assert pages_in(library, "default") == [("2.png", "1r"), ("1.png", None)]
-    # Of the pictures in DEFAULT, MAX and THUMBS the first is the page.
+    # Of DEFAULT, MAX and THUMBS, the first that has the picture is the page.
     assert rows(library, PASSES) == [("default", "2.png", "FULLTEXT: 2.xml", "Liebe Schwester")]
     (used,) = answer["mets"]
     told = " ".join(used["notes"])
     assert "1 of its 3 pages have no picture here: 3." in told
     assert "1 files that it names were not included: fulltext/1.xml." in told
-    why = whys(answer, "refused")
+    why = reasons(answer, "refused")
     for href, words in ODD.items():
         assert words in next(reason for place, reason in why.items() if place.endswith(f"volume.xml: {href}"))
-    # What it says beyond order, labels and pairs.
+    # What the METS file states beyond order, labels and pairs.
     ((box,),) = rows(library, "SELECT id FROM document WHERE name = 'box'")
     (kept,) = client.get(f"/api/documents/{box}/mets").json()["items"]
     assert (kept["title"], kept["described"]["identifier"]) == ("Die Briefe der Anna", "oai:example:1")
@@ -175,7 +177,7 @@ def test_a_volume_keeps_what_it_says_of_the_work(
 
 
 @WAYS
-def test_all_of_it_is_taken_back_at_once(
+def test_one_undo_removes_everything_ingested(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring
 ) -> None:
     def digests() -> dict[str, str]:
@@ -212,7 +214,7 @@ def test_the_same_folder_again_changes_nothing_that_a_person_changed(
     again = by_folder(engine, library, tmp_path, workspace())
     assert (again["mets"], again["already"], again["passes"]) == ([], 7, 0)
     assert pages_in(library, "OCR-D-IMG") == wanted
-    # Another METS of the same pages: what a person did stays, and that is said.
+    # Another METS file for the same pages: a person's changes stay, and the answer reports that.
     other = by_folder(engine, library, tmp_path, workspace((1, 2, 3)))
     assert pages_in(library, "OCR-D-IMG") == wanted
     told = " ".join(other["mets"][0]["notes"])
@@ -221,26 +223,24 @@ def test_the_same_folder_again_changes_nothing_that_a_person_changed(
     assert [name for name, _ in pages_in(library, "OCR-D-BIN")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
 
 
-def test_mets_that_comes_later_orders_the_pages_that_are_there(
-    engine: Engine, library: Library, tmp_path: Path
-) -> None:
+def test_mets_sent_later_orders_existing_pages(engine: Engine, library: Library, tmp_path: Path) -> None:
     files = workspace()
     mets = files.pop("mets.xml")
     by_folder(engine, library, tmp_path, files)
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (1, 2, 3)]
-    lay_files(tmp_path / "box", {"12345.xml": mets})
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    write_files(tmp_path / "box", {"12345.xml": mets})
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
     assert found["mets"][0]["file"] == "12345.xml"
 
 
 @pytest.mark.parametrize("name", ["mets.xml", "volume.mets"])
-def test_mets_alone_is_named_for_what_it_is(
+def test_mets_without_its_files_is_refused_by_name(
     engine: Engine, library: Library, client: Any, tmp_path: Path, name: str
 ) -> None:
     alone = volume()["volume.xml"]
     sent = client.post("/api/documents/import-batch", files=[("files", (name, alone))])
-    (path,) = lay_files(tmp_path / "alone", {name: alone})
+    (path,) = write_files(tmp_path / "alone", {name: alone})
     named = client.post("/api/ingest/files", json={"paths": [str(path)]})
     in_zip = client.post(
         "/api/documents/import-batch", files=[("files", ("a.zip", zip_files({name: alone})))]
@@ -248,12 +248,12 @@ def test_mets_alone_is_named_for_what_it_is(
     for answer in (sent, named, in_zip):
         assert (answer.status_code, answer.json()["code"]) == (422, "nothing_came_in")
         assert "METS file of 3 pages, and none of their pictures was included" in answer.json()["detail"]
-    _, found = bring_in(engine, library, folder=str(tmp_path / "alone"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "alone"))
     assert [one["file"] for one in found["unpaired"]] == [name]
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 
-def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
+def test_mets_for_missing_pages_or_pages_without_a_common_folder_changes_nothing(
     engine: Engine, library: Library
 ) -> None:
     def make_document(name: str, doc_type: str, parent: str | None = None) -> str:
@@ -272,7 +272,7 @@ def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
         ),
     ):
         params = {
-            "file": bare()["mets.xml"],
+            "file": without_structure()["mets.xml"],
             "filename": "mets.xml",
             "pages": [{"number": number, "document_ids": [one]} for number, one in pages],
         }
@@ -284,15 +284,20 @@ def test_mets_for_pages_that_it_has_not_or_that_no_folder_holds_changes_nothing(
 
 
 def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engine, library: Library) -> None:
-    files = {f"x\x07/{name}": data for name, data in bare().items() if not name.startswith("ocr/")}
+    files = {
+        f"x\x07/{name}": data for name, data in without_structure().items() if not name.startswith("ocr/")
+    }
     before = table_digests(library.db, engine.library_schema)
     with pytest.raises(NothingCameIn) as refused:
         send(engine, library, files)
     assert (refused.value.status, refused.value.code) == (422, "nothing_came_in")
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
-    # What is beside it comes in, and the METS file changes nothing there.
+    # The files next to the METS file are imported, and it changes nothing there.
     answer = send(engine, library, {**files, "3.png": picture()})
-    for told in (whys({"refused": refused.value.fields["refused"]}, "refused"), whys(answer, "refused")):
+    for told in (
+        reasons({"refused": refused.value.fields["refused"]}, "refused"),
+        reasons(answer, "refused"),
+    ):
         assert told["x\x07/mets.xml"] == "None of the pictures of mets.xml was imported."
         assert "name of its folder" in told["x\x07/scans/1.png"]
     assert [one["name"] for one in answer["documents"]] == ["3.png"]
@@ -300,11 +305,15 @@ def test_mets_whose_pictures_were_all_refused_is_refused_with_them(engine: Engin
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 
-def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
+def test_oversized_mets_is_refused_and_the_other_files_are_ingested(
     engine: Engine, library: Library, client: Any, tmp_path: Path
 ) -> None:
-    files = {name: data for name, data in bare().items() if name == "mets.xml" or name.endswith(".png")}
-    mets, *pictures = lay_files(tmp_path / "box", dict(sorted(files.items())))
+    files = {
+        name: data
+        for name, data in without_structure().items()
+        if name == "mets.xml" or name.endswith(".png")
+    }
+    mets, *pictures = write_files(tmp_path / "box", dict(sorted(files.items())))
     with mets.open("ab") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     before = table_digests(library.db, engine.library_schema)
@@ -313,25 +322,26 @@ def test_mets_longer_than_any_is_refused_and_what_lies_beside_it_comes_in(
     assert differences(before, table_digests(library.db, engine.library_schema)) == []
     answer = take(engine, library, [mets, *pictures])
     assert (len(answer["documents"]), answer["mets"]) == (2, [])
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     assert (len(found["mets"]), found["already"]) == (0, 0)
     for told in (alone.json(), answer, found):
-        assert whys(told, "refused") == {
+        assert reasons(told, "refused") == {
             "mets.xml": "mets.xml is a METS file of more than 64 MiB, which is not read; split it by volumes."
         }
     assert rows(library, "SELECT count(*) FROM format_mets") == [(0,)]
 
 
-def test_a_batch_that_is_here_already_says_so(engine: Engine, library: Library, client: Any) -> None:
+def test_a_batch_already_ingested_is_refused(engine: Engine, library: Library, client: Any) -> None:
     files = [("files", (f"box/{name}", data)) for name, data in workspace().items()]
     assert client.post("/api/documents/import-batch", files=files).status_code == 200
     again = client.post("/api/documents/import-batch", files=files)
     assert (again.status_code, again.json()["code"]) == (409, "already_here")
 
 
-def test_proportions_go_before_mets_and_mets_before_names(engine: Engine, library: Library) -> None:
+def test_pairing_prefers_proportions_to_mets_and_mets_to_names(engine: Engine, library: Library) -> None:
     files = workspace((1, 2))
-    # The file of page 2 says another picture, which METS contradicts; the one of page 1 has other proportions.
+    # The file of page 2 names another picture, contradicting the METS file; that of page 1 has other
+    # proportions.
     files["OCR-D-OCR/FILE_0002.xml"] = page("FILE_0001.png", text="machine 2")
     files["OCR-D-GT-PAGE/FILE_0001.xml"] = page("other.png", 300, 90, text="truth 1")
     files["other.png"] = picture(300, 90)
@@ -346,22 +356,22 @@ def test_proportions_go_before_mets_and_mets_before_names(engine: Engine, librar
     assert any("paired with FILE_0002.png by a METS file" in note for note in noted["notes"])
 
 
-def test_two_mets_files_of_the_same_pages_do_not_fight(engine: Engine, library: Library) -> None:
+def test_of_two_mets_files_for_the_same_pages_one_is_used(engine: Engine, library: Library) -> None:
     files = workspace()
     files["zz.xml"] = workspace((2, 1, 3))["mets.xml"]
     answer = send(engine, library, files)
     assert [name for name, _ in pages_in(library, "OCR-D-IMG")] == [f"FILE_000{n}.png" for n in (3, 1, 2)]
     assert [one["file"] for one in answer["mets"]] == ["mets.xml"]
-    assert "none of their pictures" in whys(answer)["zz.xml"]
+    assert "none of their pictures" in reasons(answer)["zz.xml"]
 
 
 @pytest.mark.parametrize("calls", range(0, 30, 3))
-def test_a_kill_at_any_instant_loses_and_doubles_nothing(
+def test_a_kill_at_any_instant_loses_and_duplicates_nothing(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
-    lay_files(tmp_path / "box", workspace())
+    write_files(tmp_path / "box", workspace())
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
-    bring_in(engine, library, folder=str(tmp_path / "box"))
+    import_and_wait(engine, library, folder=str(tmp_path / "box"))
     ((parent,),) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
     args = layouts.LayoutJobArgs(
         paths=[], folder=str(tmp_path / "box"), parent_id=parent, mirrored="box", set_id="0"
@@ -377,11 +387,11 @@ def test_a_kill_at_any_instant_loses_and_doubles_nothing(
     assert rows(library, "SELECT count(*) FROM format_mets") == [(1,)]
 
 
-@pytest.mark.parametrize("made", [workspace, volume, bare])
+@pytest.mark.parametrize("made", [workspace, volume, without_structure])
 def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, bytes]]) -> None:
     from lxml import etree
 
-    schema = published.xsd("mets.xsd")
+    schema = published_schemas.xsd("mets.xsd")
     for name, data in made().items():
         if b"loc.gov/METS" in data[:300]:
             document = etree.fromstring(data)
@@ -389,18 +399,18 @@ def test_the_made_files_obey_the_published_schema(made: Callable[[], dict[str, b
             assert read_mets(data).pages
 
 
-def test_the_routes_of_mets_are_of_the_folder_alone(client: Any) -> None:
+def test_mets_of_an_unknown_folder_is_404(client: Any) -> None:
     assert client.get("/api/documents/nothing/mets").status_code == 404
 
 
 def test_the_paths_of_this_machine_are_paired_too(engine: Engine, library: Library, tmp_path: Path) -> None:
-    paths = lay_files(tmp_path / "box", workspace())
+    paths = write_files(tmp_path / "box", workspace())
     answer = take(engine, library, paths)
     assert len(answer["passes"]) == 6
     assert answer["mets"][0]["pictured"] == 3
 
 
-def test_a_folder_of_several_works_is_not_called_by_one_of_them(
+def test_a_folder_of_several_works_is_not_named_after_one_of_them(
     engine: Engine, library: Library, client: Any
 ) -> None:
     made = engine.run(library, "document.create", {"name": "Archive"}, LOCAL_OWNER).result or {}
@@ -410,9 +420,9 @@ def test_a_folder_of_several_works_is_not_called_by_one_of_them(
     assert client.get(f"/api/documents/{made['id']}").json()["source_metadata"] == {}
 
 
-def test_a_record_of_many_names_is_kept_within_bounds() -> None:
+def test_a_record_with_many_names_is_truncated() -> None:
     many = "".join(f"<dc:n{n}>{'x' * 5000}</dc:n{n}>" for n in range(500))
-    data = bare()["mets.xml"].decode()
+    data = without_structure()["mets.xml"].decode()
     record = (
         '<mets:dmdSec ID="D"><mets:mdWrap MDTYPE="DC"><mets:xmlData>'
         f'<dc:r xmlns:dc="http://purl.org/dc/elements/1.1/">{many}</dc:r></mets:xmlData></mets:mdWrap></mets:dmdSec>'

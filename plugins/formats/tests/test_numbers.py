@@ -1,4 +1,6 @@
-"""Numbers as files state them: a digit that is no number, or one without end, costs that number and never the file."""
+"""Odd numbers in files: a Unicode digit that is no number, or an endless value, costs only that number, never
+the file.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,12 @@ FINE_READER = """<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader
 
 
 @pytest.mark.parametrize("stated", [*ODD, None, 3])
-def test_what_is_no_whole_number_is_none(stated: object) -> None:
+def test_invalid_whole_numbers_are_none(stated: object) -> None:
     assert parse_unsigned(stated) is None
     assert parse_signed(stated) is None
 
 
-def test_whole_numbers_are_numbers() -> None:
+def test_whole_numbers_are_parsed() -> None:
     assert [parse_unsigned(one) for one in ("0", "007", "999999999", "-1", "-0")] == [
         0,
         7,
@@ -70,7 +72,7 @@ def test_an_odd_place_of_a_line_or_a_cell_counts_as_none(stated: str) -> None:
     assert all(segment.cell is None for segment in page.walk())
 
 
-def test_an_index_below_0_stands_first() -> None:
+def test_a_negative_index_is_first() -> None:
     page = PageXml().read(PAGE.format("-1", "0").encode(), ReadContext("a.xml"))[0]
     assert page.order is not None
     assert [node.segment_id for node in page.order.items] == ["a", "b"]
@@ -83,6 +85,6 @@ def test_an_odd_confidence_of_a_character_is_left_out(stated: str) -> None:
     assert all(text.confidence is None for segment in page.walk() for text in segment.texts)
 
 
-def test_an_odd_count_of_what_a_text_left_is_no_loss() -> None:
+def test_an_invalid_count_in_a_loss_record_is_ignored() -> None:
     page = PageModel(10, 10, extras={"tei": {"left": {"lg": "2", "div": "²", "p": "9" * 5000}}})
     assert [(loss.what, loss.count) for loss in losses_of(page)] == [("element lg of the text", 2)]

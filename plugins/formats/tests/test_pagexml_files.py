@@ -1,4 +1,4 @@
-"""Every real PAGE file: read whole, counted against XPath, written valid, and the same when read again."""
+"""Every real PAGE file: read completely (counted with XPath), written validly, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium tes
 REFUSED = {
     "pagexml.xml": "not well-formed",
 }
-"""Files of the collection that must be refused, with words of the sentence."""
+"""Real files that must be refused, with words of the refusal."""
 
 
 def count(root: etree._Element, path: str) -> int:
@@ -31,14 +31,14 @@ def every(root: etree._Element, path: str) -> list[etree._Element]:
 
 
 def root_text(equiv: etree._Element) -> str:
-    """Its Unicode, else its PlainText."""
+    """Return the Unicode element's text, else the PlainText's."""
     return str(equiv.xpath("string(*[local-name()='Unicode'])")) or str(
         equiv.xpath("string(*[local-name()='PlainText'])")
     )
 
 
-def later_names(root: etree._Element) -> etree._Element:
-    """A file in the dialect of 2009 with the names that are counted here; any other as it is."""
+def current_names(root: etree._Element) -> etree._Element:
+    """Rename the elements of a file in the dialect of 2009 to the names counted here; leave others unchanged."""
     names = {"text_equiv": "TextEquiv", "unicode": "Unicode", "text_line": "TextLine", "word": "Word"}
     for element in root.iter("{*}*"):
         tag = str(element.tag).rpartition("}")[2]
@@ -73,7 +73,7 @@ def test_the_file_is_read_whole_or_refused_in_words(page_file: Path) -> None:
         with pytest.raises(Invalid, match=REFUSED[page_file.name]):
             read(page_file)
         return
-    root = later_names(etree.parse(str(page_file)).getroot())
+    root = current_names(etree.parse(str(page_file)).getroot())
     page = read(page_file)
     assert len(page.of_kind("line")) == count(root, "//*[local-name()='TextLine']")
     assert len(page.of_kind("word")) == count(root, "//*[local-name()='Word']")
@@ -119,13 +119,15 @@ def test_what_the_model_has_no_field_for_is_written_back(page_file: Path) -> Non
     back = DRIVER.read(DRIVER.write(page, CONTEXT).content.encode(), ReadContext("back"))[0]
     back.kept.pop("element Metadata/MetadataItem", None)
     page.kept.pop("element Metadata/MetadataItem", None)
-    if page.version == "2009-03-16":  # kinds of regions that later versions do not have go into `custom`
+    if page.version == "2009-03-16":  # kinds of regions that later versions lack are written to `custom`
         back.kept.pop("attribute TextRegion/@custom", None)
-    assert named_anew(back) == named_anew(page)
+    assert written_names(back) == written_names(page)
 
 
-def named_anew(page: PageModel) -> dict[str, int]:
-    """What is kept, with the elements that PAGE 2019 does not have under the names they are written with."""
+def written_names(page: PageModel) -> dict[str, int]:
+    """Return the counts of preserved elements, with those that PAGE 2019 lacks under the names they are
+    written with.
+    """
     return {
         key.replace("TableCell/", "TextRegion/").replace("FrameRegion/", "CustomRegion/"): number
         for key, number in page.kept.items()
@@ -138,7 +140,7 @@ def test_our_schema_and_the_published_one_agree(page_file: Path, official_schema
     root = etree.fromstring(DRIVER.write(read(page_file), CONTEXT).content.encode())
     assert official_schema.validate(root), official_schema.error_log
     raw = etree.parse(str(page_file)).getroot()
-    if raw.tag == root.tag:  # a file that says it is 2019-07-15: both must judge the original alike too
+    if raw.tag == root.tag:  # a file that declares 2019-07-15: both schemas must judge the original alike too
         for key in [key for key in raw.attrib if str(key).startswith("{")]:
             del raw.attrib[key]
         ours = DRIVER.validate(etree.tostring(raw, encoding="unicode"))

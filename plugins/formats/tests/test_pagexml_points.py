@@ -1,4 +1,6 @@
-"""The points of PAGE files: the quick road over whole numbers reads what the plain one reads, and no more."""
+"""The points of PAGE files: the fast parser for whole numbers gives the same result as the general one, and
+accepts no more.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from armarium_formats.markup.points import parse_points
 
 
 @given(st.lists(st.tuples(st.integers(-(10**20), 10**20), st.integers(-(10**20), 10**20)), min_size=1))
-def test_whole_numbers_are_read_whole(points: list[tuple[int, int]]) -> None:
+def test_whole_numbers_are_read_exactly(points: list[tuple[int, int]]) -> None:
     found = parse_points(" ".join(f"{x},{y}" for x, y in points))
     assert found == points
     assert {type(number) for pair in found for number in pair} == {int}
@@ -32,7 +34,7 @@ def test_whole_numbers_are_read_whole(points: list[tuple[int, int]]) -> None:
         "1e999 2",
     ],
 )
-def test_what_is_json_and_no_pair_of_numbers_is_no_point(value: str) -> None:
+def test_json_other_than_pairs_of_numbers_is_no_point(value: str) -> None:
     assert parse_points(value) is None
 
 
@@ -64,6 +66,6 @@ def test_points_are_read_however_they_are_spaced(value: str, points: list[tuple[
     ],
     ids=["digits", "blanks", "exponent", "signs", "numbers"],
 )
-def test_a_value_of_any_length_is_read_in_one_go(value: str) -> None:
-    """A pattern that tries every way to part a number would take longer than anybody lives."""
+def test_long_values_are_read_without_backtracking(value: str) -> None:
+    """A pattern that backtracks over every split of a number would practically never return."""
     assert parse_points(value) is None

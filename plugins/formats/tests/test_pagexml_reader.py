@@ -1,4 +1,4 @@
-"""What the reader takes from the dialects of real programs, and the sentence for what it does not take."""
+"""The PAGE reader: what it takes from the dialects of real programs, and the sentences for what it refuses."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_prefixes_and_missing_namespaces_do_not_matter() -> None:
     assert DRIVER.sniff(bare.encode()) == 0.8
 
 
-def test_points_of_2010_and_of_today() -> None:
+def test_points_in_the_notations_of_2010_and_today_are_read() -> None:
     old = '<TextRegion id="r"><Coords><Point x="1" y="2"/><Point x="30" y="2"/><Point x="30" y="40"/></Coords></TextRegion>'
     assert read(old, version="2010-03-19").segments[0].points == [(1, 2), (30, 2), (30, 40)]
 
@@ -97,13 +97,13 @@ def test_points_of_2010_and_of_today() -> None:
         ("", []),
     ],
 )
-def test_points_as_programs_write_them(stated: str, found: list[tuple[float, float]]) -> None:
+def test_points_in_irregular_notations_are_read(stated: str, found: list[tuple[float, float]]) -> None:
     page = read(f'<TextRegion id="r"><Coords points="{stated}"/></TextRegion>')
     assert page.segments[0].points == found
 
 
 @pytest.mark.parametrize("stated", ["1 2 3", "a,b c,d", "1,2 3", "NaN,1 2,inf", "1;2 3;4"])
-def test_points_that_are_none_are_noted(stated: str) -> None:
+def test_invalid_points_are_noted(stated: str) -> None:
     page = read(f'<TextRegion id="r"><Coords points="{stated}"/></TextRegion>')
     assert page.segments[0].points == []
     assert any("not x,y pairs" in note for note in page.notes)
@@ -124,7 +124,7 @@ def test_the_text_with_the_lowest_index_counts() -> None:
     assert page.kept["element TextEquiv/PlainText"] == 1
 
 
-def test_plain_text_stands_in_for_a_missing_unicode() -> None:
+def test_plain_text_replaces_a_missing_unicode_element() -> None:
     page = read(region("<TextEquiv><PlainText>p</PlainText></TextEquiv>"))
     assert page.segments[0].text == "p"
 
@@ -137,12 +137,12 @@ def test_nested_groups_of_the_order_are_followed() -> None:
         '<RegionRefIndexed index="2" regionRef="gone"/></OrderedGroup></ReadingOrder>'
     )
     page = read(order + regions)
-    # What the order does not name keeps its place.
+    # Segments that the order does not name keep their positions.
     assert [one.text for one in page.lines()] == ["a", "d", "c", "b"]
     assert any("names gone" in note for note in page.notes)
 
 
-def test_the_order_of_transkribus_stands_in_custom() -> None:
+def test_the_order_in_custom_of_transkribus_is_read() -> None:
     lines = line("l1", "second", 'custom="readingOrder {index:1;}"') + line(
         "l2", "first", 'custom="structure {type:heading;} readingOrder {index:0;}"'
     )
@@ -157,7 +157,7 @@ def notes_of_places(body: str) -> list[str]:
     ]
 
 
-def test_places_that_only_some_lines_state_are_passed_over_and_noted() -> None:
+def test_order_indexes_stated_by_only_some_lines_are_ignored_with_a_note() -> None:
     def lines(*places: int | None) -> str:
         return "".join(
             line(f"l{number}", "x", "" if at is None else f'custom="readingOrder {{index:{at};}}"')
@@ -172,7 +172,7 @@ def test_places_that_only_some_lines_state_are_passed_over_and_noted() -> None:
         assert notes_of_places(region(lines(*places))) == []
 
 
-def test_places_of_regions_are_passed_over_without_a_note_where_an_order_names_them() -> None:
+def test_order_indexes_of_regions_in_a_reading_order_are_ignored_without_a_note() -> None:
     regions = "".join(
         region("", "" if at is None else f'custom="readingOrder {{index:{at};}}"', f"r{number}")
         for number, at in enumerate((1, None, 0))
@@ -207,7 +207,7 @@ def test_kinds_of_regions(element: str, kind_raw: str, furniture: bool) -> None:
     assert page.segments[0].is_furniture is furniture
 
 
-def test_language_script_and_direction_come_in_our_words() -> None:
+def test_language_script_and_direction_are_normalised() -> None:
     page = read(
         region(line("l", "x", 'primaryLanguage="other" readingDirection="top-to-bottom"'),
                'primaryLanguage="German" primaryScript="Latf - Latin (Fraktur variant)" readingDirection="right-to-left"')
@@ -243,7 +243,7 @@ def test_a_page_without_a_size_is_noted() -> None:
     assert len(page.notes) == 2
 
 
-def test_a_confidence_out_of_range_is_kept_apart() -> None:
+def test_a_confidence_out_of_range_is_preserved_separately() -> None:
     page = read(region('<TextEquiv conf="87"><Unicode>x</Unicode></TextEquiv>'))
     assert page.segments[0].texts[0].confidence is None
     assert page.kept["attribute TextEquiv/@conf"] == 1
@@ -281,7 +281,7 @@ def test_a_confidence_out_of_range_is_kept_apart() -> None:
         "deep",
     ],
 )
-def test_what_is_no_page_is_refused_in_words(data: bytes, words: str) -> None:
+def test_files_that_are_not_page_xml_are_refused(data: bytes, words: str) -> None:
     with pytest.raises(Invalid, match=words) as refusal:
         DRIVER.read(data, ReadContext("a.xml"))
     assert refusal.value.detail.startswith("a.xml ")
@@ -339,7 +339,7 @@ def test_regions_nested_deep_are_read() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1"])
-def test_encodings_that_are_declared_truly(encoding: str) -> None:
+def test_correctly_declared_encodings_are_read(encoding: str) -> None:
     name = encoding.removesuffix("-sig")
     data = document(region(line("l1", "señor"))).decode().replace("UTF-8", name).encode(encoding)
     assert DRIVER.sniff(data) == 1.0

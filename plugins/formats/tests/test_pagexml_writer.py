@@ -1,4 +1,6 @@
-"""The writer: valid whatever the page, nothing left out silently, and generated pages come back as they were."""
+"""The PAGE writer: always valid, nothing left out without a loss, and generated pages are read back
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from driver_case import DriverCase
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
-from made_pages import WORDS, Maker, seeds, xml_texts
-from writing_ground import Trial
+from random_pages import WORDS, PageGenerator, seeds, xml_texts
 
 from armarium_formats.api import (
     PageModel,
@@ -28,8 +30,8 @@ from armarium_formats.pagexml.schema import fits
 DRIVER = PageXml()
 BOX: list[Point] = [(10, 10), (90, 10), (90, 40), (10, 40)]
 
-TRIAL = Trial(DRIVER)
-written, read, losses = TRIAL.write_file, TRIAL.read, TRIAL.losses
+CASE = DriverCase(DRIVER)
+written, read, losses = CASE.write_file, CASE.read, CASE.losses
 
 
 # ------------------------------------------------------------------------------------------- generated
@@ -47,8 +49,8 @@ def facts(page: PageModel) -> list[tuple[Any, ...]]:
 
 @settings(max_examples=150, deadline=None)
 @given(seeds, xml_texts)
-def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) -> None:
-    page = Maker(seed, [*WORDS, *words]).page()
+def test_generated_pages_are_valid_and_read_back_unchanged(seed: int, words: list[str]) -> None:
+    page = PageGenerator(seed, [*WORDS, *words]).page()
     back = read(written(page))
     assert facts(back) == facts(page)
     assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
@@ -58,12 +60,12 @@ def test_generated_pages_are_valid_and_come_back(seed: int, words: list[str]) ->
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds)
 def test_generated_pages_obey_the_published_schema(seed: int, official_schema: etree.XMLSchema) -> None:
-    root = etree.fromstring(written(Maker(seed).page()).encode())
+    root = etree.fromstring(written(PageGenerator(seed).page()).encode())
     assert official_schema.validate(root), official_schema.error_log
 
 
-def spoil(content: str, dice: Random) -> str:
-    """A valid export with one thing in it changed, which may or may not spoil it."""
+def change_one_thing(content: str, dice: Random) -> str:
+    """Return a valid export with one thing changed, which may or may not make it invalid."""
     root = etree.fromstring(content.encode())
     one = dice.choice(list(root.iter()))
     act = dice.choice(["drop", "attribute", "rename", "double", "set", "text"])
@@ -89,17 +91,18 @@ def spoil(content: str, dice: Random) -> str:
 def test_our_schema_judges_spoiled_files_as_the_published_one(
     seed: int, official_schema: etree.XMLSchema
 ) -> None:
-    content = spoil(written(Maker(seed).page()), Random(seed))
+    content = change_one_thing(written(PageGenerator(seed).page()), Random(seed))
     theirs = official_schema.validate(etree.fromstring(content.encode()))
-    # A reference to nothing is against the schema, and the tool that reads the published one does not look.
+    # Our check reports references to missing ids; lxml does not look for them when it validates by the
+    # published schema.
     ours = [problem for problem in DRIVER.validate(content) if "does not exist" not in problem]
     assert bool(ours) == (not theirs), (ours, official_schema.error_log, content)
 
 
-# ------------------------------------------------------------------------------------ what has no place
+# ------------------------------------------------------------------------------------ what PAGE cannot hold
 
 
-def test_attributes_without_a_place_stand_in_user_attributes_and_come_back() -> None:
+def test_attributes_unknown_to_page_become_user_attributes_and_are_read_back() -> None:
     extras = {
         "pagexml": {
             "attributes": {"type": "odd", "custom": "x", "indented": "perhaps"},
@@ -118,7 +121,7 @@ def test_attributes_without_a_place_stand_in_user_attributes_and_come_back() -> 
     assert kept["elements"] == ["<Strange a='1'>t</Strange>"]
 
 
-def test_ids_that_no_xml_takes_stand_beside() -> None:
+def test_ids_invalid_in_xml_are_written_separately() -> None:
     line = PageSegment("1:a", "line", points=BOX)
     page = PageModel(100, 100, "a", [PageSegment("79735", "region", "TextRegion", BOX, children=[line])])
     page.order = PageOrder(items=[PageOrder("79735")])
@@ -129,7 +132,7 @@ def test_ids_that_no_xml_takes_stand_beside() -> None:
     assert [node.segment_id for node in back.order.walk()] == [None, "79735"]
 
 
-def test_lines_and_words_without_a_parent_get_one_and_it_is_said() -> None:
+def test_lines_and_words_without_a_parent_get_one_with_a_loss() -> None:
     word = PageSegment("w", "word", points=BOX, texts=[PageText("lone")])
     page = PageModel(100, 100, "a", [PageSegment("l", "line", points=BOX, texts=[PageText("x")]), word])
     found = losses(page)
@@ -138,7 +141,7 @@ def test_lines_and_words_without_a_parent_get_one_and_it_is_said() -> None:
     assert [one.text for one in read(written(page)).walk() if one.text] == ["x", "lone"]
 
 
-def test_what_stands_where_page_has_no_place_for_it_stands_beside() -> None:
+def test_segments_that_page_cannot_nest_are_written_beside_their_parent() -> None:
     inner = PageSegment("inner", "region", "TextRegion", BOX, texts=[PageText("inside")])
     word = PageSegment(
         "w", "word", points=BOX, baseline=BOX[:2], children=[PageSegment("p", "word", points=BOX)]
@@ -173,7 +176,8 @@ def test_missing_outlines_are_made_from_what_is_there() -> None:
     line = PageSegment("l", "line", baseline=[(10, 30), (80, 32)])
     page = PageModel(100, 100, "a", [PageSegment("r", "region", "TextRegion", children=[line])])
     assert losses(page) == {"a missing outline": 2}
-    # The line is as high as lines are on such a page, its region as its parts; neither is measured when it is read again.
+    # The line gets the usual height of lines on such a page, its region that of its parts; when read again,
+    # neither counts as measured.
     assert re.findall(r'<Coords points="([^"]*)"', written(page)) == [
         "10,30 80,30 80,32 10,32", "10,28 80,28 80,33 10,33",
     ]  # fmt: skip
@@ -195,7 +199,7 @@ def test_control_characters_are_counted() -> None:
     assert read(written(page)).segments[0].text == "abc"
 
 
-def test_an_empty_group_and_a_stranger_in_the_order_are_left_out() -> None:
+def test_empty_groups_and_unknown_references_in_the_order_are_left_out() -> None:
     page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX)])
     page.order = PageOrder(items=[PageOrder("gone"), PageOrder(items=[PageOrder("gone too")])])
     assert losses(page)["an entry of the reading order"] == 2
@@ -215,7 +219,7 @@ def test_a_kind_of_our_own_goes_into_custom() -> None:
     assert 'custom="structure {type:Main  x;}"' in written(page).replace("Main  x ", "Main  x")
 
 
-def test_a_kind_of_several_parts_comes_back_and_marks_it_cannot_have_are_said() -> None:
+def test_a_kind_of_several_parts_is_read_back_and_impossible_characters_are_a_loss() -> None:
     line = PageSegment("l", "line", "DefaultLine:Handwritten:a", points=BOX)
     page = PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX, children=[line])])
     assert losses(page) == {}
@@ -228,8 +232,8 @@ def test_a_kind_of_several_parts_comes_back_and_marks_it_cannot_have_are_said() 
     "kind", [None, "TextRegion", "TextRegion:header", "TextRegion:RunningTitleZone", "Folio"]
 )
 @pytest.mark.parametrize("furniture", [True, False])
-def test_furniture_comes_back_whatever_the_kind_says(kind: str | None, furniture: bool) -> None:
-    """A TEI `fw` has no kind at all, and a person may say of any region that it is furniture, or is not."""
+def test_page_furniture_is_read_back_for_every_kind(kind: str | None, furniture: bool) -> None:
+    """A TEI `fw` has no kind at all, and a person may mark any region as page furniture or not."""
     line = PageSegment("l", "line", points=BOX, is_furniture=furniture)
     page = PageModel(
         9, 9, "a", [PageSegment("r", "region", kind, BOX, children=[line], is_furniture=furniture)]
@@ -241,7 +245,7 @@ def test_furniture_comes_back_whatever_the_kind_says(kind: str | None, furniture
     assert not any("furniture" in what for what in back.kept)
 
 
-def test_metadata_is_kept_and_our_step_is_named_once() -> None:
+def test_metadata_is_preserved_and_our_step_is_written_once() -> None:
     page = PageModel(9, 9, "a")
     page.extras = {
         "pagexml": {
@@ -303,11 +307,11 @@ def test_values_fit_their_types() -> None:
     assert is_ncname("é1-.")
     assert not is_ncname("1é")
     assert not is_ncname("a:b")
-    assert not is_ncname("ſe")  # a letter to Unicode, none to the validator
+    assert not is_ncname("ſe")  # a letter by Unicode, but not for the validator
     assert len(words()["script"]) == 181
 
 
-def test_threads_do_not_mix_their_problems() -> None:
+def test_threads_do_not_share_validation_errors() -> None:
     good = written(PageModel(9, 9, "a", [PageSegment("r", "region", "TextRegion", BOX)]))
     bad = good.replace("imageWidth", "width")
     with ThreadPoolExecutor(4) as pool:

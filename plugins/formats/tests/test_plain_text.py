@@ -1,4 +1,4 @@
-"""Plain text: reading order, blank lines between regions, and what is lost said."""
+"""Plain text: reading order, blank lines between regions, and losses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write(*segments: PageSegment, order: list[str] | None = None) -> str:
     return PlainText().write(page, WriteContext()).content
 
 
-def test_regions_are_parted_by_a_blank_line() -> None:
+def test_regions_are_separated_by_a_blank_line() -> None:
     assert write(region("a", line("one"), line("two")), region("b", line("three"))) == "one\ntwo\n\nthree\n"
 
 
@@ -44,7 +44,7 @@ def test_the_order_is_followed() -> None:
     assert write(region("a", line("one")), region("b", line("two")), order=["b", "a"]) == "two\n\none\n"
 
 
-def test_words_speak_for_a_line_without_text_and_a_region_for_itself() -> None:
+def test_a_line_without_text_is_written_by_its_words_and_a_region_by_its_own_text() -> None:
     words = line("")
     words.children = [PageSegment(w, "word", texts=[PageText(w)]) for w in ("Dear", "Sir")]
     assert write(
@@ -67,7 +67,7 @@ def read(text: str) -> list[PageModel]:
     return PlainText().read(text.encode(), ReadContext("a.txt"))
 
 
-def test_the_driver_keeps_its_promises() -> None:
+def test_the_driver_passes_the_suite() -> None:
     sample = Sample("a.txt", b"Dear Sir,\nI write\n\nto you.\n", lines=3, words=0, text="to you.")
     exercise_format(PlainText, [sample], text_only=True)
 

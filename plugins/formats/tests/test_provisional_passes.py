@@ -1,4 +1,6 @@
-"""A pass that only stands for boxes of an older result is read, exported and compared by its id, and always called provisional."""
+"""A provisional pass, which stands for the boxes of an older result, can be read, exported and compared by
+its id, and is always marked provisional.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_ground import rows
+from batch_files import rows
 from lxml import etree
 from starlette.testclient import TestClient
-from test_retracing import import_picture
+from test_reimported_text import import_picture
 
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
@@ -36,8 +38,8 @@ TEXT = "Muy señor mío\nrecibí ayer\nsu carta"
 
 
 @pytest.fixture
-def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
-    """A page with a picture and an older result; its id and that of the provisional pass."""
+def old_result(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
+    """The ids of a page with a picture and an older result, and of its provisional pass."""
     page = import_picture(engine, library, tmp_path)
     made = engine.run(
         library,
@@ -54,7 +56,7 @@ def old(engine: Engine, library: Library, tmp_path: Path) -> tuple[str, str]:
 
 
 def without_ids(content: str) -> str:
-    """A written file but for the ids of its parts, what refers to them, and its times."""
+    """Return a written file without its ids, references to them, and times."""
     if not content.lstrip().startswith("<"):
         return content
     root = etree.fromstring(content.encode())
@@ -66,8 +68,8 @@ def without_ids(content: str) -> str:
     return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z?", "", written)
 
 
-def test_its_text_is_read_and_called_provisional(client: TestClient, old: tuple[str, str]) -> None:
-    page, pass_id = old
+def test_its_text_is_read_and_called_provisional(client: TestClient, old_result: tuple[str, str]) -> None:
+    page, pass_id = old_result
     answer = client.get(f"/api/segments/document/{page}/text", params={"pass_id": pass_id}).json()
     assert (answer["text"], answer["pass_id"]) == (TEXT, pass_id)
     assert "provisional" in answer["notice"]
@@ -75,9 +77,9 @@ def test_its_text_is_read_and_called_provisional(client: TestClient, old: tuple[
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
 def test_its_export_is_what_it_will_be_once_it_is_converted(
-    engine: Engine, library: Library, client: TestClient, old: tuple[str, str], name: str
+    engine: Engine, library: Library, client: TestClient, old_result: tuple[str, str], name: str
 ) -> None:
-    page, pass_id = old
+    page, pass_id = old_result
     before = client.get(f"/api/documents/{page}/export/{name}", params={"pass_id": pass_id})
     assert before.status_code == 200, before.text
     choices = before.json()["choices"]
@@ -93,9 +95,9 @@ def test_its_export_is_what_it_will_be_once_it_is_converted(
 
 
 def test_it_is_compared_by_its_id(
-    engine: Engine, library: Library, client: TestClient, old: tuple[str, str]
+    engine: Engine, library: Library, client: TestClient, old_result: tuple[str, str]
 ) -> None:
-    page, pass_id = old
+    page, pass_id = old_result
     artifact = pass_id.removeprefix("legacy:")
 
     def compare(reference: dict[str, Any], hypothesis: dict[str, Any]) -> Any:
@@ -119,9 +121,9 @@ def test_it_is_compared_by_its_id(
 
 
 def test_an_order_and_another_page_are_refused(
-    engine: Engine, library: Library, client: TestClient, old: tuple[str, str]
+    engine: Engine, library: Library, client: TestClient, old_result: tuple[str, str]
 ) -> None:
-    page, pass_id = old
+    page, pass_id = old_result
     other = (
         engine.run(library, "document.create", {"name": "q", "doc_type": "page"}, LOCAL_OWNER).result or {}
     )
@@ -145,5 +147,5 @@ def test_an_order_and_another_page_are_refused(
     assert (refused.status_code, refused.json()["code"]) == (422, "order_other_pass")
     elsewhere = client.get(f"/api/documents/{other['id']}/export/pagexml", params={"pass_id": pass_id})
     assert (elsewhere.status_code, elsewhere.json()["code"]) == (404, "other_document")
-    # Asking wrote nothing.
+    # The requests wrote nothing.
     assert rows(library, "SELECT count(*) FROM segment") == [(0,)]

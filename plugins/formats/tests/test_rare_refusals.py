@@ -1,4 +1,4 @@
-"""Refusals that only meet who races, or whose files change under the engine's hands; each in words all the same."""
+"""Refusals that only occur in races, or when files change while the engine reads them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from batch_ground import lay_files, page, picture, rows, take, whys
+from batch_files import page, picture, reasons, rows, take, write_files
 
 from armarium.api import Conflict, Engine, Invalid, Library
 from armarium.principals import LOCAL_OWNER
@@ -18,12 +18,12 @@ from armarium_formats.jobs.pace import Pace
 from armarium_testing.kills import KilledContext
 
 
-def test_a_file_that_another_read_in_meanwhile_is_refused(
+def test_a_file_imported_meanwhile_by_another_is_refused(
     engine: Engine, library: Library, page_document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     params = {"document_id": page_document, "file": page("1.png"), "filename": "1.xml"}
     engine.run(library, "format.import", params, LOCAL_OWNER)
-    # As it was before the writer was taken.
+    # As seen before the writer was taken.
     monkeypatch.setattr(importing, "pass_of_file", lambda *args: None)
     with pytest.raises(Conflict, match="already the pass") as refused:
         engine.run(library, "format.import", params, LOCAL_OWNER)
@@ -31,14 +31,14 @@ def test_a_file_that_another_read_in_meanwhile_is_refused(
     assert rows(library, "SELECT count(*) FROM segment_pass") == [(1,)]
 
 
-def test_a_path_that_no_disk_has_is_told(engine: Engine, library: Library, tmp_path: Path) -> None:
-    lay_files(tmp_path, {"1.png": picture()})
+def test_an_impossible_path_is_reported(engine: Engine, library: Library, tmp_path: Path) -> None:
+    write_files(tmp_path, {"1.png": picture()})
     long = tmp_path / ("x" * 300)
     answer = take(engine, library, [tmp_path / "1.png", long])
-    assert "It cannot be read: File name too long." in whys(answer, "refused").values()
+    assert "It cannot be read: File name too long." in reasons(answer, "refused").values()
 
 
-def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tmp_path: Path) -> None:
+def test_a_file_replaced_by_something_else_meanwhile_is_reported(library: Library, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(Invalid, match="not an ordinary file"):
@@ -47,11 +47,11 @@ def test_a_file_that_became_another_thing_meanwhile_is_told(library: Library, tm
         staging._head(staging.ReceivedFile(tmp_path / "gone", (), "gone"), library)
 
 
-def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
+def test_a_layout_file_that_occurs_twice_in_a_folder_is_imported_once(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twice = page("1.png")
-    lay_files(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
+    write_files(tmp_path / "box", {"1.png": picture(), "1.xml": twice, "page/1.xml": twice})
     monkeypatch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
     engine.run(library, "document.import", {"folder": str(tmp_path / "box")}, LOCAL_OWNER)
     engine.jobs.run_until_idle(library)
@@ -59,7 +59,8 @@ def test_a_layout_file_that_lies_twice_in_a_folder_comes_in_once(
     args = layouts.LayoutJobArgs(
         paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id="0"
     )
-    monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))  # the second is looked at when the first is written
+    # A batch of one: the second file is examined when the first is already written.
+    monkeypatch.setattr(layouts, "Pace", lambda: Pace(1))
     found = layouts.run_layouts(KilledContext(engine, library, args, 10_000))  # type: ignore[arg-type]
     assert found["passes"] == 1
     assert "already the pass" in found["refused"][0]["why"]

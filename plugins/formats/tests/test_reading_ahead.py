@@ -1,4 +1,6 @@
-"""Layout files that a worker process reads ahead: what comes in is what comes in without it, whatever becomes of it."""
+"""Layout files read ahead by a worker process: the import's result is the same as without it, whatever
+happens to the worker.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from batch_ground import lay_files, page, picture, rows
-from test_folder_import import bring_in
+from batch_files import page, picture, rows, write_files
+from test_folder_import import import_and_wait
 
 from armarium.api import JobContext, Unavailable, new_id
 from armarium.engine import Engine
@@ -35,8 +37,8 @@ FILES = {
 
 
 @pytest.fixture
-def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Every import reads ahead and waits for it; whether each file was there."""
+def ready_files(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Make every import read ahead and wait for the worker; the list records whether each file was ready."""
     seen: list[bool] = []
     take = ReadAhead.take
 
@@ -56,17 +58,19 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
-def call_near(ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What the worker answers, worked out in this process."""
+def call_in_process(
+    ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the worker's answer, computed in this process."""
     asked = SimpleNamespace(params=params, answer_binary=b"")
     answer = {} if method == "hello" else ReadingAhead.read(asked)
     return {**answer, "binary": asked.answer_binary}
 
 
 @pytest.fixture
-def near(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process is started."""
-    monkeypatch.setattr(JobContext, "call_worker", call_near)
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace the worker process by a call in this process."""
+    monkeypatch.setattr(JobContext, "call_worker", call_in_process)
 
 
 SEEN = (
@@ -79,16 +83,18 @@ SEEN = (
 
 
 def test_what_is_read_ahead_is_what_the_import_reads(
-    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited: list[bool]
+    engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ready_files: list[bool]
 ) -> None:
-    lay_files(tmp_path / "box", FILES)
-    _, ahead = bring_in(engine, library, folder=str(tmp_path / "box"))
+    write_files(tmp_path / "box", FILES)
+    _, ahead = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     with_worker = rows(library, SEEN)
-    assert waited.count(True) == GOOD - 2, "all but the first, and the next one that was asked for too late"
+    assert ready_files.count(True) == GOOD - 2, (
+        "all but the first, and the next one that was asked for too late"
+    )
     engine.run(library, "library.create", {"path": str(tmp_path / "Other.library")}, LOCAL_OWNER)
     other = engine.libraries.get(tmp_path / "Other.library")
     monkeypatch.setattr(reading_ahead, "LEAST_FILES", 1000)
-    _, alone = bring_in(engine, other, folder=str(tmp_path / "box"))
+    _, alone = import_and_wait(engine, other, folder=str(tmp_path / "box"))
     assert ahead == alone
     assert (alone["passes"], alone["refused_count"]) == (GOOD + 1, 2)
     assert with_worker == rows(other, SEEN)
@@ -98,8 +104,8 @@ def test_what_is_read_ahead_is_what_the_import_reads(
 def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
     tmp_path: Path, swapped: str
 ) -> None:
-    """The worker cannot tell whose file stands there now; the import can, and refuses it in words."""
-    lay_files(tmp_path / "box", FILES)
+    """The worker cannot tell whether the file is still the listed one; the import can, and refuses it."""
+    write_files(tmp_path / "box", FILES)
     place = next(one for one in sorted((tmp_path / "box").rglob("*.xml")))
     asked = SimpleNamespace(
         params={"driver": PageXml.name, "files": [(str(place), place.name, None)], "beyond": "clip"},
@@ -122,16 +128,16 @@ def test_a_file_that_was_swapped_since_it_was_listed_is_left_to_the_import(
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-def test_a_worker_that_gives_way_is_done_without(
+def test_a_worker_that_fails_is_replaced_by_reading_in_the_import(
     engine: Engine,
     library: Library,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    waited: list[bool],
-    near: None,
+    ready_files: list[bool],
+    in_process: None,
     after: int,
 ) -> None:
-    lay_files(tmp_path / "box", FILES)
+    write_files(tmp_path / "box", FILES)
     asked: list[str] = []
     call = JobContext.call_worker
 
@@ -142,26 +148,26 @@ def test_a_worker_that_gives_way_is_done_without(
         return call(ctx, runtime, worker, method, params)
 
     monkeypatch.setattr(JobContext, "call_worker", give_way)
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
-    assert waited.count(True) in (range(1, 4) if after == 2 else [0])
+    assert ready_files.count(True) in (range(1, 4) if after == 2 else [0])
     assert len(asked) <= after + reading_ahead.CALLS * reading_ahead.WORKERS
 
 
-def test_a_driver_of_the_same_name_that_is_another_one_is_not_believed(
+def test_results_of_another_driver_with_the_same_name_are_not_used(
     engine: Engine,
     library: Library,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    waited: list[bool],
-    near: None,
+    ready_files: list[bool],
+    in_process: None,
 ) -> None:
-    lay_files(tmp_path / "box", FILES)
+    write_files(tmp_path / "box", FILES)
     monkeypatch.setattr(
         reading_ahead, "_whole_name", lambda kind, names=iter("abcdefghijklmnop"): next(names)
     )
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
-    assert (found["passes"], any(waited)) == (GOOD + 1, False)
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
+    assert (found["passes"], any(ready_files)) == (GOOD + 1, False)
 
 
 @pytest.mark.parametrize("calls", [3, 10, 17, 22, 27, 31, 36, 40])
@@ -170,41 +176,41 @@ def test_a_kill_while_files_are_read_ahead_loses_and_doubles_nothing(
     library: Library,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    waited: list[bool],
+    ready_files: list[bool],
     calls: int,
 ) -> None:
-    lay_files(tmp_path / "box", FILES)
+    write_files(tmp_path / "box", FILES)
     monkeypatch.setattr(layouts, "Pace", lambda: Pace(4))
     with monkeypatch.context() as patch:
         patch.setattr(type(engine.kinds), "of_stage", lambda self, stage: [])
-        bring_in(engine, library, folder=str(tmp_path / "box"))
+        import_and_wait(engine, library, folder=str(tmp_path / "box"))
     (parent,) = rows(library, "SELECT id FROM document WHERE name = 'Sources'")
     args = layouts.LayoutJobArgs(
         paths=[], folder=str(tmp_path / "box"), parent_id=parent[0], mirrored="box", set_id=new_id()
     )
 
-    class Ground(KilledContext):
-        call_worker = call_near
+    class KilledImport(KilledContext):
+        call_worker = call_in_process
 
-    ground: Any = Ground(engine, library, args, calls)
+    job: Any = KilledImport(engine, library, args, calls)
     with suppress(Killed):
-        layouts.run_layouts(ground)
-    found = layouts.run_layouts(Ground(engine, library, args, 10_000, checkpoint=ground.kept))  # type: ignore[arg-type]
+        layouts.run_layouts(job)
+    found = layouts.run_layouts(KilledImport(engine, library, args, 10_000, checkpoint=job.kept))  # type: ignore[arg-type]
     assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
-    assert any(waited)
+    assert any(ready_files)
     assert rows(library, "SELECT count(*), count(DISTINCT import_checksum) FROM segment_pass") == [
         (GOOD + 1, GOOD + 1)
     ]
 
 
 @pytest.mark.parametrize("lacking", ["cores", "files", "companions", "format"])
-def test_nothing_is_read_ahead_where_it_would_not_be_right_or_worth_it(
+def test_nothing_is_read_ahead_for_few_files_one_core_or_companions(
     engine: Engine,
     library: Library,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    waited: list[bool],
-    near: None,
+    ready_files: list[bool],
+    in_process: None,
     lacking: str,
 ) -> None:
     files, more = dict(FILES), {}
@@ -216,12 +222,12 @@ def test_nothing_is_read_ahead_where_it_would_not_be_right_or_worth_it(
         files["page/classes.txt"] = b"text\n"
     else:
         more["format"] = "pagexml"
-    lay_files(tmp_path / "box", files)
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"), **more)
-    assert (found["passes"], any(waited)) == (GOOD + 1, False)
+    write_files(tmp_path / "box", files)
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"), **more)
+    assert (found["passes"], any(ready_files)) == (GOOD + 1, False)
 
 
-def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path) -> None:
+def test_the_worker_leaves_unverifiable_files_to_the_import(tmp_path: Path) -> None:
     mets = b'<mets xmlns="http://www.loc.gov/METS/"/>'
     files = {
         "good.xml": page(),
@@ -230,7 +236,7 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
         "huge.xml": page() + b" " * reading_ahead.LONGEST,
         **{name.partition("/")[2]: data for name, data in FILES.items() if not name[-5].isdigit()},
     }
-    paths = lay_files(tmp_path, files)
+    paths = write_files(tmp_path, files)
     asked = [(str(path), path.name, None) for path in [*paths, tmp_path / "gone.xml"]]
     call = SimpleNamespace(params={"driver": "pagexml", "beyond": "clip", "files": asked}, answer_binary=b"")
     assert ReadingAhead.read(call) == {"driver": f"{PageXml.__module__}:PageXml"}
@@ -240,16 +246,16 @@ def test_the_worker_leaves_to_the_import_what_it_cannot_vouch_for(tmp_path: Path
     assert others == [None] * (len(asked) - 1)
 
 
-def test_a_worker_that_is_slow_is_not_waited_for_again_and_again(
+def test_a_slow_worker_is_waited_for_only_once(
     engine: Engine, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lay_files(tmp_path / "box", FILES)
+    write_files(tmp_path / "box", FILES)
     over = Event()
 
     def stand_still(ctx: Any, runtime: None, worker: str, method: str, params: dict[str, Any]) -> Any:
         if method != "hello":
             over.wait(60)
-        return call_near(ctx, runtime, worker, method, params)
+        return call_in_process(ctx, runtime, worker, method, params)
 
     monkeypatch.setattr(JobContext, "call_worker", stand_still)
     for name, value in (("LEAST_FILES", 1), ("AT_ONCE", 3), ("PATIENCE", 0.001)):
@@ -257,22 +263,22 @@ def test_a_worker_that_is_slow_is_not_waited_for_again_and_again(
     patient: list[object] = []
     plain = reading_ahead.wait
     monkeypatch.setattr(reading_ahead, "wait", lambda *args: [patient.append(args), plain(*args)][1])
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     over.set()
     assert (found["passes"], found["refused_count"]) == (GOOD + 1, 2)
     assert 0 < len(patient) <= GOOD // 3 + 1, "once a call"
 
 
-def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_those_of_others_are_not(
+def test_only_files_named_like_a_picture_are_stored_ahead(
     engine: Engine,
     library: Library,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    waited: list[bool],
-    near: None,
+    ready_files: list[bool],
+    in_process: None,
 ) -> None:
     strangers = {f"page/x{n}.xml": page(f"gone{n}.png", text=f"Far {n}", width=77 + n) for n in range(4)}
-    lay_files(tmp_path / "box", {**FILES, **strangers})
+    write_files(tmp_path / "box", {**FILES, **strangers})
     kept: list[str] = []
     plain = type(library.objects).put_bytes
 
@@ -281,7 +287,7 @@ def test_the_bytes_of_a_file_that_is_named_like_a_picture_are_kept_ahead_and_tho
         return plain(store, data)
 
     monkeypatch.setattr(type(library.objects), "put_bytes", put)
-    _, found = bring_in(engine, library, folder=str(tmp_path / "box"))
+    _, found = import_and_wait(engine, library, folder=str(tmp_path / "box"))
     assert (found["passes"], found["unpaired_count"]) == (GOOD + 1, len(strangers) + 1)
     ahead = [name for name in kept if name.startswith("keep-ahead")]
     assert len(ahead) == GOOD - 2

@@ -1,4 +1,6 @@
-"""Every real file: recognised and read, or refused in words; its lines and texts are as many as XPath counts."""
+"""Every real file is recognised and read, or refused with a sentence; its lines and texts are counted with
+XPath.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
-    """The table of all real files, written and read again."""
+    """The table of all real files, written to CSV and read again."""
     folder = shared_data()
     if folder is None:
         pytest.skip("no shared data here (set ARMARIUM_SHARED_DATA)")
@@ -44,22 +46,22 @@ def test_each_file_is_recognised_or_refused_in_words(table: dict[str, Row]) -> N
     assert broken == []
 
 
-def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
-    """A list of names: one more or less is looked at by a person."""
+def test_exactly_the_faulty_files_are_refused(table: dict[str, Row]) -> None:
+    """The refused files are listed by name, so that any change is examined by a person."""
     others = ("yolo/", "schemas/", "hand-lines/")
     refused = {row.file for row in table.values() if row.refused_why and not row.file.startswith(others)}
     assert refused == {
-        # Tables are no plain text.
+        # CSV tables are no plain text.
         "MANIFEST.csv",
         "series-wills/boundaries.csv",
-        # No page in it, or no format at all.
+        # No page in the file, or no format at all.
         "LICENSES/michaelscho+bdd-segmentation-data.txt",
         "odd/abbyy/FineReader10-schema-v1.xml",
         "odd/tei/bpt6k79040t.xml",
         # Not well-formed.
         "odd/alto/alto.xml",
         "odd/page/pagexml.xml",
-        # A size that is none, and no picture.
+        # An invalid size, and no picture.
         "odd/alto/invalid_dims.xml",
         "odd/alto/invalid_zero_dims_missing_image.xml",
         "odd/hocr/notok-system.html",
@@ -67,11 +69,11 @@ def test_what_is_refused_is_what_is_at_fault(table: dict[str, Row]) -> None:
         "odd/page/invalid_dims.xml",
         "odd/page/invalid_zero_dims_missing_image.xml",
     }
-    # Boxes in fractions of pictures that no one may pass on.
+    # Boxes in fractions of pictures whose licence does not let them be passed on.
     assert all("no picture" in row.refused_why for row in table.values() if "/labels/" in row.file)
 
 
-def test_shapes_beyond_the_page_are_clipped_and_told(table: dict[str, Row]) -> None:
+def test_shapes_beyond_the_page_are_clipped_with_a_note(table: dict[str, Row]) -> None:
     told = {
         row.file: int(found[1])
         for row in table.values()
@@ -109,7 +111,7 @@ def _page(data: bytes) -> tuple[int, int]:
         "//*[local-name()='TextLine' or local-name()='Word'"
         " or substring(local-name(), string-length(local-name()) - 5) = 'Region']"
     ):
-        # Each of several that say something is a reading, but not the same words twice.
+        # Each of several non-empty alternatives is a reading, but repeated ones only once.
         said = {
             one.xpath(f"string({_find_file('Unicode')})") or one.xpath(f"string({_find_file('PlainText')})")
             for one in part.xpath(_find_file("TextEquiv"))
@@ -136,7 +138,9 @@ def _text(data: bytes) -> tuple[int, int]:
 
 
 def _tei(data: bytes) -> tuple[int, None] | None:
-    """Files that draw their lines; where they only break a running text, what a line is is the reader's to say."""
+    """Count the lines of a file that draws them; in a running text, what a line is is for the reader to
+    decide.
+    """
     drawn = len(_xml(data).xpath(f"//{_find_file('line')}"))
     return (drawn, None) if drawn else None
 
@@ -179,7 +183,7 @@ STRICT = frozenset(
         "ids",
     }
 )
-"""What PAGE itself does not allow, though files have it: mended in what is written, and said."""
+"""Losses because PAGE itself does not allow what files contain: the export repairs and reports it."""
 
 
 def test_nothing_is_lost_where_a_file_is_written_in_its_own_format(table: dict[str, Row]) -> None:

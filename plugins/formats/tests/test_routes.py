@@ -1,4 +1,4 @@
-"""Formats over HTTP: what a client sends and gets, refusals with their status and code."""
+"""Formats over HTTP: requests, answers, and refusals with status and code."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_same_file_again_is_409_with_the_pass(client: TestClient, page_docum
     assert (again.json()["code"], again.json()["pass_id"]) == ("already_a_pass", made["pass_id"])
 
 
-def test_nothing_where_nothing_is(client: TestClient, page_document: str) -> None:
+def test_missing_passes_originals_and_formats_are_refused(client: TestClient, page_document: str) -> None:
     nowhere = "0" * 32
     assert send(client, nowhere).status_code == 404
     assert client.get(f"/api/documents/{nowhere}/export/pagexml").status_code == 404
@@ -134,7 +134,7 @@ def test_a_readable_format_is_409_and_an_invalid_export_500(
     assert "content" not in broken.json()
 
 
-def test_a_file_beside_the_file_gives_its_words(client: TestClient, page_document: str) -> None:
+def test_a_companion_file_gives_the_class_names(client: TestClient, page_document: str) -> None:
     labels = b"0 0.5 0.5 0.5 0.5\n"
     sent = [
         ("file", ("1.txt", labels, "text/plain")),
@@ -142,7 +142,7 @@ def test_a_file_beside_the_file_gives_its_words(client: TestClient, page_documen
     ]
     address = f"/api/documents/{page_document}/import"
     answer = client.post(address, files=sent)
-    # The page has no picture, and labels count in fractions of one.
+    # The page has no picture, and label boxes are fractions of one.
     assert (answer.status_code, answer.json()["code"]) == (422, "no_page_size")
     sent[1] = ("companions", ("classes.txt", b"x" * (16 * 1024 * 1024 + 1), "text/plain"))
     answer = client.post(address, files=sent)

@@ -1,4 +1,6 @@
-"""What files state of language, script and direction becomes facts; what stands beside a file's text is said to be lost."""
+"""Language, script and direction stated in a file become facts; statements that a text format cannot carry
+are losses.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ def page_xml(page: str = "", region: str = "", lines: str = "") -> str:
     )
 
 
-class Bench:
-    """A person who brings a file to a page."""
+class PageImports:
+    """Imports files into one page, and reads the result."""
 
     def __init__(self, engine: Engine, library: Library, page: str) -> None:
         self.engine, self.library, self.page = engine, library, page
@@ -44,7 +46,7 @@ class Bench:
     def run(self, name: str, /, **params: Any) -> dict[str, Any]:
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
-    def bring(self, content: str, filename: str = "a.xml") -> str:
+    def import_file(self, content: str, filename: str = "a.xml") -> str:
         made = self.run("format.import", document_id=self.page, file=content, filename=filename)
         return str(made["pass_id"])
 
@@ -69,53 +71,55 @@ class Bench:
 
 
 @pytest.fixture
-def bench(engine: Engine, library: Library, page_document: str) -> Bench:
-    return Bench(engine, library, page_document)
+def imports(engine: Engine, library: Library, page_document: str) -> PageImports:
+    return PageImports(engine, library, page_document)
 
 
 ARABIC = 'primaryLanguage="Arabic" primaryScript="Arab - Arabic" readingDirection="right-to-left"'
 
 
-def test_what_a_file_states_of_its_page_is_a_fact_of_the_pass(bench: Bench) -> None:
-    bench.bring(page_xml(ARABIC), "letter.xml")
-    found = bench.facts()
+def test_what_a_file_states_of_its_page_is_a_fact_of_the_pass(imports: PageImports) -> None:
+    imports.import_file(page_xml(ARABIC), "letter.xml")
+    found = imports.facts()
     assert [(one["value"], one["rung"], one["source"]) for one in list(found.values())[:3]] == [
         ("ar", "document", "import"),
         ("Arab", "document", "import"),
         ("rtl", "document", "import"),
     ]
     assert "letter.xml" in found["language"]["basis"]
-    assert bench.text() == "2 1"
-    assert bench.facts(segment_id=bench.line())["direction"]["value"] == "rtl"
+    assert imports.text() == "2 1"
+    assert imports.facts(segment_id=imports.line())["direction"]["value"] == "rtl"
 
 
-def test_what_is_stated_on_the_page_goes_before_what_a_file_says_and_that_before_the_folder(
-    bench: Bench,
+def test_the_page_precedes_the_file_and_the_file_precedes_the_folder(
+    imports: PageImports,
 ) -> None:
-    folder = bench.run("document.create", name="Letters", language="it", direction="ltr")["id"]
-    bench.run("document.move", ids=[bench.page], parent_id=folder)
-    pass_id = bench.bring(page_xml(ARABIC))
-    assert bench.facts()["language"]["value"] == "ar"
-    bench.run("source_setting.set", level="node", target_id=bench.page, key="language", value="fa")
-    bench.run("source_setting.set", level="node", target_id=bench.page, key="direction", value="ltr")
-    assert (bench.facts()["language"]["value"], bench.text()) == ("fa", "1 2")
-    bench.bring(page_xml('primaryLanguage="Hebrew"'), "b.xml")
-    assert bench.facts()["language"]["value"] == "fa"
-    written = export_page(bench.engine, bench.library, bench.page, "pagexml", pass_id=pass_id)["content"]
+    folder = imports.run("document.create", name="Letters", language="it", direction="ltr")["id"]
+    imports.run("document.move", ids=[imports.page], parent_id=folder)
+    pass_id = imports.import_file(page_xml(ARABIC))
+    assert imports.facts()["language"]["value"] == "ar"
+    imports.run("source_setting.set", level="node", target_id=imports.page, key="language", value="fa")
+    imports.run("source_setting.set", level="node", target_id=imports.page, key="direction", value="ltr")
+    assert (imports.facts()["language"]["value"], imports.text()) == ("fa", "1 2")
+    imports.import_file(page_xml('primaryLanguage="Hebrew"'), "b.xml")
+    assert imports.facts()["language"]["value"] == "fa"
+    written = export_page(imports.engine, imports.library, imports.page, "pagexml", pass_id=pass_id)[
+        "content"
+    ]
     assert 'primaryLanguage="Persian"' in written
     assert 'readingDirection="left-to-right"' in written
     for key in ("language", "direction"):
-        bench.run("source_setting.clear", level="node", target_id=bench.page, key=key)
-    assert bench.facts()["language"]["value"] == "he"
+        imports.run("source_setting.clear", level="node", target_id=imports.page, key=key)
+    assert imports.facts()["language"]["value"] == "he"
 
 
-def test_what_a_file_states_unlawfully_is_kept_for_the_way_back_and_is_no_fact(bench: Bench) -> None:
-    bench.bring(page_xml().replace("<Page ", '<Page primaryLanguage="my own" '))
-    assert bench.facts()["language"]["status"] == "never-determined"
+def test_invalid_statements_of_a_file_are_exported_again_but_are_no_facts(imports: PageImports) -> None:
+    imports.import_file(page_xml().replace("<Page ", '<Page primaryLanguage="my own" '))
+    assert imports.facts()["language"]["status"] == "never-determined"
     assert StatedFacts("no tag!", "Xxxx", "sideways", "up").lawful() == StatedFacts()
 
 
-def test_the_line_order_of_a_page_or_region_is_heeded(bench: Bench) -> None:
+def test_the_line_order_of_a_page_or_region_is_heeded(imports: PageImports) -> None:
     columns = "".join(
         f'<TextLine id="l{n}"><Coords points="{x},50 {x + 60},50 {x + 60},700 {x},700"/>'
         f"<TextEquiv><Unicode>{n}</Unicode></TextEquiv></TextLine>"
@@ -128,32 +132,32 @@ def test_the_line_order_of_a_page_or_region_is_heeded(bench: Bench) -> None:
         (stated, 'textLineOrder="right-to-left"', "3 2 1"),
         ("", 'textLineOrder="left-to-right"', "1 2 3"),
     ):
-        pass_id = bench.bring(page_xml(page, region, columns))
-        assert bench.text() == wanted, (page, region)
-        written = export_page(bench.engine, bench.library, bench.page, "pagexml")["content"]
+        pass_id = imports.import_file(page_xml(page, region, columns))
+        assert imports.text() == wanted, (page, region)
+        written = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
         assert written.count("textLineOrder") == (page + region).count("textLineOrder")
-        bench.run("segment.pass_delete", pass_id=pass_id)
+        imports.run("segment.pass_delete", pass_id=pass_id)
 
 
-def test_an_alternating_page_comes_back_from_page_xml(bench: Bench) -> None:
-    bench.bring(page_xml())
-    bench.run("document.update", document_id=bench.page, direction="alternating")
-    written = export_page(bench.engine, bench.library, bench.page, "pagexml")["content"]
+def test_an_alternating_page_comes_back_from_page_xml(imports: PageImports) -> None:
+    imports.import_file(page_xml())
+    imports.run("document.update", document_id=imports.page, direction="alternating")
+    written = export_page(imports.engine, imports.library, imports.page, "pagexml")["content"]
     assert PageXml().read(written.encode(), ReadContext("a.xml"))[0].direction == "alternating"
 
 
-def test_the_language_and_direction_of_an_ocr_page_are_facts(bench: Bench) -> None:
+def test_the_language_and_direction_of_an_ocr_page_are_facts(imports: PageImports) -> None:
     html = (
         "<html lang='en'><body><div class='ocr_page' lang='ara' dir='rtl' title='bbox 0 0 1000 800'>"
         "<span class='ocr_line' title='bbox 10 20 110 40'>12</span></div></body></html>"
     )
     assert Hocr().read(html.encode(), ReadContext("a.html"))[0].language == "ar"
-    bench.bring(html, "a.html")
-    found = bench.facts()
+    imports.import_file(html, "a.html")
+    found = imports.facts()
     assert (found["language"]["value"], found["direction"]["value"]) == ("ar", "rtl")
 
 
-def test_the_language_of_an_alto_page_is_a_fact(bench: Bench) -> None:
+def test_the_language_of_an_alto_page_is_a_fact(imports: PageImports) -> None:
     alto = (
         '<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Description><MeasurementUnit>pixel</MeasurementUnit>'
         '</Description><Layout><Page ID="p" PHYSICAL_IMG_NR="1" WIDTH="1000" HEIGHT="800" LANG="grc"><PrintSpace>'
@@ -161,8 +165,8 @@ def test_the_language_of_an_alto_page_is_a_fact(bench: Bench) -> None:
         'HEIGHT="40"><String CONTENT="12" HPOS="10" VPOS="10" WIDTH="500" HEIGHT="40"/></TextLine></TextBlock>'
         "</PrintSpace></Page></Layout></alto>"
     )
-    bench.bring(alto)
-    found = bench.facts(segment_id=bench.line())["language"]
+    imports.import_file(alto)
+    found = imports.facts(segment_id=imports.line())["language"]
     assert (found["value"], found["rung"], found["source"]) == ("grc", "document", "import")
 
 
@@ -180,11 +184,13 @@ def test_the_language_of_a_division_of_a_tei_text_is_that_of_its_blocks() -> Non
     assert page.language == "la"
 
 
-def test_half_a_tag_is_written_whole_in_tei_and_read_as_the_half_it_was(bench: Bench) -> None:
-    bench.bring(page_xml("", 'primaryLanguage="Latin"'))
-    line = bench.line()
-    bench.run("segment.update", segment_id=line, expected_version=1, script="Hebr")
-    content = export_page(bench.engine, bench.library, bench.page, "tei")["content"]
+def test_a_script_without_a_language_is_written_with_und_in_tei_and_read_back_alone(
+    imports: PageImports,
+) -> None:
+    imports.import_file(page_xml("", 'primaryLanguage="Latin"'))
+    line = imports.line()
+    imports.run("segment.update", segment_id=line, expected_version=1, script="Hebr")
+    content = export_page(imports.engine, imports.library, imports.page, "tei")["content"]
     assert 'xml:lang="la-Hebr-x-script"' in content
     back = Tei().read(content.encode(), ReadContext("a.xml"))[0]
     assert sorted({(one.language, one.script) for one in back.walk()}, key=str) == [
@@ -194,19 +200,21 @@ def test_half_a_tag_is_written_whole_in_tei_and_read_as_the_half_it_was(bench: B
     ]
 
 
-def test_a_reader_is_told_the_direction_that_the_folder_states(bench: Bench) -> None:
-    pass_id = bench.bring(page_xml())
-    bench.run("source_setting.set", level="project", key="direction", value="rtl")
-    with bench.library.db.read() as conn:
+def test_a_reader_receives_the_direction_stated_on_the_folder(imports: PageImports) -> None:
+    pass_id = imports.import_file(page_xml())
+    imports.run("source_setting.set", level="project", key="direction", value="rtl")
+    with imports.library.db.read() as conn:
         _, shapes = lines_of(conn, pass_id, 1000, 800)
     assert {one["direction"] for one in shapes} == {"rtl"}
 
 
-def test_a_manifest_says_what_its_shelf_states(bench: Bench, client: TestClient) -> None:
-    folder = bench.run("document.create", name="Letters", language="he", direction="rtl")["id"]
-    inner = bench.run("document.create", name="Box", parent_id=folder)["id"]
-    bench.run("document.move", ids=[bench.page], parent_id=inner)
-    bench.bring(page_xml())
+def test_a_manifest_has_the_language_and_direction_of_its_folder(
+    imports: PageImports, client: TestClient
+) -> None:
+    folder = imports.run("document.create", name="Letters", language="he", direction="rtl")["id"]
+    inner = imports.run("document.create", name="Box", parent_id=folder)["id"]
+    imports.run("document.move", ids=[imports.page], parent_id=inner)
+    imports.import_file(page_xml())
     answer = client.get(f"/api/iiif/manifest/{inner}")
     assert answer.status_code == 200, answer.text
     made = answer.json()
@@ -215,18 +223,18 @@ def test_a_manifest_says_what_its_shelf_states(bench: Bench, client: TestClient)
 
 
 @pytest.mark.parametrize("name", ["pagexml", "alto", "tei", "plain-text"])
-def test_what_stands_beside_a_transcription_is_said_to_be_lost(bench: Bench, name: str) -> None:
-    bench.bring(page_xml())
-    silent = bench.losses(name)
-    line = bench.line()
-    bench.run("representation.create", segment_id=line, text="uno", kind="translation")
-    bench.run("representation.create", segment_id=line, text="1.", kind="normalized_text")
-    bench.run("representation.create", segment_id=line, text="I", language="la")
-    other = bench.run("document.create", name="The draft", doc_type="page")["id"]
-    bench.run("link.create", from_id=line, to_id=other, link_type="references", to_kind="document")
+def test_texts_beside_a_transcription_are_a_loss(imports: PageImports, name: str) -> None:
+    imports.import_file(page_xml())
+    silent = imports.losses(name)
+    line = imports.line()
+    imports.run("representation.create", segment_id=line, text="uno", kind="translation")
+    imports.run("representation.create", segment_id=line, text="1.", kind="normalized_text")
+    imports.run("representation.create", segment_id=line, text="I", language="la")
+    other = imports.run("document.create", name="The draft", doc_type="page")["id"]
+    imports.run("link.create", from_id=line, to_id=other, link_type="references", to_kind="document")
     where = {"anchor_kind": "bbox", "anchor": {"rect": [0.1, 0.2, 0.3, 0.05]}}
-    bench.run("annotation.create", document_id=bench.page, kind="note", text="here", **where)
-    found = bench.losses(name)
+    imports.run("annotation.create", document_id=imports.page, kind="note", text="here", **where)
+    found = imports.losses(name)
     beside = {key: count for key, count in found.items() if key not in silent}
     assert beside == {
         "readings of the kind translation": 1,
@@ -235,18 +243,18 @@ def test_what_stands_beside_a_transcription_is_said_to_be_lost(bench: Bench, nam
         "annotations": 1,
         "links": 1,
     }
-    assert "readings of the kind transcription" in bench.losses(name, reading_kind="translation")
+    assert "readings of the kind transcription" in imports.losses(name, reading_kind="translation")
 
 
-def test_the_editors_text_in_the_markup_of_a_tei_line_is_not_lost_in_tei(bench: Bench) -> None:
+def test_the_editors_text_in_the_markup_of_a_tei_line_is_not_lost_in_tei(imports: PageImports) -> None:
     tei = (
         '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc/></teiHeader><facsimile><surface ulx="0" '
         'uly="0" lrx="1000" lry="800"><zone xml:id="z" ulx="10" uly="10" lrx="500" lry="60"/></surface></facsimile>'
         '<text><body><ab><lb facs="#z"/>a <choice><orig>vna</orig><reg>una</reg></choice></ab></body></text></TEI>'
     )
-    bench.bring(tei)
+    imports.import_file(tei)
     kept = "readings of the kind normalized_text"
-    assert kept not in bench.losses("tei")
-    assert bench.losses("pagexml")[kept] == 1
-    bench.run("representation.create", segment_id=bench.line(), text="a una!", kind="normalized_text")
-    assert bench.losses("tei")[kept] == 1
+    assert kept not in imports.losses("tei")
+    assert imports.losses("pagexml")[kept] == 1
+    imports.run("representation.create", segment_id=imports.line(), text="a una!", kind="normalized_text")
+    assert imports.losses("tei")[kept] == 1

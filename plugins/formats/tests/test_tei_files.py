@@ -1,4 +1,4 @@
-"""Every real TEI file: read whole and counted against XPath, written of our profile, and the same when read again."""
+"""Every real TEI file: read completely (counted with XPath), written in our profile, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRIVER = Tei()
 CONTEXT = WriteContext(created="2026-01-02T03:04:05.678Z", creator="Armarium test")
 
 REFUSED = {"bpt6k79040t.xml": "without any page"}
-"""Files of the collection that must be refused, with words of the sentence."""
+"""Real files that must be refused, with words of the refusal."""
 
 COUNTED = {
     "aphrodisias.xml": (1, 12),
@@ -34,10 +34,10 @@ COUNTED = {
     "testtranscr2.xml": (2, 31),
     "testtranscr4.xml": (1, 9),
 }
-"""Pages and lines of each file, looked at by eye once."""
+"""Pages and lines of each file, counted by eye."""
 
 SILENT = ["del", "figDesc", "fs", "fvLib", "fLib", "rdg", "interp", "span", "index", "metamark", "teiHeader"]
-"""Elements whose characters are no text of a page."""
+"""Elements whose characters are not part of a page's text."""
 
 
 def strings(root: etree._Element, path: str) -> list[Any]:
@@ -171,7 +171,7 @@ def assert_published(driver: FormatDriver, path: Path, schema: etree.RelaxNG) ->
 
 
 def test_what_is_written_of_a_tei_file_is_published_tei(tei_file: Path, official_tei: etree.RelaxNG) -> None:
-    """Without the markup inside the lines, which is given back as it stood, in whatever block that now is."""
+    """Without the markup inside lines, which is written as it was in whatever block contains it now."""
     if tei_file.name in REFUSED:
         pytest.skip("refused, as it must be")
     for page in read(tei_file):

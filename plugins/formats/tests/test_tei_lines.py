@@ -1,4 +1,4 @@
-"""TEI lines and blocks as texts have them: shapes in the text itself, empty lines, verses across lines, blocks without a place."""
+"""TEI lines and blocks: shapes in the text itself, empty lines, verses across lines, blocks without a place."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from random import Random
 from typing import cast
 
 import pytest
+from driver_case import CONTEXT
 from lxml import etree
 from test_tei_reader import DRIVER, document, pages, surface, texts
-from writing_ground import CONTEXT
 
 from armarium.engine import Engine
 from armarium.principals import LOCAL_OWNER
@@ -72,13 +72,13 @@ def test_lines_without_a_shape_get_none_on_the_way_through_a_project(
     engine: Engine, library: Library, page_document: str
 ) -> None:
     file = document('<pb facs="#s1"/><p><lb/>Querida<lb/>hermana</p>', PAGE)
-    for _ in range(2):  # and what went out comes in as what it was
+    for _ in range(2):  # the export must read back as the same page
         given = {"document_id": page_document, "file": file, "filename": "a.xml"}
         made = engine.run(library, "format.import", given, LOCAL_OWNER).result or {}
         assert any("the file draws no outline" in note for note in made["notes"])
         out = export_page(engine, library, page_document, "tei", pass_id=made["pass_id"])
         assert "points=" not in out["content"]
-        assert out["content"].count("ulx=") == 1  # the surface's own
+        assert out["content"].count("ulx=") == 1  # only the surface has it
         page = export_page(engine, library, page_document, "pagexml", pass_id=made["pass_id"])
         assert sum(loss["count"] for loss in page["losses"] if loss["what"] == "a missing outline") == 3
         file = out["content"].encode()
@@ -109,7 +109,7 @@ WORD = surface(
         '<seg type="reading"><gap reason="torn"/></seg>',
     ],
 )
-def test_markup_around_a_line_without_text_is_kept(
+def test_markup_around_a_line_without_text_is_preserved(
     engine: Engine, library: Library, page_document: str, markup: str
 ) -> None:
     file = document(f'<pb facs="#s"/><ab><lb facs="#z1"/>{markup}<lb facs="#z2"/>hermana</ab>', ZONES)
@@ -122,7 +122,9 @@ def test_markup_around_a_line_without_text_is_kept(
     out = export_page(engine, library, page_document, "tei", pass_id=made["pass_id"])["content"]
 
     def inside(xml: bytes) -> list[tuple[str, dict[str, str], str]]:
-        """The elements between the two line breaks, as lxml sees them, but for the wrapper that our own profile puts."""
+        """Return the elements between the two line breaks as lxml sees them, without the wrapper that our
+        profile adds.
+        """
         found = cast(
             "list[etree._Element]",
             etree.fromstring(xml).xpath(
@@ -136,7 +138,7 @@ def test_markup_around_a_line_without_text_is_kept(
     assert inside(file)
 
 
-def test_markup_that_a_text_came_to_stand_beside_is_a_loss() -> None:
+def test_markup_beside_a_text_added_later_is_a_loss() -> None:
     (page,) = pages(
         '<pb facs="#s"/><ab><lb facs="#z1"/><gap reason="illegible"/><lb facs="#z2"/>b</ab>', ZONES
     )
@@ -153,7 +155,7 @@ def test_markup_of_a_bare_line_and_of_a_word_without_text_is_named() -> None:
     assert count_losses(page)["element markup on a line without text of the text"] == 1
 
 
-def test_what_goes_on_over_an_empty_line_is_no_markup_of_that_line() -> None:
+def test_markup_that_continues_across_an_empty_line_is_not_that_lines() -> None:
     (page,) = pages('<pb facs="#s"/><ab><lb facs="#z1"/><hi rend="b"><lb facs="#z2"/>b</hi></ab>', ZONES)
     assert [line.extras for line in page.lines()] == [None, None]
     assert "markup" not in " ".join(count_losses(page))
@@ -177,8 +179,10 @@ BLOCKS = ("p", "ab", "head", "lg", "list", "note", "fw", "signed", "salute")
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_no_block_of_a_text_is_lost_without_a_word(seed: int) -> None:
-    """Blocks, their attributes and line breaks counted by lxml are regions and lines of the page, or losses of the export."""
+def test_no_block_of_a_text_is_lost_without_a_loss_entry(seed: int) -> None:
+    """Every block, block attribute and line break that lxml counts is in the page, or among the losses of the
+    export.
+    """
     dice = Random(seed)
     zones, body, number = [], [], 0
     for _ in range(dice.randint(1, 7)):
@@ -205,8 +209,8 @@ def test_no_block_of_a_text_is_lost_without_a_word(seed: int) -> None:
     regions = page.of_kind("region")
     written = [((one.extras or {}).get("tei") or {}).get("block") or {} for one in regions]
     bare = sum(1 for one in elements if etree.QName(one).localname == "ab" and not one.attrib)
-    # Every block is a region of the page or counted as left behind; one that is a region and of which the profile has
-    # only an `ab` is both, and an `ab` that says nothing may be neither.
+    # Every block is a region of the page or counted as a loss; one that is a region but that the profile can
+    # only write as `ab` is both, and an empty `ab` may be neither.
     left = sum(losses.get(name, 0) for name in BLOCKS)
     assert len(regions) + left >= sum(blocks.values()) - bare
     stated = sum(len(one.attrib) for one in elements)

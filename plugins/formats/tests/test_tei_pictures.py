@@ -1,10 +1,10 @@
-"""TEI whose pages are bare pictures, or whose root is one surface."""
+"""TEI files whose pages are only pictures, or whose root is a single surface."""
 
 from __future__ import annotations
 
 import pytest
+from driver_case import CONTEXT
 from test_tei_reader import DRIVER, NAMESPACE, document, pages, texts
-from writing_ground import CONTEXT
 
 from armarium_formats.api import PageModel, ReadContext
 
@@ -83,7 +83,7 @@ def test_a_surface_may_name_its_picture_by_facs() -> None:
 
 
 def test_a_pb_names_the_picture_of_the_surface_that_it_points_at() -> None:
-    """TEITOK, as it makes them of PAGE: `corresp` to the surface, `facs` the name of the picture."""
+    """As TEITOK converts PAGE: `corresp` points at the surface, `facs` names the picture."""
     facsimile = '<facsimile><surface id="s1"><zone id="z" rendition="Line" points="1,1 9,1 9,9"/></surface></facsimile>'
     (one,) = pages('<pb corresp="#s1" facs="book/1.jpg"/><div><lb corresp="#z"/>one</div>', facsimile)
     assert (one.image, texts(one)) == ("book/1.jpg", ["one"])
@@ -91,7 +91,7 @@ def test_a_pb_names_the_picture_of_the_surface_that_it_points_at() -> None:
     assert one.image == ""
 
 
-def test_a_picture_that_its_surface_names_stands() -> None:
+def test_a_picture_named_by_its_surface_is_used() -> None:
     (one,) = pages('<pb corresp="#g1" facs="else.jpg"/><p>one</p>', PICTURES.replace('xml:id="g2"', ""))[:1]
     assert one.image == "1.jpg"
 
@@ -113,7 +113,7 @@ def test_the_name_of_a_picture_is_written_as_an_address_and_read_as_a_name(image
     assert DRIVER.read(written.content.encode(), ReadContext("a.xml"))[0].image == image
 
 
-def test_an_address_with_blanks_is_mended_and_said() -> None:
+def test_a_url_with_blanks_is_repaired_with_a_note() -> None:
     written = DRIVER.write(PageModel(100, 100, image="https://images.example/a b.jpg"), CONTEXT)
     assert 'url="https://images.example/a%20b.jpg"' in written.content
     assert [loss.what for loss in written.losses] == ["the address of the picture"]

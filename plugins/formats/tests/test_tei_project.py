@@ -1,4 +1,4 @@
-"""TEI through the engine: into a project and out again, the pages that are asked for, PAGE to TEI and back."""
+"""TEI through the engine: import and export, a selection of pages, PAGE to TEI and back."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_page_xml_goes_to_tei_and_back_through_projects(engine: Engine, library:
     assert (back.width, back.height, back.image) == (before.width, before.height, before.image)
 
 
-def test_a_text_without_shapes_goes_out_again(engine: Engine, library: Library) -> None:
+def test_a_text_without_shapes_is_exported_unchanged(engine: Engine, library: Library) -> None:
     page = document(engine, library, "one")
     bare = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><head>On</head><p>a<lb/>b</p></body></text></TEI>'
     assert take(engine, library, page, bare)["counts"]["line"] == 3

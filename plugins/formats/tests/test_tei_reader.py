@@ -1,4 +1,4 @@
-"""What the reader takes from the dialects of real editions, and the sentence for what it does not take."""
+"""The TEI reader: what it takes from the dialects of real editions, and the sentences for what it refuses."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_facsimile_with_its_text() -> None:
     ]
 
 
-def test_flat_zones_are_hung_by_the_text() -> None:
+def test_flat_zones_are_nested_as_the_text_is() -> None:
     flat = (
         ZONES.replace('700 0,700">', '700 0,700"/>')
         .replace("</zone></zone>", "</zone>")
@@ -115,7 +115,7 @@ def test_the_surface_s_units_become_pixels(
     assert by_id(one, "z").points[0] == pytest.approx(at, abs=0.5)
 
 
-def test_a_number_that_no_float_holds_lies_far_beyond_the_page() -> None:
+def test_an_overlong_number_is_far_beyond_the_page() -> None:
     one = page(BODY, surface(ZONES.replace("10,55 300,56", "10,55 " + "9" * 400 + ",56")))
     assert by_id(one, "l1").baseline == [(10, 55), (1e30, 56)]
 
@@ -193,13 +193,13 @@ def test_which_of_two_readings_counts(markup: str, counts: str, edited: str | No
     )
 
 
-def test_hyphenation_stays_as_it_stands() -> None:
+def test_hyphenation_is_preserved() -> None:
     one = page('<p>pyra<lb break="no"/>mides joint-<lb break="no" n="3"/>labourer</p>')
     assert texts(one) == ["pyra", "mides joint-", "labourer"]
     assert (one.lines()[2].extras or {})["tei"]["lb"] == {"break": "no", "n": "3"}
 
 
-def test_notes_and_forme_work_stand_apart() -> None:
+def test_notes_and_forme_work_are_separate_regions() -> None:
     one = page(
         '<fw type="header">CHAP. I</fw><head>On <lb/>bells</head>'
         '<p>the sound <note place="margin">vide<lb/>infra</note>of bells</p><note place="bottom">1. a note</note>'
@@ -292,7 +292,7 @@ def test_zones_outside_negative_and_float() -> None:
     ]
 
 
-def test_ids_that_stand_twice_or_begin_with_digits() -> None:
+def test_duplicate_ids_and_ids_that_begin_with_digits() -> None:
     zones = surface(
         '<zone xml:id="1a" ulx="1" uly="1" lrx="9" lry="9"/><zone xml:id="1a" ulx="2" uly="2" lrx="9" lry="9"/>'
     )
@@ -313,7 +313,7 @@ def test_prefixes_missing_namespaces_and_old_roots() -> None:
     assert DRIVER.sniff(f'<!-- <TEI> --><mets><TEI xmlns="{NAMESPACE}"/></mets>'.encode()) == 0.0
 
 
-def test_a_document_type_is_set_aside_and_noted() -> None:
+def test_a_document_type_is_ignored_with_a_note() -> None:
     declared = (
         b'<!DOCTYPE TEI SYSTEM "tei.dtd" [<!ENTITY % x "INCLUDE"><!-- ]> -->]>\n' + document("<p>a</p>")[38:]
     )
@@ -376,12 +376,12 @@ def test_a_hostile_file_is_refused_in_a_sentence(what: str) -> None:
         ("<ab/>", '<zone><path points="x"/></zone>', "of a path"),
     ],
 )
-def test_what_is_forgiven_is_noted(body: str, zones: str, words: str) -> None:
+def test_tolerated_irregularities_are_noted(body: str, zones: str, words: str) -> None:
     one = page(body, surface('<zone xml:id="z" ulx="1" uly="1" lrx="9" lry="9"/>' + zones))
     assert any(words in note for note in one.notes), one.notes
 
 
-def test_zones_without_end_in_each_other_stand_side_by_side() -> None:
+def test_zones_nested_too_deeply_become_siblings() -> None:
     deep = (
         "".join(f'<zone xml:id="z{n}" ulx="1" uly="1" lrx="9" lry="9">' for n in range(240)) + "</zone>" * 240
     )
@@ -402,7 +402,7 @@ def test_zones_without_end_in_each_other_stand_side_by_side() -> None:
         "<hi>" * 200 + "<lb/>a" * 500 + "</hi>" * 200,
     ],
 )
-def test_much_of_one_thing_takes_no_longer_than_it_is_long(body: str) -> None:
+def test_long_repetitions_are_read_in_linear_time(body: str) -> None:
     assert page(body, surface('<zone xml:id="z" ulx="1" uly="1" lrx="9" lry="9"/>')).of_kind("line")
 
 
@@ -426,7 +426,7 @@ LONG = 3_000_000
         ("", "<??><!DOCTYPE TEI ["),
     ],
 )
-def test_a_doctype_without_end_is_found_so_in_one_pass(start: str, again: str) -> None:
+def test_an_unterminated_doctype_is_refused_in_linear_time(start: str, again: str) -> None:
     with pytest.raises(Invalid, match=r"DOCTYPE|not well-formed"):
         DRIVER.read((start + again * (LONG // len(again))).encode(), ReadContext("a"))
 
@@ -445,7 +445,7 @@ DECLARED = st.one_of(
 
 
 @given(st.lists(DECLARED, max_size=8), st.sampled_from(["", ' SYSTEM "a>b[.dtd"', " PUBLIC '-//X' \"y\""]))
-def test_a_whole_document_type_is_set_aside_and_not_a_byte_more(declared: list[str], outside: str) -> None:
+def test_exactly_the_document_type_is_ignored(declared: list[str], outside: str) -> None:
     head, rest = '<?xml version="1.0"?>\n<!-- a > b -->', "<TEI>]></TEI>"
     given = f"{head}<!DOCTYPE TEI{outside} [{''.join(declared)}] >{rest}".encode()
     assert without_doctype(given) == ((head + rest).encode(), True)
@@ -465,7 +465,7 @@ def test_a_file_of_many_lines_is_read_in_bounded_memory() -> None:
     assert most < 40 * len(data)
 
 
-def test_the_driver_keeps_its_promises() -> None:
+def test_the_driver_passes_the_suite() -> None:
     exercise_format(
         Tei,
         [

@@ -1,4 +1,6 @@
-"""A file of more points than any page has is refused before they are read, by one rule whatever its format."""
+"""A file with more points than any page has is refused before they are read, by the same rule in every
+format.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ HOCR = '<html><body><div class="ocr_page" title="bbox 0 0 9 9">{}</div></body></
 ABBYY = '<document xmlns="http://www.abbyy.com/FineReader_xml/FineReader10-schema-v1.xml"><page width="9" height="9">{}</page></document>'
 
 Made = Callable[[int, int], str]
-"""A file of so many shapes, of so many points each."""
+"""A function that makes a file of this many shapes with this many points each."""
 
 
 def shapes(around: str, one: str, point: str) -> Made:
@@ -45,7 +47,7 @@ FILES: dict[str, tuple[FormatDriver, Made]] = {
 }  # fmt: skip
 
 CORNERS = {"abbyy": 4}
-"""Points that one part of a shape stands for."""
+"""Points by which one part of a shape is counted."""
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -61,7 +63,7 @@ def test_too_many_points_are_refused(kind: str) -> None:
     ) as refusal:
         read(1, 100_004)
     assert refusal.value.code == "too_many_points"
-    # Half a million elements are more than an XML file may have before anybody counts points.
+    # The limit on XML elements, half a million, is checked before points are counted.
     more = (
         "tags and attributes"
         if kind == "page-2010"
@@ -70,17 +72,17 @@ def test_too_many_points_are_refused(kind: str) -> None:
     with pytest.raises(Invalid, match=more):
         read(6, 99_980)
     with pytest.raises(Invalid, match=more):
-        read(26_000, 20)  # each so small that nobody would look
+        read(26_000, 20)  # each shape too small to be checked alone
     read(5, 40_000)
 
 
-def test_control_points_are_as_few_as_those_of_a_shape() -> None:
+def test_control_points_have_the_limit_of_one_shape() -> None:
     data = b"mapX,mapY,sourceX,sourceY\n" + b"1,1,1,1\n" * 100_001
     with pytest.raises(Invalid, match="more than 100,000 points"):
         QgisPoints().read(data, ReadContext("a.points"))
 
 
-def test_round_shapes_count_by_the_corners_they_come_to_have() -> None:
+def test_circles_and_ellipses_count_by_the_corners_of_their_polygons() -> None:
     ellipse = '<TextBlock><Shape><Ellipse HPOS="4" VPOS="4" HLENGTH="2" VLENGTH="2"/></Shape></TextBlock>'
     with pytest.raises(Invalid, match="more than 500,000 points"):
         Alto().read(ALTO.format(ellipse * 15_000).encode(), ReadContext("a.xml"))

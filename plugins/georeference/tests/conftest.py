@@ -1,4 +1,4 @@
-"""Fixtures of the tests of georeference: an engine with what it stands on, and a person with a map."""
+"""Fixtures for the tests of georeference: an engine with the families it needs, and a project with maps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from georeference_desk import MapDesk
+from map_project import MapProject
 
 from armarium.api import Engine, Library, Plugin
 from armarium_documents.plugin import armarium_plugin as documents
@@ -22,13 +22,13 @@ from armarium_source_model.plugin import armarium_plugin as source_model
 
 @pytest.fixture
 def entities() -> dict[str, dict[str, Any]]:
-    """The entities of the project, by id; the family that keeps them stands in a test for itself."""
+    """The entities of the project by id; `keeping_engine` serves them in place of the knowledge family."""
     return {}
 
 
 @pytest.fixture
 def keeping_engine(make_engine: Callable[..., Engine], entities: dict[str, dict[str, Any]]) -> Engine:
-    """An engine with a family that keeps `entities`."""
+    """An engine with a family that serves `entities`."""
     keeper = Plugin(
         name="keeper",
         summary="Keeps entities",
@@ -39,11 +39,11 @@ def keeping_engine(make_engine: Callable[..., Engine], entities: dict[str, dict[
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with georeference, rights and what these stand on."""
+    """An engine with georeference, rights and the families they depend on."""
     return make_engine(plugins=[documents(), source_model(), rights(), georeference()])
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, client: Any) -> MapDesk:
-    """A person at work in a fresh project."""
-    return MapDesk(engine, library, client)
+def project(engine: Engine, library: Library, client: Any) -> MapProject:
+    """A new project with helpers to fill and query it."""
+    return MapProject(engine, library, client)

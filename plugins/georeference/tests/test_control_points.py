@@ -1,4 +1,4 @@
-"""Control points over HTTP: how they are kept, what moves them, when they do not count, and every refusal."""
+"""Control points over HTTP: how they are stored, what moves them, when they do not count, and every refusal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from georeference_desk import MACHINE, NOWHERE, OWNER, MapDesk
+from map_project import MACHINE, NOWHERE, OWNER, MapProject
 
 from armarium.api import Conflict, Forbidden, Invalid, NotFound
 from armarium_testing.digest import differences, table_digests
@@ -14,26 +14,28 @@ from armarium_testing.digest import differences, table_digests
 SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
 
 
-def test_a_point_is_kept_as_a_world_point_reading_and_a_controls_link(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    (line,) = desk.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
+def test_a_point_is_stored_as_a_world_point_reading_and_a_controls_link(project: MapProject) -> None:
+    page, pass_id = project.page()
+    (line,) = project.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
     path = f"/api/georeference/passes/{pass_id}/control-points"
-    made = desk.send("POST", path, 200, {"segment_id": line, "lon": 2.35, "lat": 48.85, "note": "The tower"})
+    made = project.send(
+        "POST", path, 200, {"segment_id": line, "lon": 2.35, "lat": 48.85, "note": "The tower"}
+    )
     assert (made["x"], made["y"], made["lon"], made["lat"]) == (0.2, 0.25, 2.35, 48.85)
     assert (made["enabled"], made["counts"], made["why_not"], made["note"]) == (True, True, None, "The tower")
     assert made["audit_id"]
-    readings = desk.get(f"/api/segments/{line}/readings")["items"]
+    readings = project.get(f"/api/segments/{line}/readings")["items"]
     assert [(one["kind"], one["content"]) for one in readings] == [("world-point", "geo:48.85,2.35")]
-    (link,) = desk.get(f"/api/links/of/{line}")["links"]
+    (link,) = project.get(f"/api/links/of/{line}")["links"]
     assert (link["link_type"], link["other_kind"], link["other_id"]) == ("controls", "document", page)
-    listed = desk.get(path)
+    listed = project.get(path)
     assert (listed["count"], listed["items"][0]["id"]) == (1, made["id"])
 
 
-def test_a_place_in_another_system_is_converted_and_kept(desk: MapDesk) -> None:
-    """The Pantheon of Paris in Lambert II étendu; pyproj is asked by no other door here than the published formula."""
-    _, pass_id = desk.page()
-    made = desk.do(
+def test_a_place_in_another_reference_system_is_converted_and_preserved(project: MapProject) -> None:
+    """Checked against the closed formula of Web Mercator, without pyproj."""
+    _, pass_id = project.page()
+    made = project.do(
         "georeference.point_create",
         pass_id=pass_id,
         x=0.5,
@@ -42,7 +44,6 @@ def test_a_place_in_another_system_is_converted_and_kept(desk: MapDesk) -> None:
         original_x=261_000.0,
         original_y=6_250_000.0,
     )
-    # Web Mercator has a closed form.
     radius = 6378137.0
     assert made["lon"] == pytest.approx(math.degrees(261_000 / radius), abs=1e-9)
     assert made["lat"] == pytest.approx(
@@ -53,100 +54,102 @@ def test_a_place_in_another_system_is_converted_and_kept(desk: MapDesk) -> None:
         261_000.0,
         6_250_000.0,
     )
-    moved = desk.do("georeference.point_update", point_id=made["id"], lon=2.0, lat=48.0)
+    moved = project.do("georeference.point_update", point_id=made["id"], lon=2.0, lat=48.0)
     assert (moved["original_crs"], moved["original_x"]) == (None, None)
 
 
-def test_a_correction_of_the_reading_moves_the_point(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    (line,) = desk.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
-    made = desk.do(
+def test_a_correction_of_the_reading_moves_the_point(project: MapProject) -> None:
+    page, pass_id = project.page()
+    (line,) = project.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
+    made = project.do(
         "georeference.point_create", pass_id=pass_id, segment_id=line,
         original_crs="EPSG:4326", original_x=2.0, original_y=48.0,
     )  # fmt: skip
-    desk.do("representation.create", segment_id=line, kind="world-point", text="geo:47.5,3.25")
-    (point,) = desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
+    project.do("representation.create", segment_id=line, kind="world-point", text="geo:47.5,3.25")
+    (point,) = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
     assert (point["lon"], point["lat"], point["original_crs"]) == (3.25, 47.5, None)
-    desk.do("representation.create", segment_id=line, kind="world-point", text="somewhere in the north")
-    (point,) = desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
+    project.do("representation.create", segment_id=line, kind="world-point", text="somewhere in the north")
+    (point,) = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
     assert point["counts"] is False
     assert "names no place" in point["why_not"]
-    moved = desk.do("georeference.point_update", point_id=made["id"], lon=4.0, lat=46.0)
+    moved = project.do("georeference.point_update", point_id=made["id"], lon=4.0, lat=46.0)
     assert (moved["lon"], moved["lat"], moved["counts"]) == (4.0, 46.0, True)
 
 
-def test_what_takes_a_point_out_of_the_count(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    lines = desk.segments(page, pass_id, [[0.1, 0.1 * n, 0.2, 0.05] for n in range(1, 6)])
+def test_reasons_why_a_point_does_not_count(project: MapProject) -> None:
+    page, pass_id = project.page()
+    lines = project.segments(page, pass_id, [[0.1, 0.1 * n, 0.2, 0.05] for n in range(1, 6)])
     made = [
-        desk.do("georeference.point_create", pass_id=pass_id, segment_id=line, lon=2.0 + n, lat=48.0)
+        project.do("georeference.point_create", pass_id=pass_id, segment_id=line, lon=2.0 + n, lat=48.0)
         for n, line in enumerate(lines)
     ]
-    desk.do("georeference.point_update", point_id=made[0]["id"], enabled=False)
-    desk.do("segment.delete", segment_ids=[lines[1]], expected_versions=[1])
-    desk.do("reading.retract", representation_id=made[2]["representation_id"])
-    desk.do("link.delete", link_id=made[3]["link_id"])
-    items = desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
+    project.do("georeference.point_update", point_id=made[0]["id"], enabled=False)
+    project.do("segment.delete", segment_ids=[lines[1]], expected_versions=[1])
+    project.do("reading.retract", representation_id=made[2]["representation_id"])
+    project.do("link.delete", link_id=made[3]["link_id"])
+    items = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
     assert [one["counts"] for one in items] == [False] * 4 + [True]
     for one, word in zip(items, ("switched off", "withdrawn", "retracted", "link"), strict=False):
         assert word in one["why_not"]
-    assert desk.transform(pass_id)["have"] == 1
+    assert project.transform(pass_id)["have"] == 1
 
 
-def test_a_point_moves_in_the_picture_and_leaves_nothing_behind(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    point = desk.do("georeference.point_create", pass_id=pass_id, x=0.0, y=1.0, lon=2.0, lat=48.0)
+def test_a_point_moves_in_the_picture_and_leaves_nothing_behind(project: MapProject) -> None:
+    page, pass_id = project.page()
+    point = project.do("georeference.point_create", pass_id=pass_id, x=0.0, y=1.0, lon=2.0, lat=48.0)
     assert (point["x"], point["y"]) == pytest.approx((0.0, 1.0), abs=1e-6)
-    moved = desk.send("PATCH", f"/api/georeference/control-points/{point['id']}", 200, {"x": 0.4, "y": 0.3})
+    moved = project.send(
+        "PATCH", f"/api/georeference/control-points/{point['id']}", 200, {"x": 0.4, "y": 0.3}
+    )
     assert (moved["x"], moved["y"], moved["lon"], moved["lat"]) == pytest.approx((0.4, 0.3, 2.0, 48.0))
-    (line,) = desk.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
-    moved = desk.do("georeference.point_update", point_id=point["id"], segment_id=line)
+    (line,) = project.segments(page, pass_id, [[0.1, 0.2, 0.2, 0.1]])
+    moved = project.do("georeference.point_update", point_id=point["id"], segment_id=line)
     assert (moved["segment_id"], moved["x"]) == (line, 0.2)
-    assert desk.rows("SELECT id FROM segment WHERE deleted_at IS NULL") == [(line,)]
-    gone = desk.send("DELETE", f"/api/georeference/control-points/{point['id']}", 200)
+    assert project.rows("SELECT id FROM segment WHERE deleted_at IS NULL") == [(line,)]
+    gone = project.send("DELETE", f"/api/georeference/control-points/{point['id']}", 200)
     assert (gone["status"], gone["id"]) == ("deleted", point["id"])
-    assert desk.rows("SELECT id FROM segment WHERE deleted_at IS NULL") == [(line,)]
-    assert desk.rows("SELECT count(*) FROM link WHERE deleted_at IS NULL") == [(0,)]
-    assert desk.rows("SELECT count(*) FROM content_representation WHERE NOT retracted") == [(0,)]
+    assert project.rows("SELECT id FROM segment WHERE deleted_at IS NULL") == [(line,)]
+    assert project.rows("SELECT count(*) FROM link WHERE deleted_at IS NULL") == [(0,)]
+    assert project.rows("SELECT count(*) FROM content_representation WHERE NOT retracted") == [(0,)]
 
 
-def test_every_write_is_taken_back(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    before = table_digests(desk.library.db, desk.engine.library_schema)
-    outcome = desk.engine.run(
-        desk.library,
+def test_every_write_is_undone(project: MapProject) -> None:
+    _, pass_id = project.page()
+    before = table_digests(project.library.db, project.engine.library_schema)
+    outcome = project.engine.run(
+        project.library,
         "georeference.point_create",
         {"pass_id": pass_id, "x": 0.5, "y": 0.5, "lon": 2, "lat": 48},
         OWNER,
     )
-    desk.engine.undo(desk.library, [outcome.audit_id], OWNER)
-    assert differences(before, table_digests(desk.library.db, desk.engine.library_schema)) == []
+    project.engine.undo(project.library, [outcome.audit_id], OWNER)
+    assert differences(before, table_digests(project.library.db, project.engine.library_schema)) == []
 
 
-def test_what_is_sent_as_it_stands_changes_nothing(desk: MapDesk) -> None:
-    """So the making of the point can be taken back, and the telling after it, which was no change."""
-    _, pass_id = desk.page()
+def test_an_update_with_unchanged_values_changes_nothing(project: MapProject) -> None:
+    """So neither such a request nor the creation before it becomes impossible to undo."""
+    _, pass_id = project.page()
     place = {"x": 0.5, "y": 0.5, "lon": 2, "lat": 48, "note": "The tower"}
-    made = desk.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, place)
-    before = table_digests(desk.library.db, desk.engine.library_schema)
+    made = project.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, place)
+    before = table_digests(project.library.db, project.engine.library_schema)
     path = f"/api/georeference/control-points/{made['id']}"
-    told = desk.send("PATCH", path, 200, {"enabled": True, "note": "The tower"})
+    told = project.send("PATCH", path, 200, {"enabled": True, "note": "The tower"})
     assert told["updated_at"] == made["updated_at"]
-    assert differences(before, table_digests(desk.library.db, desk.engine.library_schema)) == []
-    desk.engine.undo(desk.library, [made["audit_id"]], OWNER)
-    desk.engine.undo(desk.library, [told["audit_id"]], OWNER)
-    assert desk.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
+    assert differences(before, table_digests(project.library.db, project.engine.library_schema)) == []
+    project.engine.undo(project.library, [made["audit_id"]], OWNER)
+    project.engine.undo(project.library, [told["audit_id"]], OWNER)
+    assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
 
 
-def test_a_purge_and_a_transfer_take_points_along(desk: MapDesk, tmp_path: Any) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    desk.choose(pass_id, "polynomial1")
-    desk.engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, OWNER)
-    target = desk.engine.libraries.get(tmp_path / "To.library")
-    params = {"source_library": str(desk.library.path), "items": [page], "mode": "copy"}
-    desk.engine.run(target, "document.transfer", params, OWNER)
-    there = MapDesk(desk.engine, target, desk.client)
+def test_a_purge_removes_points_and_a_transfer_copies_them(project: MapProject, tmp_path: Any) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    project.choose(pass_id, "polynomial1")
+    project.engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, OWNER)
+    target = project.engine.libraries.get(tmp_path / "To.library")
+    params = {"source_library": str(project.library.path), "items": [page], "mode": "copy"}
+    project.engine.run(target, "document.transfer", params, OWNER)
+    there = MapProject(project.engine, target, project.client)
     ((copied,),) = there.rows("SELECT id FROM segment_pass")
     from armarium_georeference.queries import read_transform
 
@@ -154,9 +157,9 @@ def test_a_purge_and_a_transfer_take_points_along(desk: MapDesk, tmp_path: Any) 
         found = read_transform(conn, copied)
     assert (found["status"], found["have"], found["type"]) == ("ready", 4, "polynomial1")
     assert [round(one["lon"], 6) for one in found["control_points"]] == [2, 3, 3, 2]
-    desk.do("document.delete", ids=[page])
-    desk.do("document.empty_trash")
-    assert desk.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
+    project.do("document.delete", ids=[page])
+    project.do("document.empty_trash")
+    assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
 
 
 @pytest.mark.parametrize(
@@ -177,10 +180,10 @@ def test_a_purge_and_a_transfer_take_points_along(desk: MapDesk, tmp_path: Any) 
         ({"original_crs": "EPSG:2154", "original_x": math.nan, "original_y": 1}, "original_x"),
     ],
 )
-def test_a_point_that_is_none_is_refused(desk: MapDesk, fields: dict[str, Any], said: str) -> None:
-    _, pass_id = desk.page()
+def test_an_invalid_point_is_refused(project: MapProject, fields: dict[str, Any], said: str) -> None:
+    _, pass_id = project.page()
     with pytest.raises(Invalid, match=said):
-        desk.do("georeference.point_create", **{"pass_id": pass_id, "x": 0.5, "y": 0.5, **fields})
+        project.do("georeference.point_create", **{"pass_id": pass_id, "x": 0.5, "y": 0.5, **fields})
 
 
 @pytest.mark.parametrize(
@@ -194,61 +197,61 @@ def test_a_point_that_is_none_is_refused(desk: MapDesk, fields: dict[str, Any], 
     ],
 )
 def test_coordinates_that_cannot_be_converted_are_refused(
-    desk: MapDesk, code: str, x: float, said: str
+    project: MapProject, code: str, x: float, said: str
 ) -> None:
-    _, pass_id = desk.page()
+    _, pass_id = project.page()
     with pytest.raises(Invalid, match=said) as refusal:
-        desk.do(
+        project.do(
             "georeference.point_create",
             pass_id=pass_id, x=0.5, y=0.5, original_crs=code, original_x=x, original_y=2e9,
         )  # fmt: skip
     assert refusal.value.code == "bad_place"
 
 
-def test_what_is_not_there_or_not_live_is_refused(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    lines = desk.segments(page, pass_id, [[0.1, 0.1, 0.2, 0.1], [0.1, 0.4, 0.2, 0.1]])
-    other = str(desk.do("segment.pass_create", document_id=page, name="Other")["id"])
+def test_what_is_not_there_or_not_live_is_refused(project: MapProject) -> None:
+    page, pass_id = project.page()
+    lines = project.segments(page, pass_id, [[0.1, 0.1, 0.2, 0.1], [0.1, 0.4, 0.2, 0.1]])
+    other = str(project.do("segment.pass_create", document_id=page, name="Other")["id"])
     place = {"lon": 2, "lat": 48}
-    point = desk.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
+    point = project.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
     with pytest.raises(Conflict) as twice:
-        desk.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
+        project.do("georeference.point_create", pass_id=pass_id, segment_id=lines[0], **place)
     assert (twice.value.code, twice.value.fields["id"]) == ("already_exists", point["id"])
     with pytest.raises(Invalid) as elsewhere:
-        desk.do("georeference.point_create", pass_id=other, segment_id=lines[1], **place)
+        project.do("georeference.point_create", pass_id=other, segment_id=lines[1], **place)
     assert elsewhere.value.code == "other_pass"
     with pytest.raises(NotFound, match="segment"):
-        desk.do("georeference.point_create", pass_id=pass_id, segment_id=NOWHERE, **place)
+        project.do("georeference.point_create", pass_id=pass_id, segment_id=NOWHERE, **place)
     with pytest.raises(NotFound, match="pass"):
-        desk.do("georeference.point_create", pass_id=NOWHERE, x=0.5, y=0.5, **place)
+        project.do("georeference.point_create", pass_id=NOWHERE, x=0.5, y=0.5, **place)
     for action in ("point_update", "point_delete"):
         with pytest.raises(NotFound) as unknown:
-            desk.do(f"georeference.{action}", point_id=NOWHERE)
+            project.do(f"georeference.{action}", point_id=NOWHERE)
         assert unknown.value.code == "control_point_not_found"
     for params in ({"pass_id": "legacy:a:0"}, {"pass_id": pass_id, "segment_id": "legacy:a:0"}):
         with pytest.raises(Invalid) as provisional:
-            desk.do(
+            project.do(
                 "georeference.point_create", **{"x": None, "y": None, "segment_id": "s", **params, **place}
             )
         assert provisional.value.code == "provisional_id"
-    desk.do("segment.delete", segment_ids=[lines[1]], expected_versions=[1])
+    project.do("segment.delete", segment_ids=[lines[1]], expected_versions=[1])
     with pytest.raises(Conflict) as withdrawn:
-        desk.do("georeference.point_create", pass_id=pass_id, segment_id=lines[1], **place)
+        project.do("georeference.point_create", pass_id=pass_id, segment_id=lines[1], **place)
     assert withdrawn.value.code == "segment_deleted"
-    desk.do("segment.pass_delete", pass_id=pass_id)
+    project.do("segment.pass_delete", pass_id=pass_id)
     with pytest.raises(Conflict) as gone:
-        desk.do("georeference.point_update", point_id=point["id"], enabled=False)
+        project.do("georeference.point_update", point_id=point["id"], enabled=False)
     assert gone.value.code == "pass_deleted"
 
 
-def test_a_machine_does_not_move_what_a_person_placed(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    point = desk.point(pass_id, 0.5, 0.5, 2, 48)
+def test_a_machine_does_not_move_what_a_person_placed(project: MapProject) -> None:
+    _, pass_id = project.page()
+    point = project.point(pass_id, 0.5, 0.5, 2, 48)
     with pytest.raises(Conflict) as refusal:
-        desk.do("georeference.point_update", MACHINE, point_id=point, lon=3, lat=48)
+        project.do("georeference.point_update", MACHINE, point_id=point, lon=3, lat=48)
     assert refusal.value.code == "persons_place"
     with pytest.raises(Forbidden):
-        desk.do("georeference.point_delete", MACHINE, point_id=point)
-    own = desk.do("georeference.point_create", MACHINE, pass_id=pass_id, x=0.1, y=0.1, lon=2, lat=48)
-    moved = desk.do("georeference.point_update", MACHINE, point_id=own["id"], lon=3, lat=48)
+        project.do("georeference.point_delete", MACHINE, point_id=point)
+    own = project.do("georeference.point_create", MACHINE, pass_id=pass_id, x=0.1, y=0.1, lon=2, lat=48)
+    moved = project.do("georeference.point_update", MACHINE, point_id=own["id"], lon=3, lat=48)
     assert (moved["lon"], moved["provenance_kind"]) == (3, "agent")

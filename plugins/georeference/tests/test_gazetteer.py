@@ -1,4 +1,4 @@
-"""Gazetteer files read and names found by them, and the recipe job that links pages with places."""
+"""Gazetteer files and the names found with them, and the recipe job that links pages with places."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from georeference_desk import OWNER, MapDesk
+from map_project import OWNER, MapProject
 
 from armarium.api import Engine, Invalid, NotFound
 from armarium_georeference import gazetteer
@@ -20,7 +20,7 @@ LIMA = "https://www.geonames.org/3936456"
 
 
 class KilledPlacing(KilledContext):
-    """As `KilledContext`, of the owner."""
+    """A killed job context with the owner as its principal."""
 
     principal = OWNER
     run_id = None
@@ -72,7 +72,7 @@ def test_files_of_three_kinds() -> None:
         (b'name\n"' + b"x" * 200_000 + b'"\n', "cannot be read"),
     ],
 )
-def test_what_is_no_gazetteer(data: bytes, said: str) -> None:
+def test_invalid_gazetteers_are_refused(data: bytes, said: str) -> None:
     with pytest.raises(BadGazetteer, match=said):
         list(places_in(data, "x"))
 
@@ -102,29 +102,31 @@ def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         gazetteer.read_gazetteer(tmp_path / "x.csv")
 
 
-def test_pages_are_linked_with_places(desk: MapDesk, tmp_path: Path) -> None:
-    page, pass_id = desk.page()
-    lima, both, none = desk.segments(page, pass_id, [[0.1, 0.1 * n, 0.5, 0.05] for n in range(1, 4)])
+def test_pages_are_linked_with_places(project: MapProject, tmp_path: Path) -> None:
+    page, pass_id = project.page()
+    lima, both, none = project.segments(page, pass_id, [[0.1, 0.1 * n, 0.5, 0.05] for n in range(1, 4)])
     for line, text in ((lima, "Fecha en Lima"), (both, "de Paris"), (none, "lima y cuzco")):
-        desk.do("representation.create", segment_id=line, text=text)
+        project.do("representation.create", segment_id=line, text=text)
     file = tmp_path / "places.csv"
     file.write_text(f"uri,name\n{LIMA},Lima\nu:7,Paris\nu:8,Paris\nu:9,Cuzco\n")
 
     def run(**settings: Any) -> Any:
         given = {"page_ids": [page], **settings}
-        with desk.library.db.write() as conn:
-            job_id = desk.engine.jobs.enqueue(
+        with project.library.db.write() as conn:
+            job_id = project.engine.jobs.enqueue(
                 conn, "place-in-a-gazetteer", given, title="Place", started_by=OWNER
             )
-        desk.engine.jobs.run_until_idle(desk.library)
-        ((state, reason, result),) = desk.rows("SELECT state, reason, result FROM job WHERE id = ?", job_id)
+        project.engine.jobs.run_until_idle(project.library)
+        ((state, reason, result),) = project.rows(
+            "SELECT state, reason, result FROM job WHERE id = ?", job_id
+        )
         return state, reason, result
 
     assert run(file=str(file))[0] == "done"
-    assert len(desk.get("/api/links/naming", uri=LIMA)["segments"]) == 1
-    assert len(desk.get("/api/links/naming", uri="u:9")["segments"]) == 0
-    for link in desk.get(f"/api/links/of/{lima}")["links"]:
-        desk.do("link.delete", link_id=link["id"])
+    assert len(project.get("/api/links/naming", uri=LIMA)["segments"]) == 1
+    assert len(project.get("/api/links/naming", uri="u:9")["segments"]) == 0
+    for link in project.get(f"/api/links/of/{lima}")["links"]:
+        project.do("link.delete", link_id=link["id"])
     for settings, said in (
         ({}, "Name the gazetteer"),
         ({"file": str(tmp_path / "none.csv")}, "No such file"),
@@ -133,38 +135,42 @@ def test_pages_are_linked_with_places(desk: MapDesk, tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_bytes(b"a,b")
     assert "no column of names" in str(run(file=str(tmp_path / "bad.csv")))
     named = {"segment_id": lima, "uri": LIMA}
-    made = desk.do("georeference.place_names", document_id=page, placements=[named])
+    made = project.do("georeference.place_names", document_id=page, placements=[named])
     assert len(made["link_ids"]) == 1
-    assert desk.do("georeference.place_names", document_id=page, placements=[named])["link_ids"] == []
-    (found,) = desk.get("/api/links/naming", uri=LIMA)["segments"]
+    assert project.do("georeference.place_names", document_id=page, placements=[named])["link_ids"] == []
+    (found,) = project.get("/api/links/naming", uri=LIMA)["segments"]
     assert (found["segment_id"], found["document_id"]) == (lima, page)
-    other, other_pass = desk.page()
-    (elsewhere,) = desk.segments(other, other_pass, [[0.1, 0.1, 0.5, 0.05]])
+    other, other_pass = project.page()
+    (elsewhere,) = project.segments(other, other_pass, [[0.1, 0.1, 0.5, 0.05]])
     with pytest.raises(Invalid) as refusal:
-        desk.do("georeference.place_names", document_id=page, placements=[{**named, "segment_id": elsewhere}])
+        project.do(
+            "georeference.place_names", document_id=page, placements=[{**named, "segment_id": elsewhere}]
+        )
     assert refusal.value.code == "other_page"
     with pytest.raises(NotFound):
-        desk.do("georeference.place_names", document_id=page, placements=[{**named, "entity_id": "e"}])
+        project.do("georeference.place_names", document_id=page, placements=[{**named, "entity_id": "e"}])
 
 
-def test_the_recipe_job_is_killed_anywhere_and_links_each_name_once(desk: MapDesk, tmp_path: Path) -> None:
+def test_the_recipe_job_is_killed_anywhere_and_links_each_name_once(
+    project: MapProject, tmp_path: Path
+) -> None:
     file = tmp_path / "places.csv"
     file.write_text(f"uri,name\n{LIMA},Lima\nu:9,Cuzco\n")
     kind = PLACE_IN_A_GAZETTEER.kind
     for calls in range(12):
         pages = []
         for text in ("Fecha en Lima", "Lima y Cuzco"):
-            page, pass_id = desk.page()
-            (line,) = desk.segments(page, pass_id, [[0.1, 0.1, 0.5, 0.05]])
-            desk.do("representation.create", segment_id=line, text=text)
+            page, pass_id = project.page()
+            (line,) = project.segments(page, pass_id, [[0.1, 0.1, 0.5, 0.05]])
+            project.do("representation.create", segment_id=line, text=text)
             pages.append(page)
         args = kind.args.model_validate({"page_ids": pages, "file": str(file)})
-        desk.engine.paths.check(args, OWNER)
+        project.engine.paths.check(args, OWNER)
         kept: dict[str, Any] = {}
         allowed = calls
         while True:
             job = KilledPlacing(
-                desk.engine, desk.library, args, allowed, checkpoint=kept, set_id=f"job {calls}"
+                project.engine, project.library, args, allowed, checkpoint=kept, set_id=f"job {calls}"
             )
             try:
                 kind.run(job)  # type: ignore[arg-type]
@@ -172,4 +178,4 @@ def test_the_recipe_job_is_killed_anywhere_and_links_each_name_once(desk: MapDes
             except Killed:
                 kept, allowed = job.kept, 99
         counts = "SELECT count(*) FROM link l JOIN segment s ON s.id = l.from_id WHERE s.document_id = ?"
-        assert [desk.rows(counts, page) for page in pages] == [[(1,)], [(2,)]], calls
+        assert [project.rows(counts, page) for page in pages] == [[(1,)], [(2,)]], calls

@@ -1,4 +1,6 @@
-"""Random histories of every action of this family, with segments withdrawn and merged among them: undo is exact."""
+"""Random histories of every action of this family, with segments deleted and merged among them: undo is
+exact.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from georeference_desk import MapDesk
+from map_project import MapProject
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
@@ -33,18 +35,21 @@ ANNOTATED = {
 }
 
 
-class Moves:
-    """What may be done on a map with two passes, chosen by chance."""
+class RandomSteps:
+    """Random operations on a map with two passes."""
 
-    def __init__(self, desk: MapDesk) -> None:
-        self.desk = desk
-        self.page, first = desk.page()
-        self.passes = [first, str(desk.do("segment.pass_create", document_id=self.page, name="Other")["id"])]
+    def __init__(self, project: MapProject) -> None:
+        self.project = project
+        self.page, first = project.page()
+        self.passes = [
+            first,
+            str(project.do("segment.pass_create", document_id=self.page, name="Other")["id"]),
+        ]
         for pass_id in self.passes:
-            desk.segments(self.page, pass_id, [[0.1, 0.1 * n, 0.3, 0.05] for n in range(1, 6)])
+            project.segments(self.page, pass_id, [[0.1, 0.1 * n, 0.3, 0.05] for n in range(1, 6)])
 
     def all(self) -> list[Move]:
-        """Every move, those that set points more often."""
+        """Return every operation, those that write control points several times."""
         often = [self.create, self.create, self.create, self.mark, self.mark, self.update, self.update]
         return [
             *often,
@@ -59,7 +64,7 @@ class Moves:
         ]
 
     def _one(self, chance: random.Random, query: str) -> Any:
-        rows = self.desk.rows(query)
+        rows = self.project.rows(query)
         return chance.choice(rows) if rows else None
 
     def _place(self, chance: random.Random) -> dict[str, Any]:
@@ -137,7 +142,7 @@ class Moves:
 def is_a_second_point(
     rows: Mapping[str, Mapping[Any, Mapping[str, Any]]], table: str, row: Mapping[str, Any]
 ) -> bool:
-    """A segment is one control point of its pass at most."""
+    """Return whether a segment would be two control points of its pass."""
     if table != "georeference_control_point":
         return False
     own = (row["pass_id"], row["segment_id"])
@@ -146,22 +151,24 @@ def is_a_second_point(
     )
 
 
-def start(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> tuple[Histories, MapDesk]:
+def start(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> tuple[Histories, MapProject]:
     engine = make_engine(plugins=[documents(), source_model(), armarium_plugin()], state=f"state-{seed}")
     place = tmp_path / f"{seed}.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-    desk = MapDesk(engine, engine.libraries.get(place), None)
-    return Histories(engine, desk.library, Moves(desk).all(), seed=seed, laws=(is_a_second_point,)), desk
+    project = MapProject(engine, engine.libraries.get(place), None)
+    return Histories(
+        engine, project.library, RandomSteps(project).all(), seed=seed, laws=(is_a_second_point,)
+    ), project
 
 
 def prove(make_engine: Callable[..., Engine], tmp_path: Any, seeds: range, sequences: int) -> None:
     for seed in seeds:
-        history, desk = start(make_engine, tmp_path, seed)
+        history, project = start(make_engine, tmp_path, seed)
         tally = history.run(sequences)
         assert tally.undone > 0
         assert not set(tally.refused) - {"changed", "already-undone"}
         history.empty()
-        assert desk.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
+        assert project.rows("SELECT count(*) FROM georeference_control_point") == [(0,)]
 
 
 @pytest.mark.slow
@@ -170,12 +177,12 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.slow
-def test_every_move_is_made(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
-    history, desk = start(make_engine, tmp_path, 3)
+def test_every_action_runs(make_engine: Callable[..., Engine], tmp_path: Any) -> None:
+    history, project = start(make_engine, tmp_path, 3)
     never = {action.name for action in armarium_plugin().actions}
     for _ in range(6):
         history.run(5, steps=25)
-        never -= {name for (name,) in desk.rows("SELECT DISTINCT action_name FROM audit")}
+        never -= {name for (name,) in project.rows("SELECT DISTINCT action_name FROM audit")}
         if not never:
             break
     assert not never

@@ -1,4 +1,4 @@
-"""Hostile input to georeference, item by item, against the running app: the status, the code and the sentence of each answer."""
+"""Hostile input to georeference over HTTP, case by case: the status, code and sentence of each answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from georeference_desk import OWNER, MapDesk
+from map_project import OWNER, MapProject
 
 from armarium.api import Engine
 from armarium_testing.fixtures import http_client
@@ -19,64 +19,66 @@ KINDS = {
 
 
 def refuse(
-    desk: MapDesk, method: str, path: str, body: Any, status: int, code: str, *words: str
+    project: MapProject, method: str, path: str, body: Any, status: int, code: str, *words: str
 ) -> dict[str, Any]:
-    """The refusal, which must carry this status and code, and a sentence with all these words."""
-    refused: dict[str, Any] = desk.send(method, f"/api/georeference/{path}", status, body)
+    """Send a request that must be refused with this status, code and all these words; return the refusal."""
+    refused: dict[str, Any] = project.send(method, f"/api/georeference/{path}", status, body)
     assert refused["code"] == code, refused
     assert all(word in refused["detail"] for word in words), refused["detail"]
     return refused
 
 
-def post_points(desk: MapDesk, pass_id: str, places: Sequence[Sequence[float]]) -> None:
+def post_points(project: MapProject, pass_id: str, places: Sequence[Sequence[float]]) -> None:
     for x, y, lon, lat in places:
         body = {"x": x, "y": y, "lon": lon, "lat": lat}
-        desk.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, body)
+        project.send("POST", f"/api/georeference/passes/{pass_id}/control-points", 200, body)
 
 
-def test_points_at_the_same_place(desk: MapDesk) -> None:
-    _, in_picture = desk.page()
-    post_points(desk, in_picture, [(0.5, 0.5, 2 + n / 10, 49 - n / 10) for n in range(10)])
-    _, on_ground = desk.page()
-    post_points(desk, on_ground, [(0.1 + n / 20, 0.1 + n * n / 200, 2, 49) for n in range(10)])
+def test_points_at_the_same_place(project: MapProject) -> None:
+    _, in_picture = project.page()
+    post_points(project, in_picture, [(0.5, 0.5, 2 + n / 10, 49 - n / 10) for n in range(10)])
+    _, on_ground = project.page()
+    post_points(project, on_ground, [(0.1 + n / 20, 0.1 + n * n / 200, 2, 49) for n in range(10)])
     for kind in KINDS:
         chosen = {"type": kind}
         path = f"passes/{in_picture}/transformation"
-        refuse(desk, "PUT", path, chosen, 422, "too_few_points", "1 has a place of its own")
+        refuse(project, "PUT", path, chosen, 422, "too_few_points", "1 has a place of its own")
         path = f"passes/{on_ground}/transformation"
-        refuse(desk, "PUT", path, chosen, 422, "too_few_points", "same place on the ground")
-    assert desk.transform(in_picture)["status"] == desk.transform(on_ground)["status"] == "none"
+        refuse(project, "PUT", path, chosen, 422, "too_few_points", "same place on the ground")
+    assert project.transform(in_picture)["status"] == project.transform(on_ground)["status"] == "none"
 
 
-def test_points_on_one_line(desk: MapDesk) -> None:
-    """A Helmert transformation needs no more than a line; the others say which of the two is one."""
-    _, in_picture = desk.page()
+def test_points_on_one_line(project: MapProject) -> None:
+    """A Helmert transformation needs only a line; the refusals of the others say whether it is in the picture
+    or on the ground.
+    """
+    _, in_picture = project.page()
     line = [(0.1 + n / 20, 0.1 + n / 20, 2 + n / 10, 49 - n * n / 100) for n in range(10)]
-    post_points(desk, in_picture, line)
-    _, on_ground = desk.page()
-    post_points(desk, on_ground, [(0.1 + n / 20, 0.1 + n * n / 200, 2, 48 + n / 100) for n in range(10)])
+    post_points(project, in_picture, line)
+    _, on_ground = project.page()
+    post_points(project, on_ground, [(0.1 + n / 20, 0.1 + n * n / 200, 2, 48 + n / 100) for n in range(10)])
     for pass_id, where in ((in_picture, "in the picture"), (on_ground, "on the ground")):
         for kind in [one for one in KINDS if one != "helmert"]:
             path, sentence = f"passes/{pass_id}/transformation", f"one line {where}"
-            refuse(desk, "PUT", path, {"type": kind}, 422, "too_few_points", sentence)
-        assert desk.choose(pass_id, "helmert")["status"] == "ready"
+            refuse(project, "PUT", path, {"type": kind}, 422, "too_few_points", sentence)
+        assert project.choose(pass_id, "helmert")["status"] == "ready"
 
 
-def test_points_at_ninety_degrees_of_latitude(desk: MapDesk) -> None:
-    """A pole is a place, fitted in a plane that holds it; one degree further is none."""
+def test_points_at_ninety_degrees_of_latitude(project: MapProject) -> None:
+    """A pole is a valid place, fitted in a plane around it; one degree further is not."""
     for pole in (90, -90):
-        _, pass_id = desk.page()
-        post_points(desk, pass_id, [(0.5, 0.5, 17, pole)])
+        _, pass_id = project.page()
+        post_points(project, pass_id, [(0.5, 0.5, 17, pole)])
         ground = [(0, pole * 8 / 9), (90, pole * 8 / 9), (180, pole * 8 / 9)]
         turned = ground if pole > 0 else ground[::-1]
         places = [(0.5, 0.9), (0.9, 0.5), (0.5, 0.1)]
-        post_points(desk, pass_id, [(*at, *there) for at, there in zip(places, turned, strict=True)])
-        found = desk.choose(pass_id, "polynomial1")
+        post_points(project, pass_id, [(*at, *there) for at, there in zip(places, turned, strict=True)])
+        found = project.choose(pass_id, "polynomial1")
         assert found["status"] == "ready"
         assert any("pole" in note for note in found["notes"])
         path = f"passes/{pass_id}/transformation"
         refuse(
-            desk,
+            project,
             "PUT",
             path,
             {"type": "polynomial1", "crs": "EPSG:3395"},
@@ -86,7 +88,7 @@ def test_points_at_ninety_degrees_of_latitude(desk: MapDesk) -> None:
             "90",
         )
     body = {"x": 0.5, "y": 0.5, "lon": 17, "lat": 90.000001}
-    refuse(desk, "POST", f"passes/{pass_id}/control-points", body, 422, "invalid_request", "lat", "90")
+    refuse(project, "POST", f"passes/{pass_id}/control-points", body, 422, "invalid_request", "lat", "90")
 
 
 @pytest.mark.parametrize(
@@ -98,17 +100,17 @@ def test_points_at_ninety_degrees_of_latitude(desk: MapDesk) -> None:
         ("+proj=merc +nadgrids=/etc/passwd", ("is not the code",)),
     ],
 )
-def test_an_unknown_reference_system(desk: MapDesk, code: str, words: tuple[str, ...]) -> None:
-    _, pass_id = desk.page()
+def test_an_unknown_reference_system(project: MapProject, code: str, words: tuple[str, ...]) -> None:
+    _, pass_id = project.page()
     there = {"x": 0.5, "y": 0.5, "original_crs": code, "original_x": 1.0, "original_y": 1.0}
     path = f"passes/{pass_id}/control-points"
-    refuse(desk, "POST", path, there, 422, "bad_place", *words)
-    point = desk.point(pass_id, 0.1, 0.1, 2, 49)
+    refuse(project, "POST", path, there, 422, "bad_place", *words)
+    point = project.point(pass_id, 0.1, 0.1, 2, 49)
     moved = {name: there[name] for name in ("original_crs", "original_x", "original_y")}
-    refuse(desk, "PATCH", f"control-points/{point}", moved, 422, "bad_place", *words)
-    post_points(desk, pass_id, [(0.9, 0.1, 3, 49)])
+    refuse(project, "PATCH", f"control-points/{point}", moved, 422, "bad_place", *words)
+    post_points(project, pass_id, [(0.9, 0.1, 3, 49)])
     refuse(
-        desk,
+        project,
         "PUT",
         f"passes/{pass_id}/transformation",
         {"type": "helmert", "crs": code},
@@ -116,13 +118,13 @@ def test_an_unknown_reference_system(desk: MapDesk, code: str, words: tuple[str,
         "bad_place",
         *words,
     )
-    (kept, _) = desk.get(f"/api/{path.replace('passes', 'georeference/passes')}")["items"]
+    (kept, _) = project.get(f"/api/{path.replace('passes', 'georeference/passes')}")["items"]
     assert (kept["lon"], kept["original_crs"]) == (2, None)
 
 
-def test_numbers_that_are_none(desk: MapDesk) -> None:
-    """Sent as the bytes that lax clients write: JSON knows no NaN."""
-    _, pass_id = desk.page()
+def test_invalid_numbers_are_refused(project: MapProject) -> None:
+    """Sent as raw bytes, as lax clients write them: JSON has no NaN."""
+    _, pass_id = project.page()
     path = f"/api/georeference/passes/{pass_id}/control-points"
     at, there = {"x": "0.5", "y": "0.5"}, {"lon": "2", "lat": "48"}
     written = {"original_crs": '"EPSG:2154"', "original_x": "1", "original_y": "1"}
@@ -130,34 +132,36 @@ def test_numbers_that_are_none(desk: MapDesk) -> None:
         for number in ("NaN", "-Infinity", "1e999", '"NaN"'):
             fields = {**at, **(written if name in written else there), name: number}
             body = "{" + ", ".join(f'"{one}": {value}' for one, value in fields.items()) + "}"
-            answer = desk.client.post(path, content=body, headers={"Content-Type": "application/json"})
+            answer = project.client.post(path, content=body, headers={"Content-Type": "application/json"})
             assert answer.status_code == 422, answer.text
             refused = answer.json()
             assert (refused["code"], name in refused["detail"]) == ("invalid_request", True)
             assert re.search("finite number|valid number", refused["detail"])
-    assert desk.get(path)["count"] == 0
+    assert project.get(path)["count"] == 0
 
 
-def test_a_transformation_with_too_few_points(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
+def test_a_transformation_with_too_few_points(project: MapProject) -> None:
+    _, pass_id = project.page()
     for have in range(max(KINDS.values())):
         for kind in [one for one, needed in KINDS.items() if needed == have + 1]:
             path, words = f"passes/{pass_id}/transformation", f"needs {have + 1} control points; {have} count"
-            refused = refuse(desk, "PUT", path, {"type": kind}, 422, "too_few_points", words)
+            refused = refuse(project, "PUT", path, {"type": kind}, 422, "too_few_points", words)
             assert (refused["type"], refused["needed"], refused["have"]) == (kind, have + 1, have)
             invoked = {"name": "georeference.set_type", "params": {"pass_id": pass_id, "type": kind}}
-            again = desk.send("POST", "/api/actions/invoke", 422, invoked)
+            again = project.send("POST", "/api/actions/invoke", 422, invoked)
             assert (again["code"], again["needed"]) == ("too_few_points", have + 1)
         post_points(
-            desk, pass_id, [(0.1 + have / 20, 0.1 + have**2 / 200, 2 + have / 20, 49 - have**2 / 200)]
+            project, pass_id, [(0.1 + have / 20, 0.1 + have**2 / 200, 2 + have / 20, 49 - have**2 / 200)]
         )
-    assert desk.transform(pass_id)["status"] == "none"
+    assert project.transform(pass_id)["status"] == "none"
 
 
 def test_a_place_with_contradicting_dates(
     keeping_engine: Engine, entities: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    """Two places at one date are both shown and none is chosen; one that ends before it begins is left out in words."""
+    """Of two places at one date both are shown and none is chosen; one that ends before it begins is left out
+    with a note.
+    """
     keeping_engine.run(None, "library.create", {"path": str(tmp_path / "Test.library")}, OWNER)
     library = keeping_engine.libraries.get(tmp_path / "Test.library")
     clients = http_client(keeping_engine, library)

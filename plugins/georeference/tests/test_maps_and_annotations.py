@@ -1,4 +1,4 @@
-"""The map as a page, and georeference annotations read and written."""
+"""The map as an HTML page, and georeference annotations written and read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from georeference_desk import HEIGHT, WIDTH, MapDesk
+from map_project import HEIGHT, WIDTH, MapProject
 
 from armarium_georeference.annotations import BadAnnotation, read_annotation
 from armarium_georeference.fitting import fit
@@ -22,7 +22,7 @@ SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (
 
 
 def check_annotation(one: dict[str, Any]) -> None:
-    """The rules of the IIIF Georeference Extension 1.0, written down from it."""
+    """Check the rules of the IIIF Georeference Extension 1.0, as its text states them."""
     assert one["@context"][0] == "http://iiif.io/api/extension/georef/1/context.json"
     assert (one["type"], one["motivation"]) == ("Annotation", "georeferencing")
     target = one["target"]
@@ -42,11 +42,11 @@ def check_annotation(one: dict[str, Any]) -> None:
     assert one["body"]["transformation"]["type"] in ("polynomial", "thinPlateSpline", "helmert", "projective")
 
 
-def test_an_annotation_goes_out_and_comes_in_again(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    desk.choose(pass_id, "polynomial1")
-    out = desk.get(f"/api/georeference/passes/{pass_id}/annotation")
+def test_an_annotation_is_exported_and_read_back(project: MapProject) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    project.choose(pass_id, "polynomial1")
+    out = project.get(f"/api/georeference/passes/{pass_id}/annotation")
     check_annotation(out)
     assert out["target"]["source"] | {"id": ""} == {
         "id": "",
@@ -54,24 +54,24 @@ def test_an_annotation_goes_out_and_comes_in_again(desk: MapDesk) -> None:
         "width": WIDTH,
         "height": HEIGHT,
     }
-    other = desk.do("segment.pass_create", document_id=page, name="From outside")["id"]
+    other = project.do("segment.pass_create", document_id=page, name="From outside")["id"]
     path = f"/api/georeference/passes/{other}/annotation"
-    read = desk.send("POST", path, 200, {"annotation": out})
+    read = project.send("POST", path, 200, {"annotation": out})
     assert (len(read["point_ids"]), read["type"], read["notes"]) == (4, "polynomial1", [])
-    one, two = desk.transform(pass_id), desk.transform(other)
+    one, two = project.transform(pass_id), project.transform(other)
     assert two["rms_m"] == pytest.approx(one["rms_m"], rel=1e-6)
     for a, b in zip(one["control_points"], two["control_points"], strict=True):
         assert (a["x"], a["y"], a["lon"], a["lat"]) == pytest.approx((b["x"], b["y"], b["lon"], b["lat"]))
-    desk.point(other, 0.5, 0.5, 2.5, 48.75)
-    again = desk.send("POST", path, 200, {"annotation": out})
+    project.point(other, 0.5, 0.5, 2.5, 48.75)
+    again = project.send("POST", path, 200, {"annotation": out})
     assert (again["point_ids"], again["type"]) == ([], "polynomial1")
     assert again["notes"] == ["4 of its points exist here already and are not set again."]
-    assert desk.transform(other)["have"] == 5
-    empty = desk.do("document.create", name="Note", doc_type="page")["id"]
-    without = desk.do("segment.pass_create", document_id=empty, name="x")["id"]
-    desk.get(f"/api/georeference/passes/{without}/annotation", 409)
-    desk.send("POST", f"/api/georeference/passes/{without}/annotation", 409, {"annotation": out})
-    assert desk.send("POST", path, 422, {"annotation": {"type": "Note"}})["code"] == "bad_annotation"
+    assert project.transform(other)["have"] == 5
+    empty = project.do("document.create", name="Note", doc_type="page")["id"]
+    without = project.do("segment.pass_create", document_id=empty, name="x")["id"]
+    project.get(f"/api/georeference/passes/{without}/annotation", 409)
+    project.send("POST", f"/api/georeference/passes/{without}/annotation", 409, {"annotation": out})
+    assert project.send("POST", path, 422, {"annotation": {"type": "Note"}})["code"] == "bad_annotation"
 
 
 def test_types_that_allmaps_writes() -> None:
@@ -106,7 +106,9 @@ def test_types_that_allmaps_writes() -> None:
         (("target", "source", "width"), 10, "another picture"),
     ],
 )
-def test_what_is_no_annotation_of_the_picture(path: tuple[Any, ...], value: Any, said: str) -> None:
+def test_annotations_of_other_pictures_and_invalid_ones_are_refused(
+    path: tuple[Any, ...], value: Any, said: str
+) -> None:
     sent: Any = sample_annotation()
     at = sent
     for one in path[:-1]:
@@ -116,12 +118,12 @@ def test_what_is_no_annotation_of_the_picture(path: tuple[Any, ...], value: Any,
         read_annotation(sent, (80, 60))
 
 
-def test_a_type_with_too_few_points_is_told(desk: MapDesk) -> None:
-    _, pass_id = desk.page((80, 60))
+def test_a_type_with_too_few_points_is_reported(project: MapProject) -> None:
+    _, pass_id = project.page((80, 60))
     sent = sample_annotation()
     sent["body"]["transformation"] = {"type": "polynomial", "options": {"order": 2}}
     del sent["target"]["source"]["width"]
-    read = desk.send("POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": sent})
+    read = project.send("POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": sent})
     assert (read["type"], len(read["notes"])) == (None, 2)
     assert "needs 6" in read["notes"][1]
 
@@ -136,43 +138,43 @@ def test_the_way_back_from_the_ground_is_the_inverse() -> None:
         assert np.abs(back - picture).max() < 0.05
 
 
-def test_the_map_is_one_page_with_all_it_shows(desk: MapDesk, tmp_path: Path) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, [*SQUARE, (0.5, 0.5, 2.52, 48.76)])
-    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
-    desk.do("representation.create", segment_id=line, text="Paris <script>alert(1)</script>")
+def test_the_map_is_one_self_contained_page(project: MapProject, tmp_path: Path) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, [*SQUARE, (0.5, 0.5, 2.52, 48.76)])
+    (line,) = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
+    project.do("representation.create", segment_id=line, text="Paris <script>alert(1)</script>")
     path = f"/api/georeference/passes/{pass_id}/map"
-    assert "no transformation" in desk.get(path, 409)["detail"]
+    assert "no transformation" in project.get(path, 409)["detail"]
     page_path = f"/api/georeference/documents/{page}/map"
-    assert "has no place on the ground yet" in desk.get(page_path, 409)["detail"]
-    desk.choose(pass_id, "polynomial1")
-    answer = desk.client.get(path)
+    assert "has no place on the ground yet" in project.get(page_path, 409)["detail"]
+    project.choose(pass_id, "polynomial1")
+    answer = project.client.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     html = answer.text
-    assert desk.client.get(page_path).text == html
+    assert project.client.get(page_path).text == html
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
     assert "http://" not in html
     assert "<script>alert" not in html
     assert html.count('class="arrow"') == 5
     assert html.count("<circle") == 5
     assert "Paris &lt;script&gt;" in html
-    picture = desk_picture(html)
+    picture = picture_in(html)
     assert picture.getpixel((picture.width // 2, picture.height // 2))[3] == 255
     assert picture.getpixel((1, 1))[3] == 0
-    desk.do("rights.set", target_kind="segment", target_id=line, restricted=True)
-    assert desk.reader()(path).status_code in (403, 404)
+    project.do("rights.set", target_kind="segment", target_id=line, restricted=True)
+    assert project.reader()(path).status_code in (403, 404)
 
 
-def test_the_map_carries_the_letters_that_a_machine_may_lack(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    desk.choose(pass_id, "polynomial1")
+def test_the_map_embeds_letters_that_a_machine_may_lack(project: MapProject) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    project.choose(pass_id, "polynomial1")
     path = f"/api/georeference/passes/{pass_id}/map"
-    assert "@font-face" not in desk.client.get(path).text
-    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
-    desk.do("representation.create", segment_id=line, text="Κέρκυρα אולביה")
-    answer = desk.client.get(path)
+    assert "@font-face" not in project.client.get(path).text
+    (line,) = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]])
+    project.do("representation.create", segment_id=line, text="Κέρκυρα אולביה")
+    answer = project.client.get(path)
     assert "font-src data:" in answer.headers["content-security-policy"]
     faces = re.findall(r'@font-face \{ font-family: "([^"]+)"; src: url\("data:font/ttf;base64,', answer.text)
     assert faces == ["Armarium letters"]
@@ -181,8 +183,8 @@ def test_the_map_carries_the_letters_that_a_machine_may_lack(desk: MapDesk) -> N
     assert not re.search(r'url\((?!"data:|#)', answer.text)
 
 
-def desk_picture(html: str) -> Any:
-    """The picture in the page, decoded."""
+def picture_in(html: str) -> Any:
+    """Return the picture in the page, decoded."""
     import base64
     import io
 
@@ -194,14 +196,14 @@ def desk_picture(html: str) -> Any:
 
 
 @pytest.mark.slow
-def test_allmaps_takes_our_annotations_and_we_take_theirs(desk: MapDesk, tmp_path: Path) -> None:
-    """By the validator and the writer of Allmaps itself, where npm is and brings them."""
+def test_allmaps_takes_our_annotations_and_we_take_theirs(project: MapProject, tmp_path: Path) -> None:
+    """Checked with the validator and writer of Allmaps itself, where npm can install it."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed, so the validator of Allmaps cannot be asked")
-    _, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    desk.choose(pass_id, "thin-plate-spline")
-    annotation = desk.get(f"/api/georeference/passes/{pass_id}/annotation")
+    _, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    project.choose(pass_id, "thin-plate-spline")
+    annotation = project.get(f"/api/georeference/passes/{pass_id}/annotation")
     (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
     (tmp_path / "check.mjs").write_text(
         "import fs from 'fs'; import { generateAnnotation, parseAnnotation } from '@allmaps/annotation';"
@@ -221,7 +223,7 @@ def test_allmaps_takes_our_annotations_and_we_take_theirs(desk: MapDesk, tmp_pat
     (parsed,), *written = orjson.loads(done.stdout)
     assert len(parsed["gcps"]) == 4
     assert parsed["transformation"]["type"] == "thinPlateSpline"
-    # An annotation page with one annotation, and the annotation by itself.
+    # One annotation within an annotation page, and one alone.
     for theirs in written:
         read = read_annotation(theirs, (WIDTH, HEIGHT))
         assert read.type == "thin-plate-spline"

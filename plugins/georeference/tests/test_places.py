@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from georeference_desk import NOWHERE, OWNER
 from hypothesis import given
 from hypothesis import strategies as st
+from map_project import NOWHERE, OWNER
 
 from armarium.api import Conflict, Engine, Invalid, NotFound
 from armarium_documents.api import check_date
@@ -51,7 +51,8 @@ def status(values: list[dict[str, Any]], date: str | None) -> str:
         ({"end": "-0043"}, "0001", "none-for-date"),
         ({"start": "-0100", "end": "-0044-03-15"}, "-0044-03-16", "none-for-date"),
         ({"start": "1700", "end": "1600"}, "1650", "none-for-date"),
-        # As entities are stated: uncertain, with unknown digits, as intervals, each for all that it may be.
+        # Dates as entities state them: uncertain, with unknown digits, or intervals; each covers everything
+        # it may mean.
         ({"start": "1650?", "end": "1660~"}, "1660-12-31", "stated"),
         ({"start": "17XX"}, "1699", "none-for-date"),
         ({"start": "17XX"}, "1700", "stated"),
@@ -69,7 +70,7 @@ def status(values: list[dict[str, Any]], date: str | None) -> str:
         ({"start": "the year of the flood"}, "1650", "none-for-date"),
     ],
 )
-def test_what_is_stated_for_a_date_and_never_the_nearest(when: Any, date: str | None, wanted: str) -> None:
+def test_a_place_is_found_only_for_its_stated_dates(when: Any, date: str | None, wanted: str) -> None:
     assert status([{**LIMA, "when": when}], date) == wanted
 
 
@@ -81,7 +82,7 @@ def test_several_at_a_date_are_all_candidates() -> None:
     both = place_at(find, "e", "1650")
     assert (both["status"], both["place"], len(both["candidates"])) == ("several", None, 2)
     assert status([LIMA, dict(LIMA)], "1650") == "stated"
-    # The same ground by another source, and for the years after, contradicts nothing; both are shown.
+    # The same coordinates from another source, for later years, are no contradiction; both are shown.
     again = {**LIMA, "basis": "Cobo", "when": {"start": "1650"}}
     same = place_at({"e": entity({**LIMA, "when": {"end": "1650"}}, again)}.get, "e", "1650")
     assert (same["status"], len(same["candidates"])) == ("stated", 2)
@@ -96,7 +97,7 @@ def test_several_at_a_date_are_all_candidates() -> None:
 @pytest.mark.parametrize(
     "date", ["1650-13", "1650-02-30", "tomorrow", "16", "1650-6", "", "1650-06-24T12:00"]
 )
-def test_a_date_that_is_none_is_refused(date: str) -> None:
+def test_an_invalid_date_is_refused(date: str) -> None:
     with pytest.raises(Invalid) as refusal:
         place_at({"e": entity(LIMA)}.get, "e", date)
     assert refusal.value.code == "bad_date"
@@ -128,7 +129,7 @@ def test_a_relative_place_is_an_area_with_its_uncertainty() -> None:
     assert place["value"]["relative"]["relation_as_written"] == "dos leguas al norte de Lima"
     assert place["geometry"]["type"] == "Polygon"
     assert "from 6.27 to 16.72 km" in place["uncertainty"].lower()
-    # A degree of latitude is 110.6 km at Lima.
+    # A degree of latitude is 110.6 km in Lima.
     assert inside(place["geometry"], -77.043, -12.046 + 11 / 110.6)
     assert not inside(place["geometry"], -77.043, -12.046 + 5 / 110.6)
     assert not inside(place["geometry"], -77.043, -12.046 + 18 / 110.6)
@@ -158,7 +159,7 @@ def test_without_a_bearing_it_is_a_ring_and_an_anchor_that_reaches_far_widens_it
     assert not inside(ring, 0, 7.5 / 110.6)
 
 
-def test_relations_from_which_no_area_follows() -> None:
+def test_relations_without_an_area_give_the_reason() -> None:
     def why(**entities: dict[str, Any]) -> str:
         found = place_at({"lima": entity(LIMA), **entities}.get, "mill", "1650")
         (candidate,) = found["candidates"]
@@ -189,7 +190,7 @@ def test_relations_from_which_no_area_follows() -> None:
 @pytest.mark.parametrize("at", [(10, 50), (0, 0), (179.9, -10), (10, 85), (10, -85)])
 @pytest.mark.parametrize("bearing", [None, 90])
 def test_far_places_have_an_area_up_to_a_quarter_of_the_globe(at: tuple[float, float], bearing: Any) -> None:
-    """By the geodesic: what lies as far as it says is inside, what lies nearer or farther is not."""
+    """Compared with the geodesic: points at the stated distance are inside, nearer and farther ones outside."""
     from pyproj import Geod
     from shapely.geometry import shape
 
@@ -214,7 +215,7 @@ def test_leagues_differ_by_country() -> None:
 
 
 def test_a_place_as_linked_places() -> None:
-    """By the rules of Linked Places Format 1.2, written down from its specification."""
+    """Checked by the rules of Linked Places Format 1.2, as its specification states them."""
     lima = entity(
         {**LIMA, "when": {"start": "1535"}, "confidence": 0.95},
         canonical_name="Lima",
@@ -261,7 +262,7 @@ def test_a_place_as_linked_places() -> None:
         ({"start": "-01XX"}, ({"earliest": "-0199-01-01", "latest": "-0100-12-31"}, {"earliest": "-0199-01-01"})),
     ],
 )  # fmt: skip
-def test_dates_that_are_not_known_whole_are_written_by_their_ends(when: Any, span: Any) -> None:
+def test_partial_dates_are_written_as_intervals(when: Any, span: Any) -> None:
     found = linked_places({"e": entity({**LIMA, "when": when})}.get, "e")
     check_linked_places(found)
     (geometry,) = found["features"][0]["geometry"]["geometries"]
@@ -273,7 +274,7 @@ STATED = r"[-+]?([0-9]{4,9}|[0-9]{3}X|[0-9]{2}XX)(-(0[1-9]|1[0-2]|XX)(-(0[1-9]|[
 
 @given(st.from_regex(rf"({STATED}|\.\.)?/?({STATED}|\.\.)?", fullmatch=True))
 def test_every_date_that_an_entity_may_have_is_read(stated: str) -> None:
-    """Years of more than six digits are left out in words."""
+    """Years of more than six digits are left out with a note."""
     long = re.search(r"[0-9]{7}", stated)
     try:
         check_date(stated)
@@ -289,8 +290,9 @@ def test_every_date_that_an_entity_may_have_is_read(stated: str) -> None:
 
 
 def check_linked_places(found: dict[str, Any]) -> None:
-    """The rules of Linked Places Format 1.2, written down from its text: the schemas that are published for it are none that
-    a validator takes. What of it is GeoJSON is asked of geojson-pydantic."""
+    """Check the rules of Linked Places Format 1.2, as its text states them, since no validator accepts its
+    published schemas. The GeoJSON in it is checked with geojson-pydantic.
+    """
     pydantic = pytest.importorskip("geojson_pydantic", reason="geojson-pydantic is not installed")
     pydantic.FeatureCollection.model_validate(found)
     assert found["@context"].startswith("https://raw.githubusercontent.com/LinkedPasts/linked-places/")
@@ -359,8 +361,8 @@ def test_geometries_of_every_kind() -> None:
         ({"geo_bbox": [1, 5, 2, 400]}, "not a place on the globe"),
     ],
 )
-def test_what_is_no_geometry_is_said_and_carries_no_other_place(value: Any, said: str) -> None:
-    """A relative place that rests on it ends too, in words."""
+def test_an_invalid_geometry_is_reported_and_supports_no_relative_place(value: Any, said: str) -> None:
+    """A relative place based on it then has no geometry either, and says why."""
     place = {"label": "x", "geometry_type": "area", **value}
     find = {"e": entity(place), "mill": entity(north_of_lima(anchor_entity_id="e"))}.get
     found = place_at(find, "e", None)
@@ -385,7 +387,7 @@ def test_collections_in_collections_are_read_to_a_depth() -> None:
     assert "more than 8" in found["place"]["why_no_geometry"]
 
 
-def test_rings_that_were_stated_are_closed_and_turned_the_right_way() -> None:
+def test_stated_rings_are_closed_and_oriented() -> None:
     clockwise = [[0, 0], [0, 4], [4, 4], [4, 0]]
     hole = [[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]
     stated = {"type": "Polygon", "coordinates": [clockwise, hole]}
@@ -418,8 +420,8 @@ def test_over_http(keeping_engine: Engine, entities: Entities, tmp_path: Path) -
     assert client.get("/api/entities/lima/place", params={"date": "x"}).status_code == 422
 
 
-def test_refusals_by_class(desk: Any) -> None:
-    assert desk.get("/api/entities/e/place", 409)["code"] == "no_entities"
+def test_refusals_by_class(project: Any) -> None:
+    assert project.get("/api/entities/e/place", 409)["code"] == "no_entities"
     with pytest.raises(NotFound):
         place_at({}.get, "e", None)
     with pytest.raises(Conflict):

@@ -1,4 +1,4 @@
-"""The six transformations against independent ones: GDAL, SciPy, and closed forms written here."""
+"""The six transformations against independent implementations: GDAL, SciPy, and closed forms written here."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from georeference_desk import HEIGHT, WIDTH, MapDesk
+from map_project import HEIGHT, WIDTH, MapProject
 
 from armarium_georeference.fitting import NEEDED, SPLINE, TYPES, Degenerate, fit, leave_one_out
 
 RNG = np.random.default_rng(19)
 PICTURE = np.column_stack([RNG.uniform(0, 4000, 24), RNG.uniform(0, 2500, 24)])
-"""Pixels, y up."""
+"""Points in pixels, y upward."""
 
 
 def bend_points(points: Any, noise: float = 0.0) -> Any:
-    """A plane in metres: turned, stretched, bent, seen aslant, and measured badly by *noise* metres."""
+    """Map points to a plane in metres: rotated, stretched, bent, seen at an angle, and with *noise* metres of
+    error.
+    """
     x, y = points[:, 0] / 1000, points[:, 1] / 1000
     w = 1 + 0.03 * x - 0.02 * y
     east = (25_000 * x - 9_000 * y + 700 * x * y + 120 * x**3) / w
@@ -32,8 +34,8 @@ GRID = np.array([[x, y] for x in np.linspace(0, 4000, 21) for y in np.linspace(0
 EXTENT = float(np.ptp(GROUND, axis=0).max())
 
 
-def agrees(found: Any, wanted: Any) -> bool:
-    """To a thousandth of the map's extent, as the issue asks; in truth far nearer."""
+def is_close(found: Any, wanted: Any) -> bool:
+    """Return whether two results are equal to a millionth of the map's extent."""
     return float(np.abs(found - wanted).max()) < 1e-6 * EXTENT
 
 
@@ -44,7 +46,7 @@ def test_polynomials_agree_with_gdal(order: int) -> None:
     from rasterio.transform import GCPTransformer
 
     assert rasterio
-    # GDAL takes the highest order for which there are enough points: 1 for fewer than six, else 2.
+    # GDAL uses the highest order for which there are enough points: 1 for fewer than six, else 2.
     count = 5 if order == 1 else 24
     gcps = [
         GroundControlPoint(row=y, col=x, x=e, y=n)
@@ -53,18 +55,20 @@ def test_polynomials_agree_with_gdal(order: int) -> None:
     with GCPTransformer(gcps) as gdal:
         xs, ys = gdal.xy(GRID[:, 1].tolist(), GRID[:, 0].tolist(), offset="ul")
     made = fit(f"polynomial{order}", PICTURE[:count], GROUND[:count])  # type: ignore[arg-type]
-    assert agrees(made.apply(GRID), np.column_stack([xs, ys]))
+    assert is_close(made.apply(GRID), np.column_stack([xs, ys]))
 
 
 def test_splines_agree_with_scipy() -> None:
     interpolate = pytest.importorskip("scipy.interpolate", reason="SciPy is not installed")
     wanted = interpolate.RBFInterpolator(PICTURE / 1000, GROUND, kernel="thin_plate_spline", degree=1)
-    assert agrees(fit(SPLINE, PICTURE, GROUND).apply(GRID), wanted(GRID / 1000))
+    assert is_close(fit(SPLINE, PICTURE, GROUND).apply(GRID), wanted(GRID / 1000))
 
 
 def test_splines_agree_with_gdal() -> None:
-    """Roughly: the GDAL in rasterio's wheels is some thousandths of the extent away from the spline on which SciPy and this
-    one agree to nanometres, between control points that all three pass through."""
+    """Approximately: between the control points, which all pass through, the GDAL in rasterio's wheels
+    deviates by some thousandths of the extent from the spline on which SciPy and this implementation agree to
+    nanometres.
+    """
     pytest.importorskip("rasterio", reason="rasterio, which brings GDAL, is not installed")
     from rasterio.control import GroundControlPoint
     from rasterio.transform import GCPTransformer
@@ -97,22 +101,26 @@ def test_order_three_agrees_with_least_squares_in_fifty_digits() -> None:
         for number, (x, y) in enumerate(some.tolist()):
             value = mpmath.fsum(a * b for a, b in zip(terms(x, y), solved, strict=True))
             wanted[number, axis] = float(value)
-    assert agrees(fit("polynomial3", PICTURE, GROUND).apply(some), wanted)
+    assert is_close(fit("polynomial3", PICTURE, GROUND).apply(some), wanted)
 
 
 def test_helmert_agrees_with_the_closed_form_of_complex_numbers() -> None:
-    """Least squares of w = m z + t over complex numbers: m is the covariance of z and w by the variance of z."""
+    """Least squares of w = m z + t over complex numbers: m is the covariance of z and w divided by the
+    variance of z.
+    """
     z = PICTURE[:, 0] + 1j * PICTURE[:, 1]
     w = GROUND[:, 0] + 1j * GROUND[:, 1]
     dz, dw = z - z.mean(), w - w.mean()
     m = (dz.conj() @ dw) / (dz.conj() @ dz)
     grid = GRID[:, 0] + 1j * GRID[:, 1]
     wanted = m * (grid - z.mean()) + w.mean()
-    assert agrees(fit("helmert", PICTURE, GROUND).apply(GRID), np.column_stack([wanted.real, wanted.imag]))
+    assert is_close(fit("helmert", PICTURE, GROUND).apply(GRID), np.column_stack([wanted.real, wanted.imag]))
 
 
 def test_projective_agrees_with_levenberg_and_marquardt() -> None:
-    """SciPy minimises distances on the ground from the identity; four points without noise are met exactly."""
+    """SciPy minimises distances on the ground, starting from the identity; four points without noise are met
+    exactly.
+    """
     optimize = pytest.importorskip("scipy.optimize", reason="SciPy is not installed")
     here, there = PICTURE / 1000, (GROUND - GROUND.mean(axis=0)) / 10_000
 
@@ -130,7 +138,7 @@ def test_projective_agrees_with_levenberg_and_marquardt() -> None:
     wanted = np.column_stack([(grid @ h[0:2] + h[2]) / w, (grid @ h[3:5] + h[5]) / w]) * 10_000 + GROUND.mean(
         axis=0
     )
-    assert agrees(fit("projective", PICTURE, GROUND).apply(GRID), wanted)
+    assert is_close(fit("projective", PICTURE, GROUND).apply(GRID), wanted)
     true = np.array([[5.0, 0.4, 100], [-0.3, 6.0, 50], [1e-5, 2e-5, 1]])
     homogeneous = np.column_stack([PICTURE, np.ones(len(PICTURE))]) @ true.T
     seen = homogeneous[:, :2] / homogeneous[:, 2:]
@@ -142,11 +150,11 @@ def test_leaving_one_out_is_fitting_the_others() -> None:
     for number in range(len(PICTURE)):
         others = np.arange(len(PICTURE)) != number
         wanted.append(fit(SPLINE, PICTURE[others], GROUND[others]).apply(PICTURE[number : number + 1])[0])
-    assert agrees(leave_one_out(SPLINE, PICTURE, GROUND), np.array(wanted))
+    assert is_close(leave_one_out(SPLINE, PICTURE, GROUND), np.array(wanted))
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_points_that_carry_nothing_are_refused_in_words(kind: Any) -> None:
+def test_degenerate_points_are_refused_in_words(kind: Any) -> None:
     needed = NEEDED[kind]
     with pytest.raises(Degenerate, match=f"needs {needed} control points"):
         fit(kind, PICTURE[: needed - 1], GROUND[: needed - 1])
@@ -164,7 +172,7 @@ def test_points_that_carry_nothing_are_refused_in_words(kind: Any) -> None:
         fit(kind, PICTURE[:12], on_line)
 
 
-def test_points_on_a_curve_carry_no_polynomial_of_its_order() -> None:
+def test_points_on_a_curve_determine_no_polynomial_of_its_order() -> None:
     angle = np.linspace(0, 6, 9)
     circle = np.column_stack([np.cos(angle), np.sin(angle)]) * 1000
     with pytest.raises(Degenerate, match="on a curve"):
@@ -179,52 +187,54 @@ def test_a_horizon_among_the_points_is_refused() -> None:
         fit("projective", square, folded)
 
 
-def test_a_mirrored_map_has_no_helmert_but_says_so(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    # East is on the left.
-    desk.points(pass_id, [(0.1, 0.1, 3, 49), (0.9, 0.1, 2, 49), (0.9, 0.9, 2, 48.5), (0.1, 0.9, 3, 48.5)])
-    found = desk.choose(pass_id, "polynomial1")
+def test_a_mirrored_map_has_no_helmert_but_says_so(project: MapProject) -> None:
+    _, pass_id = project.page()
+    # East is on the left of this map.
+    project.points(pass_id, [(0.1, 0.1, 3, 49), (0.9, 0.1, 2, 49), (0.9, 0.9, 2, 48.5), (0.1, 0.9, 3, 48.5)])
+    found = project.choose(pass_id, "polynomial1")
     assert any("mirrored" in note for note in found["notes"])
     assert found["rms_m"] < 200
-    found = desk.choose(pass_id, "helmert")
+    found = project.choose(pass_id, "helmert")
     assert any("a helmert cannot show" in note for note in found["notes"])
     assert found["rms_m"] > 10_000
 
 
-def test_an_upside_down_map_is_turned(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    desk.points(pass_id, [(0.9, 0.9, 2.0, 49), (0.1, 0.9, 2.6, 49), (0.5, 0.1, 2.3, 48.75)])
-    found = desk.choose(pass_id, "polynomial1")
+def test_an_upside_down_map_is_turned(project: MapProject) -> None:
+    _, pass_id = project.page()
+    project.points(pass_id, [(0.9, 0.9, 2.0, 49), (0.1, 0.9, 2.6, 49), (0.5, 0.1, 2.3, 48.75)])
+    found = project.choose(pass_id, "polynomial1")
     assert not any("mirrored" in note for note in found["notes"])
 
 
-def test_an_ordinary_map_fits_a_helmert(desk: MapDesk) -> None:
-    """A map drawn to scale, in pixels that are not square fractions, far from the equator: metres, not degrees."""
-    _, pass_id = desk.page()
+def test_an_ordinary_map_fits_a_helmert(project: MapProject) -> None:
+    """A map drawn to scale, far from the equator, with an aspect ratio that is not square: fitted in metres,
+    not in degrees.
+    """
+    _, pass_id = project.page()
     pyproj = pytest.importorskip("pyproj")
-    # 40 m a pixel on UTM 33N in Norway, turned by ten degrees.
+    # 40 m a pixel on UTM 33N in Norway, rotated by ten degrees.
     to_world = pyproj.Transformer.from_crs("EPSG:32633", "EPSG:4326", always_xy=True)
     turn = math.radians(10)
     for x, y in ((0.1, 0.1), (0.9, 0.15), (0.85, 0.9), (0.2, 0.8), (0.5, 0.5)):
         right, up = x * WIDTH * 40, (1 - y) * HEIGHT * 40
         east = 500_000 + right * math.cos(turn) - up * math.sin(turn)
         north = 7_700_000 + right * math.sin(turn) + up * math.cos(turn)
-        desk.point(pass_id, x, y, *to_world.transform(east, north))
-    found = desk.choose(pass_id, "helmert")
+        project.point(pass_id, x, y, *to_world.transform(east, north))
+    found = project.choose(pass_id, "helmert")
     assert found["status"] == "ready"
     assert found["rms_m"] < 1
     assert max(one["error_m"] for one in found["residuals"]) < 1
 
 
-def test_residuals_are_metres_along_the_geodesic(desk: MapDesk) -> None:
-    """Against the length of a degree on WGS 84 by the series of its meridian, without pyproj."""
-    _, pass_id = desk.page()
-    desk.points(
+def test_residuals_are_metres_along_the_geodesic(project: MapProject) -> None:
+    """Compared with the length of a degree on WGS 84 by the series of its meridian, without pyproj."""
+    _, pass_id = project.page()
+    project.points(
         pass_id,
         [(0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 2.1, 49.0), (0.9, 0.9, 2.1, 48.95), (0.1, 0.9, 2.0, 48.95)],
     )
-    wrong = desk.point(pass_id, 0.5, 0.5, 2.05, 48.976)
-    found = desk.choose(pass_id, "polynomial1")
+    wrong = project.point(pass_id, 0.5, 0.5, 2.05, 48.976)
+    found = project.choose(pass_id, "polynomial1")
     by_id = {one["control_point_id"]: one for one in found["residuals"]}
     one = by_id[wrong]
     assert one["dy_m"] < 0
@@ -232,78 +242,80 @@ def test_residuals_are_metres_along_the_geodesic(desk: MapDesk) -> None:
     assert found["rms_m"] == pytest.approx(
         math.sqrt(sum(one["error_m"] ** 2 for one in by_id.values()) / 5), rel=1e-9
     )
-    # The middle stands 0.001 degrees too far north; the fit takes a fifth of that up.
+    # The middle point is 0.001 degrees too far north; the fit absorbs a fifth of that.
     degree = 111132.954 - 559.822 * math.cos(2 * math.radians(48.975))
     assert -one["dy_m"] == pytest.approx(0.8 * 0.001 * degree, rel=0.05)
 
 
-def test_exactly_enough_points_prove_nothing(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    ids = desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
-    found = desk.choose(pass_id, "polynomial1")
+def test_the_minimum_of_points_has_no_error_estimate(project: MapProject) -> None:
+    _, pass_id = project.page()
+    ids = project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
+    found = project.choose(pass_id, "polynomial1")
     assert found["rms_m"] == pytest.approx(0, abs=1e-3)
     assert "proves nothing" in found["notes"][0]
-    spline = desk.choose(pass_id, "thin-plate-spline")
+    spline = project.choose(pass_id, "thin-plate-spline")
     assert (spline["rms_m"], [one["error_m"] for one in spline["residuals"]]) == (None, [None] * 3)
     assert "four points" in spline["notes"][0]
-    desk.point(pass_id, 0.1, 0.9, 2, 48.5)
-    spline = desk.transform(pass_id)
+    project.point(pass_id, 0.1, 0.9, 2, 48.5)
+    spline = project.transform(pass_id)
     assert spline["rms_m"] > 0
     assert all(one["error_m"] > 0 for one in spline["residuals"])
     for one in ids[:2]:
-        desk.do("georeference.point_update", point_id=one, enabled=False)
-    found = desk.transform(pass_id)
+        project.do("georeference.point_update", point_id=one, enabled=False)
+    found = project.transform(pass_id)
     assert (found["status"], found["needed"], found["have"]) == ("too-few-points", 3, 2)
     assert (found["coefficients"], found["rms_m"], found["residuals"]) == (None, None, [])
     assert "needs 3 control points" in found["notes"][0]
 
 
-def test_the_type_is_chosen_cleared_and_kept_on_the_pass(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    assert desk.transform(pass_id)["status"] == "none"
-    refused = desk.choose(pass_id, "polynomial2", 422)
+def test_the_type_is_set_cleared_and_stored_on_the_pass(project: MapProject) -> None:
+    page, pass_id = project.page()
+    assert project.transform(pass_id)["status"] == "none"
+    refused = project.choose(pass_id, "polynomial2", 422)
     assert (refused["type"], refused["needed"], refused["have"]) == ("polynomial2", 6, 0)
-    desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
-    made = desk.choose(pass_id, "helmert", crs="EPSG:3857")
+    project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5)])
+    made = project.choose(pass_id, "helmert", crs="EPSG:3857")
     assert made["plane"] == {"definition": "EPSG:3857", "words": "WGS 84 / Pseudo-Mercator"}
-    ((kept,),) = desk.rows("SELECT transformation FROM segment_pass WHERE document_id = ?", page)
+    ((kept,),) = project.rows("SELECT transformation FROM segment_pass WHERE document_id = ?", page)
     assert orjson.loads(kept) == {"type": "helmert", "crs": "EPSG:3857"}
-    assert desk.choose(pass_id, None)["status"] == "none"
+    assert project.choose(pass_id, None)["status"] == "none"
     for kind, status in (("affine", 422), ("helmert", 200)):
-        desk.choose(pass_id, kind, status)
+        project.choose(pass_id, kind, status)
     for crs, word in (("EPSG:4326", "is not a plane"), ("EPSG:1", "is unknown")):
-        assert word in desk.choose(pass_id, "helmert", 422, crs=crs)["detail"]
+        assert word in project.choose(pass_id, "helmert", 422, crs=crs)["detail"]
 
 
-def test_a_page_without_a_picture_has_no_proportions(desk: MapDesk) -> None:
-    page = desk.do("document.create", name="Note", doc_type="page")["id"]
-    pass_id = desk.do("segment.pass_create", document_id=page, name="Places")["id"]
-    desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49)])
-    assert desk.choose(pass_id, "helmert", 409)["code"] == "no_picture"
+def test_a_page_without_a_picture_has_no_proportions(project: MapProject) -> None:
+    page = project.do("document.create", name="Note", doc_type="page")["id"]
+    pass_id = project.do("segment.pass_create", document_id=page, name="Places")["id"]
+    project.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49)])
+    assert project.choose(pass_id, "helmert", 409)["code"] == "no_picture"
 
 
-def test_poles_the_antimeridian_and_the_whole_globe(desk: MapDesk) -> None:
-    _, polar = desk.page()
-    desk.points(polar, [(0.5, 0.5, 17, 90), (0.9, 0.5, 0, 80), (0.5, 0.1, 90, 80), (0.1, 0.5, 180, 80)])
-    found = desk.choose(polar, "polynomial1")
+def test_poles_the_antimeridian_and_the_whole_globe(project: MapProject) -> None:
+    _, polar = project.page()
+    project.points(polar, [(0.5, 0.5, 17, 90), (0.9, 0.5, 0, 80), (0.5, 0.1, 90, 80), (0.1, 0.5, 180, 80)])
+    found = project.choose(polar, "polynomial1")
     assert found["rms_m"] < 500_000
     assert any("pole" in note for note in found["notes"])
-    refused = desk.choose(polar, "polynomial1", 422, crs="EPSG:3395")
+    refused = project.choose(polar, "polynomial1", 422, crs="EPSG:3395")
     assert "does not contain the point 90" in refused["detail"]
-    _, fiji = desk.page()
-    desk.points(
+    _, fiji = project.page()
+    project.points(
         fiji, [(0.1, 0.1, 177, -16), (0.9, 0.1, -178, -16), (0.9, 0.9, -178, -19), (0.1, 0.9, 177, -19)]
     )
-    assert desk.choose(fiji, "polynomial1")["rms_m"] < 5000
-    _, globe = desk.page()
-    desk.points(globe, [(0.0, 0.5, -170, 0), (0.3, 0.5, -60, 0), (0.6, 0.6, 60, -30), (0.9, 0.2, 170, 60)])
-    assert "more than half of the globe" in desk.choose(globe, "polynomial1", 422)["detail"]
-    assert desk.choose(globe, "polynomial1", crs="EPSG:4087")["status"] == "ready"
+    assert project.choose(fiji, "polynomial1")["rms_m"] < 5000
+    _, globe = project.page()
+    project.points(globe, [(0.0, 0.5, -170, 0), (0.3, 0.5, -60, 0), (0.6, 0.6, 60, -30), (0.9, 0.2, 170, 60)])
+    assert "more than half of the globe" in project.choose(globe, "polynomial1", 422)["detail"]
+    assert project.choose(globe, "polynomial1", crs="EPSG:4087")["status"] == "ready"
 
 
-def test_two_points_at_one_place_of_the_picture(desk: MapDesk) -> None:
-    _, pass_id = desk.page()
-    desk.points(pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5), (0.9, 0.9, 3.1, 48.5)])
-    assert "same place in the picture" in desk.choose(pass_id, "thin-plate-spline", 422)["detail"]
-    refused = desk.choose(pass_id, "projective", 422)
+def test_two_points_at_one_place_of_the_picture(project: MapProject) -> None:
+    _, pass_id = project.page()
+    project.points(
+        pass_id, [(0.1, 0.1, 2, 49), (0.9, 0.1, 3, 49), (0.9, 0.9, 3, 48.5), (0.9, 0.9, 3.1, 48.5)]
+    )
+    assert "same place in the picture" in project.choose(pass_id, "thin-plate-spline", 422)["detail"]
+    refused = project.choose(pass_id, "projective", 422)
     assert (refused["needed"], "3 have places of their own" in refused["detail"]) == (4, True)

@@ -6,20 +6,20 @@ import itertools
 from typing import Any
 
 import pytest
-from georeference_desk import NOWHERE, MapDesk
+from map_project import NOWHERE, MapProject
 
 from armarium_georeference import worldshapes
 
 SQUARE = ((0.1, 0.1, 2.0, 49.0), (0.9, 0.1, 3.0, 49.0), (0.9, 0.9, 3.0, 48.5), (0.1, 0.9, 2.0, 48.5))
 
 
-def turn(ring: list[list[float]]) -> float:
-    """Twice the signed area: positive counter-clockwise."""
+def signed_area(ring: list[list[float]]) -> float:
+    """Return twice the signed area: positive if counter-clockwise."""
     return sum(a[0] * b[1] - b[0] * a[1] for a, b in itertools.pairwise(ring))
 
 
 def check_rfc7946(geometry: dict[str, Any]) -> None:
-    """The rules of RFC 7946 that geometries here may break, written down from it (3.1.6, 3.1.9, 4)."""
+    """Check the rules of RFC 7946 that these geometries could break (3.1.6, 3.1.9, 4)."""
     kinds = {"Polygon": [geometry["coordinates"]], "MultiPolygon": geometry["coordinates"]}
     if geometry["type"] in ("LineString", "MultiLineString"):
         lines = (
@@ -32,7 +32,7 @@ def check_rfc7946(geometry: dict[str, Any]) -> None:
             for number, ring in enumerate(polygon):
                 assert len(ring) >= 4
                 assert ring[0] == ring[-1]
-                assert (turn(ring) > 0) == (number == 0)
+                assert (signed_area(ring) > 0) == (number == 0)
                 assert max(p[0] for p in ring) - min(p[0] for p in ring) <= 360
         places = [place for polygon in kinds[geometry["type"]] for ring in polygon for place in ring]
     assert all(-180 <= lon <= 180 and -90 <= lat <= 90 for lon, lat in places)
@@ -44,7 +44,7 @@ def extent(geometry: dict[str, Any]) -> float:
     return float(shape(geometry).area)
 
 
-def test_a_ring_is_turned_and_closed() -> None:
+def test_a_ring_is_oriented_and_closed() -> None:
     clockwise = [[0, 0], [0, 1], [1, 1], [1, 0]]
     found = worldshapes.polygon(clockwise)
     assert found is not None
@@ -87,18 +87,18 @@ def test_a_line_across_the_antimeridian_is_cut() -> None:
     assert worldshapes.line([[1, 1], [1, 1]]) == {"type": "LineString", "coordinates": [[1, 1], [1, 1]]}
 
 
-def test_a_segment_has_its_shape(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
+def test_a_segment_has_its_shape(project: MapProject) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
     anchor = {"rect": [0.1, 0.1, 0.8, 0.8], "polygon": [[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]]}
-    line = desk.do(
+    line = project.do(
         "segment.create",
         document_id=page, pass_id=pass_id, kind="region", anchor=anchor, baseline=[[0.1, 0.5], [0.9, 0.5]],
     )["id"]  # fmt: skip
     path = f"/api/georeference/segments/{line}/world-shape"
-    assert "no transformation" in desk.get(path, 409)["detail"]
-    desk.choose(pass_id, "thin-plate-spline")
-    found = desk.get(path)
+    assert "no transformation" in project.get(path, 409)["detail"]
+    project.choose(pass_id, "thin-plate-spline")
+    found = project.get(path)
     check_rfc7946(found["geometry"])
     check_rfc7946(found["baseline"])
     assert extent(found["geometry"]) == pytest.approx(0.5, rel=0.01)
@@ -111,44 +111,44 @@ def test_a_segment_has_its_shape(desk: MapDesk) -> None:
             )
             < 1e-6
         )
-    (first, *_) = desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
-    desk.do("georeference.point_delete", point_id=first["id"])
-    desk.choose(pass_id, "helmert")
-    for one in desk.get(f"/api/georeference/passes/{pass_id}/control-points")["items"][1:]:
-        desk.do("georeference.point_update", point_id=one["id"], enabled=False)
-    assert "needs 2 control points" in desk.get(path, 409)["detail"]
+    (first, *_) = project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"]
+    project.do("georeference.point_delete", point_id=first["id"])
+    project.choose(pass_id, "helmert")
+    for one in project.get(f"/api/georeference/passes/{pass_id}/control-points")["items"][1:]:
+        project.do("georeference.point_update", point_id=one["id"], enabled=False)
+    assert "needs 2 control points" in project.get(path, 409)["detail"]
 
 
-def test_what_has_no_shape_is_refused_in_words(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    desk.get(f"/api/georeference/segments/{NOWHERE}/world-shape", 404)
-    desk.get("/api/georeference/segments/legacy:a:0/world-shape", 422)
-    # Seen very much aslant: the horizon runs through the picture.
-    desk.points(
+def test_what_has_no_shape_is_refused_in_words(project: MapProject) -> None:
+    page, pass_id = project.page()
+    project.get(f"/api/georeference/segments/{NOWHERE}/world-shape", 404)
+    project.get("/api/georeference/segments/legacy:a:0/world-shape", 422)
+    # Seen at such an angle that the horizon crosses the picture.
+    project.points(
         pass_id, [(0.1, 0.9, 2, 48), (0.9, 0.9, 2.1, 48), (0.6, 0.6, 2.1, 48.3), (0.4, 0.6, 2.0, 48.3)]
     )
-    low, high = desk.segments(page, pass_id, [[0.4, 0.7, 0.2, 0.1], [0.1, 0.05, 0.8, 0.1]])
-    desk.choose(pass_id, "projective")
-    desk.get(f"/api/georeference/segments/{low}/world-shape")
-    refused = desk.get(f"/api/georeference/segments/{high}/world-shape", 409)
+    low, high = project.segments(page, pass_id, [[0.4, 0.7, 0.2, 0.1], [0.1, 0.05, 0.8, 0.1]])
+    project.choose(pass_id, "projective")
+    project.get(f"/api/georeference/segments/{low}/world-shape")
+    refused = project.get(f"/api/georeference/segments/{high}/world-shape", 409)
     assert (refused["code"], "horizon" in refused["detail"]) == ("no_shape", True)
-    left = desk.get(f"/api/georeference/documents/{page}/geojson")["left_out"]
+    left = project.get(f"/api/georeference/documents/{page}/geojson")["left_out"]
     assert [one["segment_id"] for one in left] == [high]
-    desk.do("segment.delete", segment_ids=[low], expected_versions=[1])
-    assert desk.get(f"/api/georeference/segments/{low}/world-shape", 409)["code"] == "segment_deleted"
-    desk.do("segment.pass_delete", pass_id=pass_id)
-    assert desk.get(f"/api/georeference/passes/{pass_id}/transform", 409)["code"] == "pass_deleted"
-    desk.get(f"/api/georeference/passes/{NOWHERE}/transform", 404)
+    project.do("segment.delete", segment_ids=[low], expected_versions=[1])
+    assert project.get(f"/api/georeference/segments/{low}/world-shape", 409)["code"] == "segment_deleted"
+    project.do("segment.pass_delete", pass_id=pass_id)
+    assert project.get(f"/api/georeference/passes/{pass_id}/transform", 409)["code"] == "pass_deleted"
+    project.get(f"/api/georeference/passes/{NOWHERE}/transform", 404)
 
 
-def test_a_page_as_geojson(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    (line,) = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]], language="fr")
-    desk.do("representation.create", segment_id=line, text="Paris")
-    other = desk.do("segment.pass_create", document_id=page, name="Another")["id"]
-    desk.choose(pass_id, "polynomial1")
-    found = desk.get(f"/api/georeference/documents/{page}/geojson")
+def test_a_page_as_geojson(project: MapProject) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    (line,) = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1]], language="fr")
+    project.do("representation.create", segment_id=line, text="Paris")
+    other = project.do("segment.pass_create", document_id=page, name="Another")["id"]
+    project.choose(pass_id, "polynomial1")
+    found = project.get(f"/api/georeference/documents/{page}/geojson")
     assert found["type"] == "FeatureCollection"
     assert [(one["pass_id"], one["why"]) for one in found["left_out"]] == [
         (other, "It has no transformation.")
@@ -160,48 +160,48 @@ def test_a_page_as_geojson(desk: MapDesk) -> None:
     assert one["properties"] | {"error_m": 0} == {
         "segment_id": line, "kind": "line", "text": "Paris", "language": "fr", "pass_id": pass_id, "error_m": 0,
     }  # fmt: skip
-    desk.get(f"/api/georeference/documents/{NOWHERE}/geojson", 404)
+    project.get(f"/api/georeference/documents/{NOWHERE}/geojson", 404)
     pydantic = pytest.importorskip("geojson_pydantic", reason="geojson-pydantic is not installed")
     assert len(pydantic.FeatureCollection.model_validate(found).features) == 5
 
 
-def test_a_line_is_of_the_language_of_what_holds_it(desk: MapDesk) -> None:
-    """The line's own, else its region's, else the page's: what `source-settings/resolve` answers too."""
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    (region,) = desk.segments(page, pass_id, [[0.1, 0.1, 0.8, 0.5]], language="ar")
+def test_a_line_has_the_language_of_its_region_or_page(project: MapProject) -> None:
+    """The line's own language, else its region's, else the page's, as `source-settings/resolve` answers."""
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    (region,) = project.segments(page, pass_id, [[0.1, 0.1, 0.8, 0.5]], language="ar")
     inside = {"parent_segment_id": region}
-    (within,) = desk.segments(page, pass_id, [[0.2, 0.2, 0.3, 0.1]], **inside)
-    (own,) = desk.segments(page, pass_id, [[0.2, 0.4, 0.3, 0.1]], language="fr", **inside)
-    (outside,) = desk.segments(page, pass_id, [[0.2, 0.8, 0.3, 0.1]])
+    (within,) = project.segments(page, pass_id, [[0.2, 0.2, 0.3, 0.1]], **inside)
+    (own,) = project.segments(page, pass_id, [[0.2, 0.4, 0.3, 0.1]], language="fr", **inside)
+    (outside,) = project.segments(page, pass_id, [[0.2, 0.8, 0.3, 0.1]])
     body = {"level": "node", "target_id": page, "key": "language", "value": "la"}
-    desk.send("PUT", "/api/source-settings", 200, body)
-    desk.choose(pass_id, "polynomial1")
-    found = desk.get(f"/api/georeference/documents/{page}/geojson")["features"]
+    project.send("PUT", "/api/source-settings", 200, body)
+    project.choose(pass_id, "polynomial1")
+    found = project.get(f"/api/georeference/documents/{page}/geojson")["features"]
     languages = {one["id"]: one["properties"]["language"] for one in found}
     expected = {region: "ar", within: "ar", own: "fr", outside: "la"}
     assert {one: languages[one] for one in expected} == expected
     for one, language in expected.items():
-        settings = desk.get("/api/source-settings/resolve", segment_id=one)["settings"]
+        settings = project.get("/api/source-settings/resolve", segment_id=one)["settings"]
         assert next(said["value"] for said in settings if said["key"] == "language") == language
 
 
-def test_a_map_across_the_antimeridian_and_one_of_the_pole(desk: MapDesk) -> None:
-    page, fiji = desk.page()
-    desk.points(
+def test_a_map_across_the_antimeridian_and_one_of_the_pole(project: MapProject) -> None:
+    page, fiji = project.page()
+    project.points(
         fiji, [(0.1, 0.1, 177, -16), (0.9, 0.1, -178, -16), (0.9, 0.9, -178, -19), (0.1, 0.9, 177, -19)]
     )
-    (whole,) = desk.segments(page, fiji, [[0.1, 0.1, 0.8, 0.8]])
-    desk.choose(fiji, "polynomial1")
-    shape = desk.get(f"/api/georeference/segments/{whole}/world-shape")["geometry"]
+    (whole,) = project.segments(page, fiji, [[0.1, 0.1, 0.8, 0.8]])
+    project.choose(fiji, "polynomial1")
+    shape = project.get(f"/api/georeference/segments/{whole}/world-shape")["geometry"]
     assert shape["type"] == "MultiPolygon"
     check_rfc7946(shape)
     assert extent(shape) == pytest.approx(15, rel=0.03)
-    page, polar = desk.page((400, 400))
-    desk.points(polar, [(0.9, 0.5, 90, 80), (0.5, 0.1, 180, 80), (0.1, 0.5, -90, 80), (0.5, 0.9, 0, 80)])
-    (whole,) = desk.segments(page, polar, [[0.2, 0.2, 0.6, 0.6]])
-    desk.choose(polar, "helmert")
-    shape = desk.get(f"/api/georeference/segments/{whole}/world-shape")["geometry"]
+    page, polar = project.page((400, 400))
+    project.points(polar, [(0.9, 0.5, 90, 80), (0.5, 0.1, 180, 80), (0.1, 0.5, -90, 80), (0.5, 0.9, 0, 80)])
+    (whole,) = project.segments(page, polar, [[0.2, 0.2, 0.6, 0.6]])
+    project.choose(polar, "helmert")
+    shape = project.get(f"/api/georeference/segments/{whole}/world-shape")["geometry"]
     check_rfc7946(shape)
     from shapely.geometry import Point
     from shapely.geometry import shape as shaped
@@ -211,13 +211,13 @@ def test_a_map_across_the_antimeridian_and_one_of_the_pole(desk: MapDesk) -> Non
     assert not any(area.contains(Point(lon, 79)) for lon in range(-179, 180, 20))
 
 
-def test_what_is_withheld_is_not_on_the_ground(desk: MapDesk) -> None:
-    page, pass_id = desk.page()
-    desk.points(pass_id, SQUARE)
-    secret, _ = desk.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1], [0.3, 0.6, 0.3, 0.1]])
-    desk.choose(pass_id, "polynomial1")
-    desk.do("rights.set", target_kind="segment", target_id=secret, restricted=True)
-    reader = desk.reader()
+def test_withheld_segments_are_not_in_the_geojson(project: MapProject) -> None:
+    page, pass_id = project.page()
+    project.points(pass_id, SQUARE)
+    secret, _ = project.segments(page, pass_id, [[0.3, 0.3, 0.3, 0.1], [0.3, 0.6, 0.3, 0.1]])
+    project.choose(pass_id, "polynomial1")
+    project.do("rights.set", target_kind="segment", target_id=secret, restricted=True)
+    reader = project.reader()
     found = reader(f"/api/georeference/documents/{page}/geojson")
     shown = [one["properties"]["segment_id"] for one in found.json()["features"]]
     assert (secret in shown, len(shown), found.json()["withheld"]) == (False, 5, 1)

@@ -1,4 +1,4 @@
-"""What the tests of IIIF share."""
+"""Fixtures for the tests of IIIF."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 @pytest.fixture
 def page_document(do: Callable[..., dict[str, Any]]) -> str:
-    """A page without a picture; its id."""
+    """The id of a page without a picture."""
     return str(do("document.create", {"name": "0001.jpg", "doc_type": "page"})["id"])

@@ -1,4 +1,4 @@
-"""Every action of this family obeys the rules of all actions."""
+"""Every action of this family passes the conformance kit."""
 
 from __future__ import annotations
 

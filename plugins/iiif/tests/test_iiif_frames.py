@@ -1,4 +1,4 @@
-"""Where lines lie on the canvas is checked against the pixels themselves, whatever was made of the picture meanwhile."""
+"""The position of lines on the canvas, compared with the pixels, after the picture was treated or replaced."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from iiif_ground import OWNER, add_page, encode_image, open_answer
+from iiif_helpers import OWNER, add_page, encode_image, open_answer
 from PIL import Image
 
 from armarium.api import Engine, Library
@@ -16,7 +16,7 @@ MARK = (10, 10, 10)
 
 
 def _make_marked(orientation: int) -> bytes:
-    """Light paper, 400 by 300 as stored, with one dark bar off its middle."""
+    """Return a sheet of light paper, 400 by 300 as stored, with one dark bar off its middle."""
     image = Image.new("RGB", (400, 300), (235, 230, 215))
     image.paste(MARK, (150, 110, 290, 140))
     exif = Image.Exif()
@@ -25,7 +25,7 @@ def _make_marked(orientation: int) -> bytes:
 
 
 def _dark_box(image: Image.Image) -> tuple[int, int, int, int]:
-    """The bar's left, top, right and bottom in *image*."""
+    """Return left, top, right and bottom of the bar in *image*."""
     box = image.convert("L").point(lambda grey: 255 if grey < 90 else 0).getbbox()
     assert box is not None
     return box
@@ -38,7 +38,7 @@ def _primary_picture(client: TestClient, document_id: str) -> Image.Image:
 
 
 def _draw_line(engine: Engine, library: Library, document_id: str, image: Image.Image) -> None:
-    """A line around the bar, as a person sees it on the picture shown now."""
+    """Draw a line around the bar as displayed now."""
     left, top, right, bottom = _dark_box(image)
     made = engine.run(
         library, "segment.pass_create", {"document_id": document_id, "name": "By hand"}, OWNER
@@ -102,7 +102,9 @@ def test_a_line_on_a_part_stays_on_its_ink_when_an_enhanced_picture_becomes_prim
 def test_transforms_lead_to_whichever_picture_is_primary(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
-    """A second picture that shows the lower right quarter, upside down: lines keep their ink there and back."""
+    """The second picture shows the lower right quarter, upside down: lines stay on their ink whichever is
+    primary.
+    """
     page = add_page(engine, library, data=_make_marked(1))
     whole = Image.open(io.BytesIO(_make_marked(1)))
     quarter = whole.crop((120, 90, 320, 240)).rotate(180)

@@ -1,4 +1,6 @@
-"""The Image API: what an address asks for in pixels, and what comes back; pictures are decoded once and bounded."""
+"""The Image API: the pixels that a URL requests and those it gets; pictures are decoded once, within bounded
+memory.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iiif_ground import QUARTERS, add_page, draw_quarters, encode_image, open_answer
+from iiif_helpers import QUARTERS, add_page, draw_quarters, encode_image, open_answer
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -84,7 +86,7 @@ def test_the_largest_size_stays_in_bounds() -> None:
 def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
     picture: tuple[int, int], wanted: tuple[int, int]
 ) -> None:
-    """Every manifest of ours points at full/max."""
+    """All our manifests point at full/max."""
     found = parse_request(picture, "full", "max", "0", "default", "jpg")
     assert found.size == wanted
     assert found.size[0] * found.size[1] <= MAX_AREA
@@ -119,7 +121,7 @@ def test_the_largest_size_of_a_huge_picture_is_given_and_not_refused(
         (("full", "max", "0", "default", "tif"), "bad_format", "choose one of jpg"),
     ],
 )
-def test_what_is_no_request_is_refused_in_words(parts: tuple[str, ...], code: str, words: str) -> None:
+def test_invalid_image_requests_are_refused_in_words(parts: tuple[str, ...], code: str, words: str) -> None:
     with pytest.raises(BadImageRequest) as refused:
         parse_request(PICTURE, *parts)
     assert refused.value.code == code
@@ -232,7 +234,7 @@ def test_no_picture_and_no_request_are_refused(client: TestClient, page_document
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_size")
 
 
-def test_a_viewer_of_another_origin_needs_the_owners_word(
+def test_a_viewer_of_another_origin_must_be_allowed_by_the_owner(
     make_engine: object, client: TestClient, page: str
 ) -> None:
     foreign = {"Origin": "https://viewer.example"}
@@ -245,7 +247,7 @@ def test_a_picture_stored_turned_is_given_upright(
     engine: Engine, library: Library, client: TestClient, orientation: int
 ) -> None:
     turn = Image.Transpose
-    # What turns the upright picture into the stored one.
+    # The operation that turns the upright picture into the stored one.
     back = {2: turn.FLIP_LEFT_RIGHT, 3: turn.ROTATE_180, 4: turn.FLIP_TOP_BOTTOM, 5: turn.TRANSPOSE, 6: turn.ROTATE_90,
             7: turn.TRANSVERSE, 8: turn.ROTATE_270}.get(orientation)  # fmt: skip
     upright = draw_quarters()
@@ -359,7 +361,8 @@ def test_decoded_pictures_stay_within_their_memory(tmp_path: Path) -> None:
     assert pictures.decoded == 6
     pictures.get(source, 1)
     assert pictures.decoded == 6
-    # One that is larger than all of it is decoded and kept alone, so that its next tile costs nothing.
+    # A picture larger than the whole cache is decoded and kept alone, so that its next tile needs no
+    # decoding.
     large = source_of(tmp_path, "large", (1200, 900))
     pictures.get(large, 1)
     pictures.get(large, 1)
@@ -390,7 +393,9 @@ def test_the_first_tile_of_a_large_page_is_the_same_as_the_next(
 
 
 def test_the_first_tile_of_a_deep_page_is_as_light_as_the_next(tmp_path: Path) -> None:
-    """Sixteen bits become eight by the lightest pixel of the whole page, which lies below the tile here."""
+    """Sixteen bits are scaled to eight by the lightest pixel of the whole page, which is outside the tile
+    here.
+    """
     path = tmp_path / "page"
     deep = Image.linear_gradient("L").resize((3000, 4000)).convert("I").point(lambda value: value * 200 + 0)
     path.write_bytes(encode_image(deep.convert("I;16"), "PNG"))
@@ -421,7 +426,7 @@ def test_many_callers_of_many_pages_all_get_theirs(tmp_path: Path) -> None:
     assert pictures.held_bytes <= pictures.memory
 
 
-def test_a_failed_decoding_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_failed_decoding_does_not_block_others(tmp_path: Path) -> None:
     source = source_of(tmp_path, "a", (400, 300))
     source.path.write_bytes(b"no picture")
     pictures = DecodedPictures()
@@ -431,7 +436,7 @@ def test_a_failed_decoding_holds_nobody_up(tmp_path: Path) -> None:
     assert pictures.held_bytes == 0
 
 
-def test_each_engine_holds_its_own(make_engine: object) -> None:
+def test_each_engine_has_its_own_decoded_pictures(make_engine: object) -> None:
     assert callable(make_engine)
     first, second = make_engine(), make_engine()
     assert pictures_of(first) is pictures_of(first)

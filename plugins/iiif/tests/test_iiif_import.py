@@ -1,4 +1,4 @@
-"""Importing manifests by reference: the folder it becomes, its undo, and fetching through the gate to the network."""
+"""Manifests imported by reference: the folder they become, undo, and fetching through the network gate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
-from iiif_ground import OWNER, add_lines, add_page, draw_quarters, encode_image, sources
+from iiif_helpers import OWNER, add_lines, add_page, draw_quarters, encode_image, sources
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -25,8 +25,8 @@ from armarium_testing.digest import table_digests
 Json = dict[str, Any]
 
 
-class Double(ThreadingHTTPServer):
-    """A publisher on this machine: answers what it is given, and counts what reaches it."""
+class PublisherServer(ThreadingHTTPServer):
+    """A publisher's server on this machine, which serves given answers and records the requests."""
 
     daemon_threads = True
 
@@ -37,7 +37,7 @@ class Double(ThreadingHTTPServer):
 
 
 class _Answer(BaseHTTPRequestHandler):
-    server: Double
+    server: PublisherServer
 
     def do_GET(self) -> None:
         self.server.reached.append(self.path)
@@ -53,8 +53,8 @@ class _Answer(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def publisher() -> Iterator[Double]:
-    server = Double()
+def publisher() -> Iterator[PublisherServer]:
+    server = PublisherServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -63,8 +63,8 @@ def publisher() -> Iterator[Double]:
 
 
 @pytest.fixture
-def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the jobs reach this machine under the name of the publisher, as nothing else may."""
+def publisher_reachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the jobs alone reach this machine under the publisher's name."""
 
     class Loopback(Egress):
         @contextmanager
@@ -82,12 +82,12 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def digest(engine: Engine, library: Library) -> dict[str, str]:
-    """What stands in the library's tracked tables."""
+    """Return digests of the project's tracked tables."""
     return table_digests(library.db, engine.library_schema)
 
 
 def manifest_at(base: str, count: int = 2, **canvas: Any) -> bytes:
-    """A manifest of so many canvases whose pictures lie at *base*."""
+    """Return a manifest of *count* canvases whose pictures are below *base*."""
     items = [
         {
             "id": f"https://example.org/c/{number}",
@@ -131,7 +131,7 @@ def pages_of(client: TestClient, folder: str) -> list[Json]:
 
 
 def job_of(client: TestClient, engine: Engine, library: Library, answer: Any) -> Json:
-    """Run what waits; the job as it ended."""
+    """Run the queued jobs; return the requested one as it ended."""
     assert answer.status_code == 200, answer.text
     engine.jobs.run_until_idle(library)
     found: Json = client.get(f"/api/activity/jobs/{answer.json()['job_id']}").json()
@@ -164,7 +164,7 @@ def test_a_manifest_becomes_a_folder_of_referenced_pages(
     assert digest(engine, library) == before
 
 
-def test_a_referenced_page_is_given_out_by_reference(client: TestClient) -> None:
+def test_a_referenced_page_is_published_by_reference(client: TestClient) -> None:
     folder = upload(client).json()["document_id"]
     found = client.get(f"/api/iiif/manifest/{folder}").json()
     (canvas,) = found["items"]
@@ -189,7 +189,7 @@ def test_a_referenced_page_is_given_out_by_reference(client: TestClient) -> None
          "http://library.stanford.edu/iiif/image-api/1.1/compliance.html#level2", "https://a.org/i/full/256,/0/native.jpg"),
     ],
 )  # fmt: skip
-def test_services_of_others_are_given_out_as_they_are(
+def test_image_services_elsewhere_are_published_unchanged(
     client: TestClient, service: Json, given: str, thumbnail: str | None
 ) -> None:
     value = orjson.loads(SAMPLE)
@@ -200,7 +200,7 @@ def test_services_of_others_are_given_out_as_they_are(
     assert [one["id"] for one in canvas.get("thumbnail", [])] == ([thumbnail] if thumbnail else [])
 
 
-def test_an_imported_manifest_leaves_with_its_folder(
+def test_an_imported_manifest_is_transferred_with_its_folder(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
     folder = upload(client).json()["document_id"]
@@ -217,7 +217,7 @@ def test_an_imported_manifest_leaves_with_its_folder(
     assert library.objects.has(original), "the second import is of the same file"
 
 
-def test_order_names_direction_and_description_are_kept(client: TestClient) -> None:
+def test_order_names_direction_and_description_are_preserved(client: TestClient) -> None:
     value = orjson.loads(manifest_at("https://example.org", 700)) | {
         "viewingDirection": "right-to-left",
         "metadata": [{"label": {"en": ["Shelf"]}, "value": {"none": ["B 12"]}}],
@@ -280,11 +280,11 @@ def test_uploads_that_are_refused(
         "http://[fe80::1]/m", "http://0.0.0.0/m",
     ],
 )  # fmt: skip
-def test_manifests_within_the_house_are_not_fetched(
+def test_manifests_in_the_local_network_are_not_fetched(
     engine: Engine, library: Library, client: TestClient, url: str
 ) -> None:
     answer = client.post("/api/iiif/manifests/fetch", json={"url": url})
-    if answer.status_code == 200:  # a name: what it stands for is known only when it is looked up
+    if answer.status_code == 200:  # a host name is only resolved, and refused, when it is fetched
         ended = job_of(client, engine, library, answer)
         assert ended["state"] == "failed"
         assert "not on the network this request may reach" in ended["reason"]
@@ -295,14 +295,18 @@ def test_manifests_within_the_house_are_not_fetched(
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "https://me:word@example.org/m", "http://[x/m"]
 )
-def test_addresses_that_are_none_are_refused(client: TestClient, url: str) -> None:
+def test_invalid_urls_are_refused(client: TestClient, url: str) -> None:
     answer = client.post("/api/iiif/manifests/fetch", json={"url": url})
     assert answer.status_code == 400
     assert "web address" in answer.json()["detail"]
 
 
-def test_a_name_that_turns_inward_is_not_followed(
-    engine: Engine, library: Library, client: TestClient, publisher: Double, monkeypatch: pytest.MonkeyPatch
+def test_a_host_name_that_resolves_to_a_local_address_is_not_followed(
+    engine: Engine,
+    library: Library,
+    client: TestClient,
+    publisher: PublisherServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
         jobs,
@@ -316,9 +320,9 @@ def test_a_name_that_turns_inward_is_not_followed(
     assert publisher.reached == []
 
 
-@pytest.mark.usefixtures("reachable")
-def test_a_redirect_inward_is_not_followed(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+@pytest.mark.usefixtures("publisher_reachable")
+def test_a_redirect_to_a_local_address_is_not_followed(
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m"] = (302, {"Location": "http://169.254.169.254/latest/meta-data"}, b"")
@@ -329,9 +333,9 @@ def test_a_redirect_inward_is_not_followed(
     assert "169.254.169.254 is not on the network" in ended["reason"]
 
 
-@pytest.mark.usefixtures("reachable")
-def test_a_fetch_that_waits_is_taken_back_and_nobody_is_asked(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+@pytest.mark.usefixtures("publisher_reachable")
+def test_undoing_a_waiting_fetch_sends_no_request(
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m"] = (200, {}, manifest_at(base, 1))
@@ -359,9 +363,9 @@ def test_nothing_is_fetched_while_held_offline(make_engine: Any, tmp_path: Any) 
     assert (answer.status_code, answer.json()["code"]) == (403, "offline")
 
 
-@pytest.mark.usefixtures("reachable")
-def test_an_address_without_a_manifest_is_told(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+@pytest.mark.usefixtures("publisher_reachable")
+def test_a_url_without_a_manifest_is_reported(
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     url = f"http://manifests.example:{publisher.server_port}/gone"
     ended = job_of(client, engine, library, client.post("/api/iiif/manifests/fetch", json={"url": url}))
@@ -369,9 +373,9 @@ def test_an_address_without_a_manifest_is_told(
     assert "The server answers 404 where the manifest was expected" in ended["reason"]
 
 
-@pytest.mark.usefixtures("reachable")
+@pytest.mark.usefixtures("publisher_reachable")
 def test_a_manifest_and_its_pictures_are_fetched(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     publisher.pages["/m?x=1"] = (200, {}, manifest_at(base, 4))
@@ -416,7 +420,7 @@ def test_a_manifest_and_its_pictures_are_fetched(
     assert third["id"] in told
     assert fourth["id"] in told
 
-    # What is here is not fetched again; what failed is tried again.
+    # Pictures already present are not fetched again; failed ones are tried again.
     publisher.reached.clear()
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder[0], third["id"]]})
     assert answer.json()["pages"] == 2
@@ -424,9 +428,9 @@ def test_a_manifest_and_its_pictures_are_fetched(
     assert not any("/1" in path or "/2" in path for path in publisher.reached)
 
 
-@pytest.mark.usefixtures("reachable")
-def test_fetched_pictures_are_taken_back_together(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+@pytest.mark.usefixtures("publisher_reachable")
+def test_fetched_pictures_are_undone_together(
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 2)).json()["document_id"]
@@ -454,9 +458,13 @@ def test_fetched_pictures_are_taken_back_together(
     assert digest(engine, library) == before
 
 
-@pytest.mark.usefixtures("reachable")
-def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
-    engine: Engine, library: Library, client: TestClient, publisher: Double, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("publisher_reachable")
+def test_a_partial_download_is_in_the_folder_that_is_cleared_after_a_kill(
+    engine: Engine,
+    library: Library,
+    client: TestClient,
+    publisher: PublisherServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     base = f"http://manifests.example:{publisher.server_port}"
     folder = upload(client, manifest_at(base, 1)).json()["document_id"]
@@ -477,8 +485,8 @@ def test_a_picture_being_fetched_lies_where_the_project_clears_up_after_a_kill(
     assert list(clearing.iterdir()) == []
 
 
-def test_pictures_within_the_house_are_not_fetched(
-    engine: Engine, library: Library, client: TestClient, publisher: Double
+def test_pictures_in_the_local_network_are_not_fetched(
+    engine: Engine, library: Library, client: TestClient, publisher: PublisherServer
 ) -> None:
     folder = upload(client, manifest_at(f"http://127.0.0.1:{publisher.server_port}", 1)).json()["document_id"]
     answer = client.post("/api/iiif/images/fetch", json={"document_ids": [folder]})
@@ -489,8 +497,8 @@ def test_pictures_within_the_house_are_not_fetched(
     assert publisher.reached == []
 
 
-@pytest.mark.usefixtures("reachable")
-def test_a_server_that_does_not_answer_puts_the_job_off(
+@pytest.mark.usefixtures("publisher_reachable")
+def test_a_server_that_does_not_answer_postpones_the_job(
     engine: Engine, library: Library, client: TestClient
 ) -> None:
     with socket.socket() as taken:
@@ -508,7 +516,7 @@ def test_a_server_that_does_not_answer_puts_the_job_off(
     assert found["done"] == 0, "none of them counts as tried"
 
 
-def test_there_must_be_something_to_fetch(engine: Engine, library: Library, client: TestClient) -> None:
+def test_fetching_nothing_is_refused(engine: Engine, library: Library, client: TestClient) -> None:
     page = add_page(engine, library)
     for ids in ([page], [sources(library)]):
         answer = client.post("/api/iiif/images/fetch", json={"document_ids": ids})

@@ -1,4 +1,4 @@
-"""Pages and folders as IIIF: the lines, the canvas, the manifest, and in which project an address is."""
+"""Pages and folders as IIIF: lines, canvas, manifest, and the project that a URL belongs to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from iiif_ground import OWNER, PAGE, add_lines, add_page, sources
+from iiif_helpers import OWNER, PAGE, add_lines, add_page, sources
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
@@ -62,7 +62,7 @@ def test_lines_are_an_annotation_page_on_the_canvas(
         "en",
     )
     assert first["creator"] == first["body"]["creator"] == {"type": "Software", "name": "pagexml"}
-    # A line that nobody has read is shown where it is, with no text and no maker.
+    # A line without a reading is served with its place, without text and creator.
     assert second["body"]["value"] == ""
     assert "creator" not in second
 
@@ -160,7 +160,7 @@ def test_lines_measured_on_another_picture_are_placed_or_left_out(
     assert frames.box("primary", (0.1, 40 / 300, 0.8, 20 / 300)) == (40, 40, 320, 20)
 
 
-def test_lines_left_out_are_told(
+def test_lines_left_out_are_counted(
     engine: Engine, library: Library, client: TestClient, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_lines(engine, library, page)
@@ -231,7 +231,7 @@ def test_what_cannot_be_shown_is_refused_in_words(
         assert word in answer.json()["detail"]
 
 
-def test_more_pages_than_a_manifest_carries(
+def test_more_pages_than_fit_into_a_manifest(
     library: Library, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(presentation, "MAX_CANVASES", 0)
@@ -271,12 +271,12 @@ def test_json_or_json_ld_as_the_client_asks(client: TestClient, page: str) -> No
     assert linked.json() == plain.json()
 
 
-def test_no_value_is_taken_for_html() -> None:
+def test_values_are_escaped_as_html() -> None:
     assert plain_value("f. 1 <recto>") == "f. 1 <recto>"
     assert plain_value("<b>x</b>") == "<span>&lt;b&gt;x&lt;/b&gt;</span>"
 
 
-def test_an_address_finds_its_project_by_itself(
+def test_a_url_finds_its_project_without_naming_it(
     engine: Engine, library: Library, client: TestClient, page: str
 ) -> None:
     del client.headers["X-Service-Library-Path"]
@@ -304,7 +304,7 @@ def test_a_viewer_whose_origin_is_named_may_read(make_engine: Any, tmp_path: Any
         assert "Accept" in answer.headers["vary"]
 
 
-def test_an_address_in_two_open_projects_asks_which(
+def test_a_url_in_two_open_projects_is_ambiguous(
     engine: Engine, library: Library, client: TestClient, page: str
 ) -> None:
     path = library.path
@@ -320,7 +320,7 @@ def test_an_address_in_two_open_projects_asks_which(
     assert (answer.status_code, answer.json()["code"]) == (409, "library_required")
 
 
-def test_a_line_that_is_read_by_its_words_says_them(
+def test_a_line_with_readings_of_its_words_only_has_their_text(
     engine: Engine, library: Library, client: TestClient, page: str
 ) -> None:
     def word(identity: str, left: int, text: str) -> str:
@@ -337,7 +337,7 @@ def test_a_line_that_is_read_by_its_words_says_them(
     assert (other["body"]["value"], "creator" in other) == ("", False)
 
 
-def test_the_lines_page_bears_a_real_page_of_lines(
+def test_a_page_of_two_thousand_lines_is_served(
     engine: Engine, library: Library, client: TestClient, page: str
 ) -> None:
     one = '<TextLine id="l{0}"><Coords points="40,{1} 360,{1} 360,{2} 40,{2}"/></TextLine>'

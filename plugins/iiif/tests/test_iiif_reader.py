@@ -1,4 +1,6 @@
-"""Manifests of strangers: what is taken of good ones, and that bad ones are refused or read around, never more."""
+"""Manifests from elsewhere: what is read from valid ones, and that invalid ones are refused or read in part,
+never more.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def read(value: Any) -> ReferencedManifest:
 
 
 def with_canvas(**changes: Any) -> Json:
-    """The sample with its canvas changed."""
+    """Return the sample with its canvas changed."""
     found: Json = orjson.loads(SAMPLE)
     found["items"][0] |= changes
     return found
@@ -151,7 +153,7 @@ def test_presentation_2() -> None:
 )
 def test_what_is_no_manifest_is_refused_in_words(data: bytes, words: str) -> None:
     if words == "it has no canvas" and b"canvases" in data:
-        # An object where a list is due is taken as the one thing in it.
+        # A single object where a list is required counts as a list of one.
         assert len(read(data).canvases) == 1
         return
     with pytest.raises(NotAManifest) as refused:
@@ -190,7 +192,7 @@ def test_a_size_that_cannot_be_is_no_size(side: Any) -> None:
     assert found.notes == ["1 canvas has no usable size: known once the picture is fetched."]
 
 
-def test_a_canvas_id_stands_once() -> None:
+def test_canvases_with_a_repeated_id_are_left_out() -> None:
     found: Json = orjson.loads(SAMPLE)
     found["items"] *= 3
     assert len(read(found).canvases) == 1
@@ -200,7 +202,7 @@ def test_a_canvas_id_stands_once() -> None:
 @pytest.mark.parametrize(
     "identity", [None, 5, "", "javascript:alert(1)", "https://example.org/c#1", "ftp://a/b"]
 )
-def test_a_canvas_without_a_usable_id_is_ours_to_name(identity: Any) -> None:
+def test_a_canvas_without_a_usable_id_gets_one(identity: Any) -> None:
     found = read(with_canvas(id=identity))
     assert found.canvases[0].canvas_id is None
     assert any("no usable id" in note for note in found.notes)
@@ -237,7 +239,7 @@ def test_services_are_web_addresses_of_an_image_api() -> None:
     ("address", "taken"),
     [
         ("https://example.org/a", True),
-        ("http://127.0.0.1/a", True),  # a reference; the network gate refuses to fetch it
+        ("http://127.0.0.1/a", True),  # only a reference; the network gate refuses to fetch it
         ("HTTPS://example.org", True),
         ("//example.org/a", False),
         ("https://", False),
@@ -255,7 +257,7 @@ def test_web_addresses(address: str, taken: bool) -> None:
     assert (web_address(address) is not None) is taken
 
 
-def test_ranges_in_circles_are_not_walked() -> None:
+def test_cyclic_ranges_end() -> None:
     found: Json = orjson.loads(SAMPLE)
     circle: Json = {
         "id": "https://example.org/r",
@@ -269,7 +271,7 @@ def test_ranges_in_circles_are_not_walked() -> None:
     assert read(found).notes == ["2 ranges (table of contents): only in the manifest, which is kept."]
 
 
-def test_many_tags_do_not_hold_the_reader_up() -> None:
+def test_many_tags_are_read_in_linear_time() -> None:
     for hostile in (
         "<" * 20_000,
         "<script" * 3_000,
@@ -326,7 +328,7 @@ VALUES = st.recursive(
 
 
 def check(value: Json) -> None:
-    """What any input must come to: a refusal in words, or a manifest that can be kept."""
+    """Check the outcome for any input: a refusal with a sentence, or a manifest that can be stored."""
     refusal: ServiceError | None = None
     try:
         found = read(value)
@@ -360,7 +362,7 @@ def test_anything_shaped_like_a_manifest_is_read_or_refused(
 
 
 def mutate(value: Json, rng: random.Random) -> Json:
-    """A copy with a few places changed: values swapped, moved, doubled, taken away."""
+    """Return a copy with a few places changed: values exchanged, moved, duplicated or removed."""
     copy: Json = orjson.loads(orjson.dumps(value))
     places: list[tuple[Any, Any]] = []
     stack: list[Any] = [copy]
@@ -408,7 +410,7 @@ def mutate(value: Json, rng: random.Random) -> Json:
 
 
 def fuzz(inputs: int, seed: int) -> float:
-    """Read so many changed manifests; seconds of the slowest."""
+    """Read this many mutated manifests; return the seconds of the slowest."""
     slowest = 0.0
     rng = random.Random(seed)
     for _ in range(inputs):
@@ -431,12 +433,11 @@ def test_changed_manifests_are_read_or_refused() -> None:
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("seed", range(10))
 def test_a_million_changed_manifests_are_read_or_refused(seed: int) -> None:
-    # Quality, row 8.
     assert fuzz(100_000, seed) < 2
 
 
 @pytest.mark.parametrize(
     "value", ["1" * 200_000 + "x", "<!--" * 25_000, "a{" * 100_000, "<" * 200_000, "1" + " " * 200_000 + "x"]
 )
-def test_a_label_of_any_length_is_read_in_one_go(value: str) -> None:
+def test_long_labels_are_read_without_backtracking(value: str) -> None:
     assert len(plain_text(value)) <= 500

@@ -1,4 +1,4 @@
-"""Fixtures of the images' tests: an engine with documents and images, pictures in a folder."""
+"""Fixtures for the tests of images: an engine with documents and images, pictures in a folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """A started engine with documents and images alone: they stand on no other family."""
+    """A started engine with only documents and images, since they depend on no other family."""
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_images.plugin import armarium_plugin as images
 
@@ -27,13 +27,13 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def folder(do: Run) -> str:
-    """An empty folder; its id."""
+    """The id of an empty folder."""
     return str(do("document.create", {"name": "Box"})["id"])
 
 
 @pytest.fixture
 def page(engine: Engine, library: Library, folder: str) -> str:
-    """A picture of 120 by 90 pixels in the folder; its id."""
-    from images_ground import add_page
+    """The id of a picture of 120 by 90 pixels in the folder."""
+    from images_helpers import add_page
 
     return add_page(engine, library, folder)

@@ -1,4 +1,4 @@
-"""A crop or split over a folder: item by item, through kills, and taken back but for what was worked on."""
+"""Crops and splits of a folder: item by item, across kills, and undone except where work was based on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from images_ground import EDITOR, NOWHERE, OWNER, add_page, live, make_stored, rows
+from images_helpers import EDITOR, NOWHERE, OWNER, add_page, live_names, make_stored, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, open_image
 from armarium_images import cutting, jobs
@@ -18,20 +18,22 @@ SPLIT = {"kind": "split", "regions": [{"bbox": [0, 0, 0.5, 1]}, {"bbox": [0.5, 0
 CROP = {"kind": "crop", "region": {"left": 0.1, "top": 0.1, "width": 0.5, "height": 0.5}}
 
 
-def standing(library: Library, batch_id: str) -> dict[str, Any]:
+def batch_state(library: Library, batch_id: str) -> dict[str, Any]:
     with library.db.read() as conn:
         return batch_answer(conn, batch_id)
 
 
 def states(library: Library, batch_id: str) -> list[str]:
-    return [item["state"] for item in standing(library, batch_id)["items"]]
+    return [item["state"] for item in batch_state(library, batch_id)["items"]]
 
 
 def fill(engine: Engine, library: Library, folder: str, count: int) -> list[str]:
     return [add_page(engine, library, folder, name=f"{n:02}.png") for n in range(count)]
 
 
-def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_a_folder_is_split_and_the_split_undone(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     pages = fill(engine, library, folder, 3)
     started = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})
     assert (started["state"], started["total"], states(library, started["batch_id"])) == (
@@ -40,23 +42,23 @@ def test_a_folder_is_split_and_taken_back(engine: Engine, library: Library, fold
         ["waiting"] * 3,
     )
     engine.jobs.run_until_idle(library)
-    done = standing(library, started["batch_id"])
+    done = batch_state(library, started["batch_id"])
     assert (done["state"], done["done"], done["failed"]) == ("done", 3, 0)
     assert [item["document_id"] for item in done["items"]] == pages
     assert all(len(item["child_ids"]) == 2 for item in done["items"])
-    assert len(live(library, pages[0])) == 2
+    assert len(live_names(library, pages[0])) == 2
     ((result,),) = rows(library, "SELECT result ->> '$.done' FROM job WHERE id = ?", started["job_id"])
     assert result == 3
     undone = do("image.batch_undo", {"batch_id": started["batch_id"]})
     assert (undone["undone"], len(undone["removed_ids"]), undone["kept"]) == (3, 6, [])
     assert states(library, started["batch_id"]) == ["undone"] * 3
-    assert [live(library, page) for page in pages] == [[], [], []]
+    assert [live_names(library, page) for page in pages] == [[], [], []]
     with pytest.raises(Conflict) as refusal:
         do("image.batch_undo", {"batch_id": started["batch_id"]})
     assert refusal.value.code == "nothing_to_take_back"
 
 
-def test_one_bad_picture_stops_no_other_and_is_decoded_once(
+def test_one_bad_picture_does_not_stop_the_others_and_is_decoded_once(
     engine: Engine, library: Library, folder: str, do: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
@@ -74,7 +76,7 @@ def test_one_bad_picture_stops_no_other_and_is_decoded_once(
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     do("document.delete", {"ids": [gone]})
     engine.jobs.run_until_idle(library)
-    answer = standing(library, batch)
+    answer = batch_state(library, batch)
     assert [(i["document_id"], i["state"]) for i in answer["items"]] == [
         (good, "done"),
         (bad, "failed"),
@@ -83,14 +85,14 @@ def test_one_bad_picture_stops_no_other_and_is_decoded_once(
     assert "damaged" in answer["items"][1]["reason"]
     assert "Trash" in answer["items"][2]["reason"]
     assert len(opened) == len(set(opened)) == 2
-    # Asked for anew, it is looked at anew: somebody may have mended the file.
+    # A new request examines it again, since the file may have been repaired.
     again = do("image.batch_apply", {"folder_id": folder, "spec": SPLIT})["batch_id"]
     engine.jobs.run_until_idle(library)
     assert states(library, again) == ["done", "failed"]
     assert len(opened) == 4
 
 
-def test_cutting_alike_again_passes_over_what_is_cut(
+def test_repeating_the_same_cut_skips_pictures_already_cut(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:
     fill(engine, library, folder, 2)
@@ -113,11 +115,13 @@ def test_folders_inside_are_looked_into_when_asked(
     assert [item["document_id"] for item in batch["items"]] == [deep]
 
 
-def test_children_with_later_work_are_kept(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_children_with_later_work_are_not_undone(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     pages = fill(engine, library, folder, 4)
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     engine.jobs.run_until_idle(library)
-    children = [item["child_ids"][0] for item in standing(library, batch)["items"]]
+    children = [item["child_ids"][0] for item in batch_state(library, batch)["items"]]
     do("artifact.create", {"document_id": children[0], "artifact_type": "transcription", "content": "x"})
     do("document.update", {"document_id": children[1], "is_starred": True})
     do("image.crop", {"document_id": children[2], "left": 0, "top": 0, "width": 5, "height": 5})
@@ -126,19 +130,17 @@ def test_children_with_later_work_are_kept(engine: Engine, library: Library, fol
     assert [entry["document_id"] for entry in undone["kept"]] == children[:3]
     assert "artifact" in undone["kept"][0]["why"]
     assert states(library, batch) == ["done", "done", "done", "undone"]
-    assert [len(live(library, page)) for page in pages] == [1, 1, 1, 0]
+    assert [len(live_names(library, page)) for page in pages] == [1, 1, 1, 0]
 
 
-def test_a_batch_taken_back_at_work_goes_no_further(
-    engine: Engine, library: Library, folder: str, do: Run
-) -> None:
+def test_a_batch_undone_while_it_runs_stops(engine: Engine, library: Library, folder: str, do: Run) -> None:
     pages = fill(engine, library, folder, 3)
     batch = do("image.batch_apply", {"folder_id": folder, "spec": CROP})["batch_id"]
     do("image.batch_item", {"batch_id": batch, "document_id": pages[0]})
     assert do("image.batch_undo", {"batch_id": batch})["undone"] == 1
     engine.jobs.run_until_idle(library)
     assert states(library, batch) == ["undone", "skipped", "skipped"]
-    assert [live(library, page) for page in pages] == [[], [], []]
+    assert [live_names(library, page) for page in pages] == [[], [], []]
 
 
 def test_undoing_the_steps_of_the_job_as_a_set(
@@ -151,10 +153,10 @@ def test_undoing_the_steps_of_the_job_as_a_set(
     assert len(steps) == 2
     engine.undo(library, steps, OWNER)
     assert states(library, started["batch_id"]) == ["undone", "undone"]
-    assert [live(library, page) for page in pages] == [[], []]
+    assert [live_names(library, page) for page in pages] == [[], []]
 
 
-def test_what_is_no_batch_and_what_is_no_folder(
+def test_unknown_batches_and_folders_are_refused(
     engine: Engine, library: Library, folder: str, page: str, do: Run
 ) -> None:
     for name, params in (
@@ -178,7 +180,7 @@ def test_what_is_no_batch_and_what_is_no_folder(
         do("image.batch_item", {"batch_id": batch, "document_id": NOWHERE})
     stranger = add_page(engine, library, str(do("document.create", {"name": "Other"})["id"]))
     step = do("image.batch_item", {"batch_id": batch, "document_id": stranger})
-    assert (step["state"], live(library, stranger)) == ("skipped", [])
+    assert (step["state"], live_names(library, stranger)) == ("skipped", [])
     do("document.lock", {"document_id": folder, "locked": True})
     with pytest.raises(Forbidden):
         do("image.batch_apply", {"folder_id": folder, "spec": CROP}, EDITOR)
@@ -211,7 +213,7 @@ def test_killed_at_every_call_each_picture_is_cut_once(
             except Killed:
                 allowed += 1
         assert (result["done"], result["failed"]) == (4, [])
-        assert [len(live(library, page)) for page in pages] == [2, 2, 2, 2]
+        assert [len(live_names(library, page)) for page in pages] == [2, 2, 2, 2]
         assert rows(library, "SELECT count(*) FROM image_cut WHERE batch_id = ?", batch) == [(8,)]
 
 
@@ -246,7 +248,7 @@ def test_undoing_the_start_cancels_what_has_not_begun_and_a_redo_queues_it_again
     engine.jobs.run_until_idle(library)
     assert state() == "done"
     made = (
-        live(library, page)
+        live_names(library, page)
         if start == "image.batch_apply"
         else rows(library, "SELECT 1 FROM rendition WHERE document_id = ? AND role = 'enhanced'", page)
     )
@@ -256,7 +258,7 @@ def test_undoing_the_start_cancels_what_has_not_begun_and_a_redo_queues_it_again
 def test_a_batch_whose_start_is_undone_while_it_runs_ends_as_cancelled(
     engine: Engine, library: Library, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The undo comes between the job's look at the batch and its next picture."""
+    """The undo comes between the job's check of the batch and its next picture."""
     from armarium.api import JobContext
 
     fill(engine, library, folder, 2)

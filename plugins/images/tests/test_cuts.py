@@ -1,4 +1,4 @@
-"""Crops and splits: the right pixels whatever the orientation, the way back to the source, every refusal."""
+"""Crops and splits: the right pixels in every orientation, the transform back to the source, every refusal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import io
 from typing import Any
 
 import pytest
-from images_ground import EDITOR, HEIGHT, NOWHERE, WIDTH, add_page, chart, live, make_stored, picture_of, rows
+from images_helpers import (
+    EDITOR,
+    HEIGHT,
+    NOWHERE,
+    WIDTH,
+    add_page,
+    chart,
+    live_names,
+    make_stored,
+    picture_of,
+    rows,
+)
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.api import cut_of, to_source
@@ -69,7 +80,9 @@ def test_a_child_says_where_it_comes_from_and_the_source_stays(library: Library,
         child["id"],
     )
     assert (role, width, height) == ("derived", 50, 40)
-    assert transform == "[1.0,0.0,0.0,1.0,0.0,0.0]"  # its own primary; its place in the source is `region`
+    assert (
+        transform == "[1.0,0.0,0.0,1.0,0.0,0.0]"
+    )  # its own primary picture; its place in the source is in `region`
     assert do("image.crop", {"document_id": page, **CROP})["child"]["name"] == "1.png, crop 2"
 
 
@@ -86,7 +99,7 @@ def test_the_same_cut_gives_the_same_bytes_without_opening_the_picture(
     assert len(named) == 1
 
 
-def test_the_note_of_a_cut_may_be_lost_or_damaged(library: Library, page: str, do: Run) -> None:
+def test_a_damaged_cut_record_is_ignored(library: Library, page: str, do: Run) -> None:
     do("image.crop", {"document_id": page, **CROP})
     (note,) = (library.derived_folder / "cuts").rglob("*.json")
     note.write_text("[1, 2")
@@ -165,12 +178,12 @@ def test_neighbouring_regions_leave_no_gap(library: Library, page: str, do: Run)
     assert sum(picture_of(library, child).width for child in made["child_ids"]) == WIDTH
 
 
-def test_taking_back_by_the_source_or_by_one_child(library: Library, page: str, do: Run) -> None:
+def test_a_cut_is_reverted_by_its_source_or_one_child(library: Library, page: str, do: Run) -> None:
     first, second, third = (do("image.crop", {"document_id": page, **CROP})["child"]["id"] for _ in range(3))
     one = do("image.uncrop", {"document_id": second})
     assert (one["document_id"], one["removed_ids"]) == (page, [second])
     assert do("image.uncrop", {"document_id": page})["removed_ids"] == [first, third]
-    assert live(library, page) == []
+    assert live_names(library, page) == []
     ((trashed,),) = rows(library, "SELECT count(*) FROM document WHERE trash_root_id = id")
     assert trashed == 3
     for what in ("image.uncrop", "image.unsplit"):
@@ -179,17 +192,17 @@ def test_taking_back_by_the_source_or_by_one_child(library: Library, page: str, 
         assert refusal.value.code == "nothing_to_take_back"
 
 
-def test_a_crop_of_a_crop_is_taken_back_first(page: str, do: Run) -> None:
+def test_a_crop_of_a_crop_must_be_reverted_first(page: str, do: Run) -> None:
     outer = do("image.crop", {"document_id": page, **CROP})["child"]["id"]
     inner = do("image.crop", {"document_id": outer, "left": 0, "top": 0, "width": 5, "height": 5})
     assert do("image.uncrop", {"document_id": outer})["removed_ids"] == inner["child_ids"]
     assert do("image.uncrop", {"document_id": outer})["removed_ids"] == [outer]
 
 
-def test_undo_takes_every_row_back_and_the_thumbnail_is_drawn(
+def test_undo_removes_every_row_and_redraws_the_thumbnail(
     engine: Engine, library: Library, page: str
 ) -> None:
-    from images_ground import OWNER
+    from images_helpers import OWNER
 
     engine.jobs.run_until_idle(library)
     before = table_digests(library.db, engine.library_schema)
@@ -220,7 +233,7 @@ def test_a_crop_outside_the_picture_is_refused(
     with pytest.raises(Invalid, match="120 by 90 pixels") as refusal:
         do("image.crop", {"document_id": page, **box})
     assert refusal.value.code == "outside_picture"
-    assert live(library, page) == []
+    assert live_names(library, page) == []
 
 
 @pytest.mark.parametrize(
@@ -233,7 +246,7 @@ def test_a_crop_outside_the_picture_is_refused(
         {"left": float("nan"), "top": 0, "width": 5, "height": 5},
     ],
 )
-def test_a_crop_that_is_no_rectangle_is_refused(page: str, do: Run, box: dict[str, Any]) -> None:
+def test_a_crop_without_a_valid_rectangle_is_refused(page: str, do: Run, box: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": page, **box})
     assert refusal.value.code == "invalid_request"
@@ -252,13 +265,13 @@ def test_a_crop_that_is_no_rectangle_is_refused(page: str, do: Run, box: dict[st
         ([[n / 65, 0, 1 / 65, 1] for n in range(65)], "invalid_request"),
     ],
 )
-def test_a_split_that_cannot_be_is_refused(
+def test_an_impossible_split_is_refused(
     library: Library, page: str, do: Run, regions: list[list[float]], code: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:
         do("image.split", {"document_id": page, "regions": [{"bbox": bbox} for bbox in regions]})
     assert refusal.value.code == code
-    assert live(library, page) == []
+    assert live_names(library, page) == []
 
 
 def test_what_has_no_picture_or_is_gone_is_refused(library: Library, folder: str, page: str, do: Run) -> None:
@@ -290,7 +303,9 @@ def test_a_lock_keeps_editors_from_cutting(page: str, folder: str, do: Run) -> N
     assert [entry["document_id"] for entry in answer["failed"]] == [page]
 
 
-def test_a_damaged_picture_is_told_in_words(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_a_damaged_picture_is_refused_in_words(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     page = add_page(engine, library, folder, make_stored()[:150])
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": page, **CROP})
@@ -304,7 +319,7 @@ def test_a_page_of_a_file_of_several(engine: Engine, library: Library, folder: s
     made = do("image.crop", {"document_id": roll, **CROP, "page": 2})
     assert (made["document_id"], made["child"]["parent_id"]) == (second, second)
     do("image.split", {"document_id": roll, "regions": HALVES})
-    assert live(library, first) == ["1v", "Page 1, split 2"]
+    assert live_names(library, first) == ["1v", "Page 1, split 2"]
     with pytest.raises(Invalid) as refusal:
         do("image.crop", {"document_id": roll, **CROP, "page": 3})
     assert refusal.value.code == "no_such_page"
@@ -315,7 +330,7 @@ def _region(**fields: Any) -> dict[str, Any]:
     return {"left": 0.5, "top": 0, "width": 0.5, "height": 1, **fields}
 
 
-def test_many_are_cropped_alike_and_what_fails_is_told(
+def test_many_pictures_are_cropped_alike_and_failures_listed(
     engine: Engine, library: Library, folder: str, do: Run
 ) -> None:
     pages = [add_page(engine, library, folder, name=f"{n}.png") for n in range(3)]
@@ -341,7 +356,7 @@ def test_many_are_cropped_alike_and_what_fails_is_told(
         _region(unit="inch"),
     ],
 )
-def test_a_region_that_is_none_is_refused(page: str, do: Run, region: dict[str, Any]) -> None:
+def test_an_invalid_region_is_refused(page: str, do: Run, region: dict[str, Any]) -> None:
     with pytest.raises(Invalid) as refusal:
         do("image.crop_batch", {"document_ids": [page], "region": region})
     assert refusal.value.code == "invalid_request"

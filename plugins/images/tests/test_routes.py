@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from images_ground import NOWHERE, add_page
+from images_helpers import NOWHERE, add_page
 
 from armarium.api import Engine, Library
 
@@ -112,7 +112,7 @@ def test_what_cannot_be_cut_is_422(client: Any, page: str, path: str, body: Any)
     assert client.get("/api/documents", params={"parent_id": page}).json()["total"] == 0
 
 
-def test_viewers_and_strangers_cut_nothing(client: Any, library: Library, page: str) -> None:
+def test_viewers_and_callers_without_a_token_cannot_cut(client: Any, library: Library, page: str) -> None:
     made = client.post("/api/tokens", json={"name": "looker", "role": "viewer"}).json()
     client.headers["Authorization"] = f"Bearer {made['token']}"
     for path, body in (

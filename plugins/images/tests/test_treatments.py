@@ -1,4 +1,4 @@
-"""Renditions made of pictures: what they look like, whose frame they have, and what a kill, a refusal and an undo leave."""
+"""Renditions made from pictures: their look and frame, and the state after a kill, a refusal or an undo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 import pytest
-from images_ground import EDITOR, NOWHERE, add_page, make_stored, rows
+from images_helpers import EDITOR, NOWHERE, add_page, make_stored, rows
 
 from armarium.api import Engine, Forbidden, Invalid, Library, NotFound
 from armarium_images.actions import treatments
@@ -17,7 +17,7 @@ Run = Any
 
 
 def letter(shadow: bool = True) -> Any:
-    """A yellowed sheet that grows dark to the right, with five lines of brown ink."""
+    """Return a yellowed sheet that darkens to the right, with five lines of brown ink."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (400, 300), (225, 205, 160))
@@ -31,14 +31,15 @@ def letter(shadow: bool = True) -> Any:
 
 
 def paper(image: Any) -> Any:
-    """Lightness along the empty strip between two lines."""
+    """Return the lightness along the empty strip between two lines."""
     return numpy.asarray(image.convert("L"))[60:70].astype(float).mean(axis=0)
 
 
 def test_enhanced_evens_the_light_and_keeps_the_colour() -> None:
     made = treat(letter(), "enhanced")
     assert (made.mode, made.size) == ("RGB", (400, 300))
-    # The shadow took three fifths of the light; what is left of it is a trace, and the ink stands out as before.
+    # The shadow took three fifths of the light; hardly any of it is left, and the ink has its contrast as
+    # before.
     before, after = paper(letter()), paper(made)
     assert before.min() < 0.5 * before.max()
     assert after.min() > 0.8 * after.max()
@@ -101,7 +102,7 @@ def test_the_smallest_pictures_are_taken(size: tuple[int, int], how: Any) -> Non
         ((400, 300), "enhanced", "image/jpeg"),
     ],
 )
-def test_a_scroll_longer_than_a_jpeg_can_be_is_kept_without_loss(
+def test_a_picture_too_long_for_jpeg_is_stored_losslessly(
     library: Library, size: tuple[int, int], how: Any, mime_type: str
 ) -> None:
     import io
@@ -152,7 +153,7 @@ def test_the_same_is_not_made_twice(engine: Engine, library: Library, page: str,
     assert other["rendition_id"] != first["rendition_id"]
 
 
-def test_a_disk_that_takes_no_note_of_a_piece_costs_only_the_note(
+def test_a_failed_write_of_a_cut_record_loses_only_the_record(
     engine: Engine, library: Library, page: str, do: Run
 ) -> None:
     (library.derived_folder / "cuts").write_text("a file where the notes' folder should be")
@@ -183,11 +184,13 @@ def test_it_is_made_from_the_original_though_another_is_primary(
     ((source, transform),) = rows(
         library, "SELECT params ->> '$.from_rendition_id', transform FROM rendition WHERE role = 'enhanced'"
     )
-    # The binarised picture shows the same frame as the original, and said so when it was made.
+    # The binarised picture has the same frame as the original, and recorded that when it was made.
     assert (source, transform) == (original, "[1.0,0.0,0.0,1.0,0.0,0.0]")
 
 
-def test_a_bad_picture_stops_no_other(engine: Engine, library: Library, folder: str, do: Run) -> None:
+def test_a_bad_picture_does_not_stop_the_others(
+    engine: Engine, library: Library, folder: str, do: Run
+) -> None:
     good = add_page(engine, library, folder)
     bad = add_page(engine, library, folder, make_stored()[:200], name="2.png")
     begun = do("image.treat", {"scope_ids": [folder], "role": "enhanced"})
@@ -210,7 +213,7 @@ def test_a_job_that_is_taken_up_again_makes_nothing_twice(
     real, times = treatments.original_of, []
 
     def stumble(conn: Any, document_id: str) -> Any:
-        # Asked twice a picture: before the writer is taken and in the step.
+        # Called twice for each picture: before the writer is taken, and in the step.
         if not times or times[-1] != document_id or stumble.fell:
             times.append(document_id)
             stumble.fell = len(times) == 2

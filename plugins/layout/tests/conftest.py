@@ -1,4 +1,4 @@
-"""Fixtures of layout's tests: an engine with layout and the families it needs."""
+"""Fixtures for the tests of layout: an engine with layout and the families it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages drawn by the tests, so that their contents are known, and the rules for counting something as found."""
+"""Pages drawn by the tests, so that their contents are known, and rules for when something counts as found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every action and every recipe job of layout passes its kit."""
+"""Every action and every recipe job of layout passes its conformance kit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A trained detector finds regions only where it is here, of a kind that is installed, and may see the page."""
+"""Trained detectors find regions if the model is installed, a detector accepts its type, and the page may be
+shown to it.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from armarium_layout.detectors import GROUP, STORE, Detector
 from armarium_layout.jobs import detected
 
 
-class Toy(Detector):
-    """Takes models of its own type; there is no worker behind it."""
+class ToyDetector(Detector):
+    """Accepts models of its own type; there is no worker behind it."""
 
     name = "toy"
     worker = "nowhere:Nothing"
@@ -25,8 +27,10 @@ class Toy(Detector):
 
 @pytest.fixture
 def page(engine: Engine, library: Library, tmp_path: Path) -> str:
-    """A page, a model that the detector takes, and one of an unknown type."""
-    engine.drivers.give(GROUP, Toy.name, Toy)
+    """The id of a page, in a project with a model that the detector accepts, one of an unknown type and one
+    without a type.
+    """
+    engine.drivers.give(GROUP, ToyDetector.name, ToyDetector)
     for name, told in (("mine", '{"model_type": "toy"}'), ("odd", '{"model_type": "other"}'), ("none", "[]")):
         folder = library.models / STORE / name
         folder.mkdir(parents=True)
@@ -50,7 +54,7 @@ def find(engine: Engine, library: Library, page: str, model: str) -> dict[str, A
         ("none", 422, "no_detector", "its config.json says no model_type"),
     ],
 )
-def test_a_model_that_nothing_here_takes_is_refused_before_it_is_queued(
+def test_a_model_without_a_detector_is_refused_before_a_job_is_queued(
     engine: Engine, library: Library, page: str, model: str, status: int, code: str, words: str
 ) -> None:
     with pytest.raises(ServiceError) as refused:
@@ -59,10 +63,10 @@ def test_a_model_that_nothing_here_takes_is_refused_before_it_is_queued(
     assert words in refused.value.detail
 
 
-def test_a_page_that_no_model_may_see_is_passed_over(
+def test_a_page_that_no_model_may_see_is_skipped(
     engine: Engine, library: Library, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A detector of this machine is a model too."""
+    """A detector on this machine is a model too."""
 
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         return dict.fromkeys(ids, "No model may have it.") if use == "local-model" else {}

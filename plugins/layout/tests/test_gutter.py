@@ -47,7 +47,7 @@ def test_one_page_in_two_columns_is_not_cut() -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (30, 10), (900, 1300), (1300, 900), (4000, 20)])
-def test_what_is_blank_or_upright_or_tiny_is_not_cut(width: int, height: int) -> None:
+def test_blank_upright_and_tiny_pictures_are_not_cut(width: int, height: int) -> None:
     assert gutter_of(sheet_of(paper(width, height, grain=2), LOOKED_AT)) is None
 
 

@@ -1,5 +1,5 @@
-"""The jobs of layout on pages of a project: what they write, that a second run writes nothing, and what they
-do not change.
+"""The jobs of layout on pages of a project: what they write, what they leave unchanged, and that a second run
+writes nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Run = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def ground(engine: Engine, library: Library, tmp_path: Any) -> Example:
-    """What adds sample pages to the project."""
+def example(engine: Engine, library: Library, tmp_path: Any) -> Example:
+    """Adds sample pages to the project."""
     return Example(engine, library, LOCAL_OWNER, tmp_path)
 
 
@@ -42,7 +42,7 @@ def work(engine: Engine, library: Library, job: str, page: str, **settings: Any)
     return {**orjson.loads(result), "job_id": queued["job_id"]}
 
 
-def lines_by_a_machine(ground: Example, page: str) -> list[str]:
+def lines_by_a_machine(example: Example, page: str) -> list[str]:
     """Add the sample letter's lines as a reader would find them; return their ids."""
     width, height = samples.WIDTH, samples.HEIGHT
     lines = [
@@ -54,7 +54,7 @@ def lines_by_a_machine(ground: Example, page: str) -> list[str]:
         }
         for y in (100, 140, 180, 420, 460, 500)
     ]
-    made = ground.run(
+    made = example.run(
         "segment.take_lines",
         {"document_id": page, "name": "Lines", "provider": "sample-reader", "lines": lines},
     )
@@ -62,10 +62,10 @@ def lines_by_a_machine(ground: Example, page: str) -> list[str]:
 
 
 def test_regions_take_the_lines_that_stand_in_them_and_the_text_stays(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.letter_page(ground)
-    ids = lines_by_a_machine(ground, page)
+    page = samples.letter_page(example)
+    ids = lines_by_a_machine(example, page)
     done = work(engine, library, "find-regions", page)
     regions = rows(library, "SELECT id, run_id FROM segment WHERE kind = 'region' ORDER BY bbox_y")
     assert len(regions) == 2
@@ -82,19 +82,19 @@ def test_regions_take_the_lines_that_stand_in_them_and_the_text_stays(
 
 
 def test_regions_of_a_page_without_lines_come_from_its_ink(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.letter_page(ground)
+    page = samples.letter_page(example)
     assert work(engine, library, "find-regions", page)["pages"] == 1
     tops = [row[0] * samples.HEIGHT for row in rows(library, "SELECT bbox_y FROM segment ORDER BY bbox_y")]
     assert tops == pytest.approx([80, 400], abs=12)
 
 
-def test_the_order_names_each_line_once_and_is_made_anew_only_when_lines_change(
-    engine: Engine, library: Library, ground: Example, do: Run
+def test_the_order_names_each_line_once_and_is_recomputed_only_when_lines_change(
+    engine: Engine, library: Library, example: Example, do: Run
 ) -> None:
-    page = samples.letter_page(ground)
-    ids = lines_by_a_machine(ground, page)
+    page = samples.letter_page(example)
+    ids = lines_by_a_machine(example, page)
     work(engine, library, "put-in-order", page)
     statement = (
         "SELECT e.segment_id FROM reading_order_entry e JOIN reading_order o ON o.id = e.order_id"
@@ -107,11 +107,11 @@ def test_the_order_names_each_line_once_and_is_made_anew_only_when_lines_change(
     assert [row[0] for row in rows(library, statement)] == [*ids[:2], *ids[3:]]
 
 
-def test_outlines_are_written_once_and_never_over_a_person(
-    engine: Engine, library: Library, ground: Example, do: Run
+def test_outlines_are_written_once_and_never_replace_a_persons(
+    engine: Engine, library: Library, example: Example, do: Run
 ) -> None:
-    page = samples.letter_page(ground)
-    ids = lines_by_a_machine(ground, page)
+    page = samples.letter_page(example)
+    ids = lines_by_a_machine(example, page)
     do(
         "segment.update",
         {"segment_id": ids[0], "expected_version": 1, "anchor": {"rect": [0.13, 0.1, 0.74, 0.03]}},
@@ -129,10 +129,10 @@ def test_outlines_are_written_once_and_never_over_a_person(
     assert table_digests(library.db, engine.library_schema) == before
 
 
-def test_cells_stand_in_their_table_with_row_and_column(
-    engine: Engine, library: Library, ground: Example
+def test_cells_belong_to_their_table_with_row_and_column(
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.table_page(ground)
+    page = samples.table_page(example)
     work(engine, library, "find-a-tables-cells", page)
     ((table,),) = rows(library, "SELECT id FROM segment WHERE kind_raw = 'table'")
     cells = rows(library, "SELECT cell, parent_segment_id FROM segment WHERE kind_raw = 'table-cell'")
@@ -143,9 +143,9 @@ def test_cells_stand_in_their_table_with_row_and_column(
 
 
 def test_a_spread_becomes_two_pages_once_and_its_halves_are_not_cut_again(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.spread_page(ground)
+    page = samples.spread_page(example)
     work(engine, library, "split-pages", page)
     halves = rows(
         library,
@@ -161,9 +161,9 @@ def test_a_spread_becomes_two_pages_once_and_its_halves_are_not_cut_again(
 
 
 def test_a_prepared_picture_is_a_rendition_with_its_transform_and_is_made_once(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.leaning_page(ground)
+    page = samples.leaning_page(example)
     work(engine, library, "prepare-the-image", page, background=True)
     found = rows(
         library,
@@ -183,20 +183,20 @@ def test_a_prepared_picture_is_a_rendition_with_its_transform_and_is_made_once(
 
 
 @pytest.mark.parametrize("job", ["find-regions", "refine-shapes", "find-a-tables-cells"])
-def test_what_a_person_vouches_for_is_left_as_it_is(
-    engine: Engine, library: Library, ground: Example, do: Run, job: str
+def test_results_confirmed_by_a_person_are_not_changed(
+    engine: Engine, library: Library, example: Example, do: Run, job: str
 ) -> None:
-    page = samples.lined_page(ground)
+    page = samples.lined_page(example)
     do("segment.pass_ground_truth", {"pass_id": page["pass_id"], "ground_truth": True})
     before = table_digests(library.db, engine.library_schema)
     assert work(engine, library, job, page["document_id"])["skipped"] == 1
     assert table_digests(library.db, engine.library_schema) == before
 
 
-def test_all_that_a_job_wrote_on_many_pages_is_taken_back_as_one_set(
-    engine: Engine, library: Library, ground: Example
+def test_everything_a_job_wrote_on_many_pages_is_undone_as_one_set(
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    pages = [samples.letter_page(ground) for _ in range(3)]
+    pages = [samples.letter_page(example) for _ in range(3)]
     before = table_digests(library.db, engine.library_schema)
     queued = engine.run(library, "layout.find_regions", {"scope_ids": pages}, LOCAL_OWNER).result or {}
     engine.jobs.run_until_idle(library, 60)
@@ -211,12 +211,12 @@ def test_all_that_a_job_wrote_on_many_pages_is_taken_back_as_one_set(
 
 @pytest.mark.parametrize("job", ["find-regions", "find-a-tables-cells", "split-pages", "prepare-the-image"])
 def test_a_page_without_a_picture_is_named_and_the_others_are_done(
-    engine: Engine, library: Library, ground: Example, do: Run, job: str
+    engine: Engine, library: Library, example: Example, do: Run, job: str
 ) -> None:
     bare = do("document.create", {"name": "No picture", "doc_type": "page"})["id"]
     whole = {"split-pages": samples.spread_page, "find-a-tables-cells": samples.table_page}.get(
         job, samples.leaning_page
-    )(ground)
+    )(example)
     name = f"layout.{job.replace('-', '_')}"
     queued = engine.run(library, name, {"scope_ids": [bare, whole]}, LOCAL_OWNER).result or {}
     engine.jobs.run_until_idle(library, 60)
@@ -229,9 +229,9 @@ def test_a_page_without_a_picture_is_named_and_the_others_are_done(
 
 
 def test_tied_words_become_readings_of_the_lines_once(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.text_page(ground)
+    page = samples.text_page(example)
     done = work(engine, library, "tie-text-to-lines", page)
     found = rows(
         library,
@@ -244,9 +244,9 @@ def test_tied_words_become_readings_of_the_lines_once(
 
 
 def test_a_drawing_is_a_reading_of_its_region_and_is_traced_once(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    page = samples.drawing_page(ground)
+    page = samples.drawing_page(example)
     work(engine, library, "trace-a-drawing", page)
     ((content, kind),) = rows(library, "SELECT content, kind FROM content_representation")
     assert kind == "drawing"
@@ -255,9 +255,9 @@ def test_a_drawing_is_a_reading_of_its_region_and_is_traced_once(
 
 
 def test_signs_are_drawn_once_and_the_example_is_none_of_them(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    sample = samples.sign_page(ground)
+    sample = samples.sign_page(example)
     page, settings = sample["page_id"], sample["settings"]
     work(engine, library, "find-signs", page, **settings)
     found = rows(
@@ -277,7 +277,7 @@ def test_signs_are_drawn_once_and_the_example_is_none_of_them(
 
 
 def work_result(engine: Engine, library: Library, job: str, page: str, **settings: Any) -> tuple[str, str]:
-    """Enqueue a job that fails; return its state and reason."""
+    """Run a job that must fail; return its state and reason."""
     name = f"layout.{job.replace('-', '_')}"
     queued = engine.run(library, name, {"scope_ids": [page], **settings}, LOCAL_OWNER).result or {}
     engine.jobs.run_until_idle(library, 60)
@@ -285,7 +285,7 @@ def work_result(engine: Engine, library: Library, job: str, page: str, **setting
     return state, reason
 
 
-def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
+def test_a_start_refuses_missing_documents_and_those_without_pages(
     engine: Engine, library: Library, do: Run
 ) -> None:
     folder = do("document.create", {"name": "Empty"})["id"]
@@ -298,10 +298,12 @@ def test_starting_refuses_what_is_not_there_and_what_holds_no_page(
 
 
 def test_a_picture_is_made_level_by_the_lines_that_are_known(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    """The ink of the sample letter is level; the known lines fall by two degrees, and they count."""
-    page = samples.letter_page(ground)
+    """The ink of the sample letter is level, but the known lines fall by two degrees, and they take
+    precedence.
+    """
+    page = samples.letter_page(example)
     lines = [
         {
             "key": str(number),
@@ -311,36 +313,36 @@ def test_a_picture_is_made_level_by_the_lines_that_are_known(
         for number in range(1, 5)
     ]
     about = {"document_id": page, "name": "Lines", "provider": "sample-reader", "lines": lines}
-    ground.run("segment.take_lines", about)
+    example.run("segment.take_lines", about)
     work(engine, library, "prepare-the-image", page)
     ((params,),) = rows(library, "SELECT params FROM rendition WHERE role = 'deskewed'")
     assert orjson.loads(params)["degrees"] == pytest.approx(2.0, abs=0.01)
 
 
 def test_a_small_drawing_is_traced_as_finely_as_its_picture_is(
-    engine: Engine, library: Library, ground: Example
+    engine: Engine, library: Library, example: Example
 ) -> None:
-    """A ring of 300 pixels in a picture of 4,000: its vector picture counts the picture's own pixels."""
+    """A ring of 300 pixels in a picture of 4,000: the drawing is traced in the picture's own pixels."""
     page = samples.add_picture(
-        ground,
+        example,
         samples.sheet_with(
             lambda pen: pen.ellipse((2010, 1010, 2290, 1290), outline=20, width=9), (4000, 3000)
         ),
     )
-    pass_id = ground.run("segment.pass_create", {"document_id": page, "name": "Regions"})["id"]
+    pass_id = example.run("segment.pass_create", {"document_id": page, "name": "Regions"})["id"]
     region = {"document_id": page, "pass_id": pass_id, "kind": "region", "kind_raw": "seal"}
     rect = [2000 / 4000, 1000 / 3000, 300 / 4000, 300 / 3000]
-    ground.run("segment.create_many", {"segments": [{**region, "anchor": {"rect": rect}}]})
+    example.run("segment.create_many", {"segments": [{**region, "anchor": {"rect": rect}}]})
     work(engine, library, "trace-a-drawing", page)
     ((svg,),) = rows(library, "SELECT content FROM content_representation WHERE kind = 'drawing'")
     assert 'viewBox="0 0 300 300"' in svg
 
 
 @pytest.mark.parametrize("name", ["series-wills/0007.jpg", "onehand-peraire/D.2.eurasie-3-4_0016.jpg"])
-def test_the_crumbs_of_a_hand_are_no_regions_and_the_reason_says_what_to_do(
-    engine: Engine, library: Library, ground: Example, name: str
+def test_fragments_of_handwriting_are_no_regions_and_the_reason_says_what_to_do(
+    engine: Engine, library: Library, example: Example, name: str
 ) -> None:
-    page = samples.add_picture(ground, real_image(name, 2000))
+    page = samples.add_picture(example, real_image(name, 2000))
     assert work(engine, library, "find-regions", page)["skipped"] == 1
     ((log,),) = rows(library, "SELECT group_concat(message) FROM job_log")
     assert "find its lines first" in log

@@ -29,7 +29,7 @@ def page() -> Any:
 
 
 @pytest.mark.parametrize("degrees", [-6.0, -2.5, -0.4, 0.0, 0.8, 5.0])
-def test_the_lean_that_a_page_was_given_is_found(degrees: float) -> None:
+def test_a_known_skew_is_found(degrees: float) -> None:
     # Pillow rotates counter-clockwise; lines that fall to the right have a positive angle.
     turned = page().rotate(-degrees, expand=True, fillcolor=225, resample=3)
     assert lean_of(sheet_of(turned)) == pytest.approx(degrees, abs=0.12)
@@ -44,7 +44,7 @@ def test_the_lean_that_a_page_was_given_is_found(degrees: float) -> None:
         "alto-pairs/caroline/bsb00095929.0011.jpeg",
     ],
 )
-def test_on_real_pages_a_turn_more_is_found_as_a_turn_more(name: str, degrees: float) -> None:
+def test_on_real_pages_an_added_rotation_is_found(name: str, degrees: float) -> None:
     image = real_image(name)
     before = lean_of(sheet_of(image))
     after = lean_of(sheet_of(image.rotate(-degrees, expand=True, fillcolor=200, resample=3)))
@@ -94,7 +94,7 @@ def test_lines_that_sag_are_made_straight() -> None:
     assert made.pixels.shape == sagging.shape
 
 
-def test_the_mesh_says_where_each_point_lies_on_the_picture_it_is_made_from() -> None:
+def test_the_mesh_maps_each_point_to_the_source_picture() -> None:
     sagging = bend_page(numpy.asarray(page()), 0.02)
     bend = bend_of(curves_of(sheet_of(Image.fromarray(sagging))))
     assert bend is not None
@@ -113,7 +113,7 @@ def test_the_mesh_says_where_each_point_lies_on_the_picture_it_is_made_from() ->
             assert near.min() - 8 <= int(made.pixels[at[1], at[0]]) <= near.max() + 8
 
 
-def test_straight_pages_blank_pages_and_crumbs_are_left_as_they_are() -> None:
+def test_straight_blank_and_tiny_pages_are_not_changed() -> None:
     assert bend_of(curves_of(sheet_of(page()))) is None
     for image in (paper(600, 800, grain=2), paper(1, 1), paper(40, 3000)):
         assert lean_of(sheet_of(image)) == 0.0
@@ -128,9 +128,9 @@ def test_real_print_that_was_bent_is_straighter_afterwards(name: str) -> None:
     assert wobble(straighten_picture(sagging, bend).pixels) < 0.6 * wobble(sagging)
 
 
-def test_known_lines_say_how_a_page_leans() -> None:
-    """Falling by a thirtieth is two degrees; lines that run up the page or are hardly a word do not count,
-    nor are two lines enough.
+def test_the_skew_is_taken_from_known_lines() -> None:
+    """A fall of one thirtieth is two degrees; lines that run up the page or are hardly a word long do not
+    count, and two lines are not enough.
     """
     falling = [((0.1, y), (0.9, y + 0.8 / 30)) for y in (0.1, 0.2, 0.3, 0.4)]
     upright, short = ((0.05, 0.9), (0.06, 0.1)), ((0.1, 0.5), (0.12, 0.4))
@@ -138,7 +138,7 @@ def test_known_lines_say_how_a_page_leans() -> None:
     assert lean_of_lines([*falling[:2], upright, short], (1000, 1000)) is None
 
 
-def test_a_real_page_leans_as_the_lines_that_people_drew_on_it() -> None:
+def test_the_skew_of_a_real_page_equals_that_of_hand_drawn_lines() -> None:
     name = "page-pairs/kraken-notarial/170025120000003,0074"
     image = real_image(f"{name}.jpg", 2000)
     lines = page_lines(f"{name}.xml", image.size)
@@ -148,6 +148,6 @@ def test_a_real_page_leans_as_the_lines_that_people_drew_on_it() -> None:
     assert lean_of(sheet_of(image)) == pytest.approx(stated, abs=0.3)
 
 
-def test_a_page_with_writing_at_all_angles_is_left_as_it_lies() -> None:
-    """An envelope with four rising lines, a stamp up its side and a sum: no angle makes its rows sharp."""
+def test_a_page_with_writing_at_all_angles_is_not_rotated() -> None:
+    """An envelope with four rising lines, a stamp up its side and a sum: no angle gives sharp rows."""
     assert lean_of(sheet_of(real_image("series-wills/0002.jpg", 2000))) == 0.0

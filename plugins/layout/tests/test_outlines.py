@@ -54,8 +54,8 @@ def test_an_outline_holds_its_own_ink_and_no_other(pitch: int) -> None:
 
 
 @pytest.mark.parametrize("off", [5, 8])
-def test_what_stands_in_the_same_row_does_not_flatten_a_line(off: int) -> None:
-    """Line finders return the two halves of a row, or a note beside it, as lines that overlap at slightly
+def test_neighbours_in_the_same_row_do_not_flatten_an_outline(off: int) -> None:
+    """Line finders return the halves of a row, or a note beside it, as overlapping lines at slightly
     different heights.
     """
     image, baselines, inks = page_of_lines(48)
@@ -108,7 +108,7 @@ def test_a_baseline_written_from_right_to_left_gives_the_same_outline() -> None:
     ],
     ids=["upright", "one point", "no length", "before the page", "beyond it", "no ink"],
 )
-def test_what_has_no_ink_along_it_has_no_outline(baseline: list[tuple[float, float]]) -> None:
+def test_a_baseline_without_ink_gets_no_outline(baseline: list[tuple[float, float]]) -> None:
     image, baselines, _ = page_of_lines(70)
     assert outlines_of(sheet_of(image).ink, [*baselines, baseline])[-1] is None
 

@@ -84,7 +84,7 @@ def test_every_cell_of_a_ruled_table_is_found_in_its_place(seed: int) -> None:
         assert precision_and_recall([box], [truth[place]], 0.9) == (1.0, 1.0)
 
 
-def test_a_cell_that_no_rule_parts_spans() -> None:
+def test_a_cell_not_divided_by_a_rule_spans() -> None:
     image, truth = page_with_table([100, 300, 480, 700], [150, 220, 300, 380], spans=True)
     found = ruled_on(image)
     assert (0, 0, 1, 3) in [(c.row, c.column, c.row_span, c.column_span) for c, _ in found]
@@ -92,13 +92,13 @@ def test_a_cell_that_no_rule_parts_spans() -> None:
 
 
 @pytest.mark.parametrize("degrees", [-1.0, 0.6])
-def test_a_table_that_was_laid_askew_is_found(degrees: float) -> None:
+def test_a_skewed_table_is_found(degrees: float) -> None:
     image, truth = page_with_table([100, 300, 480, 700], [150, 220, 300, 380, 450])
     found = ruled_on(image.rotate(degrees, fillcolor=225, resample=3))
     assert sorted((c.row, c.column) for c, _ in found) == sorted(truth)
 
 
-def test_columns_alone_are_parted_into_rows_by_the_text() -> None:
+def test_a_table_with_ruled_columns_only_is_divided_into_rows_by_its_text() -> None:
     dice = random.Random(2)
     ys = [150 + 60 * n for n in range(9)]
     image, truth = page_with_table([100, 260, 500, 720], ys, level=False, seed=4)
@@ -156,7 +156,7 @@ def test_underlined_words_are_no_rules() -> None:
     assert tables_of(sheet_of(image)) == []
 
 
-def test_nothing_is_found_on_a_blank_page_and_of_nothing() -> None:
+def test_no_table_is_found_on_a_blank_or_empty_page() -> None:
     assert tables_of(sheet_of(paper(500, 600, grain=2))) == []
     assert unruled_table([], Box(0, 0, 10, 10)) is None
     assert tables_of(sheet_of(paper(1, 1))) == []
@@ -232,7 +232,7 @@ def test_dots_and_strokes_of_a_hand_are_no_rows_of_an_unruled_table(name: str) -
 
 
 def test_strokes_in_one_column_part_no_rows_of_the_others() -> None:
-    """The frame of a signature in the last column of a table whose rows are separated by their text alone."""
+    """The frame of a signature is in the last column of a table whose rows are separated only by their text."""
     image = ruled_table_with_open_rows()
     pen = ImageDraw.Draw(image)
     plain = [(cell.row, cell.column) for table in tables_of(sheet_of(image)) for cell in table.cells]

@@ -49,7 +49,7 @@ def test_words_go_where_something_like_them_was_read(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_without_readings_the_room_in_each_line_tells(seed: int) -> None:
+def test_without_readings_words_are_divided_by_the_width_of_lines(seed: int) -> None:
     lines = prose(seed)
     found = tie_words(" ".join(lines), [float(len(line)) for line in lines])
     assert sum(one.text == line for one, line in zip(found, lines, strict=True)) >= 0.9 * len(lines)
@@ -67,11 +67,11 @@ def test_every_word_is_used_once_and_in_its_order(count: int) -> None:
     ("text", "widths"),
     [("", [1.0, 2.0]), ("   \n ", [1.0]), ("word", []), ("word", [0.0]), ("a b", [0.0, 0.0])],
 )
-def test_nothing_to_share_out_or_nowhere_to_put_it_is_no_error(text: str, widths: list[float]) -> None:
+def test_no_words_or_no_lines_are_no_error(text: str, widths: list[float]) -> None:
     assert len(tie_words(text, widths)) == len(widths)
 
 
-def test_one_endless_word_and_thousands_of_words_come_to_an_end() -> None:
+def test_one_endless_word_and_thousands_of_words_are_divided() -> None:
     assert tie_words("x" * 100_000, [1.0, 1.0])[0].text or True
     found = tie_words("ab " * 3000, [1.0] * 60)
     assert sum(len(one.text.split()) for one in found) == 3000

@@ -18,7 +18,7 @@ from armarium_layout.finding.signs import signs_like
 from armarium_layout.finding.tracing import trace_ink
 
 
-def drawn_again(svg: str) -> Any:
+def redraw(svg: str) -> Any:
     """Return the ink of an SVG made of closed paths of straight lines, filled by the even-odd rule: an
     independent renderer.
     """
@@ -53,7 +53,7 @@ def test_a_traced_drawing_covers_its_ink_and_its_holes_stay_open() -> None:
     ink = figure()
     svg = trace_ink(ink)
     assert svg is not None
-    again = drawn_again(svg)
+    again = redraw(svg)
     assert (again & ink).sum() / (again | ink).sum() > 0.95
     assert not again[200, 200]
     assert not again[100, 200]
@@ -76,7 +76,7 @@ def test_a_real_ornament_is_traced_faithfully() -> None:
     ink = sheet.ink[1100:1200, 1250:1750]
     svg = trace_ink(ink)
     assert svg is not None
-    again = drawn_again(svg)
+    again = redraw(svg)
     # Specks are deliberately left out.
     assert (again & ink).sum() / ink.sum() > 0.9
     assert (
@@ -102,7 +102,7 @@ def page_of_signs() -> tuple[Any, list[Box]]:
     ]
 
 
-def test_signs_are_found_where_they_stand_also_smaller_and_larger() -> None:
+def test_signs_are_found_in_place_also_smaller_and_larger() -> None:
     image, truth = page_of_signs()
     ink = sheet_of(image).ink
     first = truth[0]
@@ -111,7 +111,7 @@ def test_signs_are_found_where_they_stand_also_smaller_and_larger() -> None:
     assert precision_and_recall(found, truth, 0.6) == (1.0, 1.0)
 
 
-def test_of_two_examples_each_place_goes_to_the_one_it_is_like() -> None:
+def test_with_two_examples_each_match_belongs_to_the_more_similar_one() -> None:
     image, truth = page_of_signs()
     pen = ImageDraw.Draw(image)
     star = []

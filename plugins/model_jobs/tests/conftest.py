@@ -1,4 +1,4 @@
-"""Fixtures of the tests of jobs that ask a model: an engine with the families they need, and a provider on
+"""Fixtures for the tests of jobs that ask a model: an engine with the families they need, and a provider on
 this machine.
 """
 
@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from model_desk import Desk
+from model_project import ModelProject
 
 from armarium.api import Engine, Library
 from armarium_documents.plugin import armarium_plugin as documents
@@ -38,6 +38,6 @@ def provider(engine: Engine) -> Iterator[LoopbackProvider]:
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, provider: LoopbackProvider, tmp_path: Path) -> Desk:
-    """A person at work with a model in a fresh project."""
-    return Desk(engine, library, provider, tmp_path)
+def project(engine: Engine, library: Library, provider: LoopbackProvider, tmp_path: Path) -> ModelProject:
+    """A new project with a provider and helpers to run jobs."""
+    return ModelProject(engine, library, provider, tmp_path)

@@ -1,4 +1,4 @@
-"""Every job that asks a model passes the conformance kit of recipe jobs, with a provider on this machine."""
+"""Every job that asks a model passes the conformance kit for recipe jobs, with a provider on this machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_desk import Desk
+from model_project import ModelProject
 
 from armarium_model_jobs.recipe_jobs import RECIPE_JOBS
 from armarium_testing.conformance import exercise_plugin
@@ -23,12 +23,14 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("job_id", [job.id for job in RECIPE_JOBS])
-def test_recipe_jobs_conform(desk: Desk, tmp_path: Path, job_id: str) -> None:
+def test_recipe_jobs_conform(project: ModelProject, tmp_path: Path, job_id: str) -> None:
     (tmp_path / "kit").mkdir()
-    desk.answers(ANSWERS[job_id])
-    assert exercise_recipe_job(desk.engine, job_id, tmp_path / "kit", settings={"provider": "Loopback"}) == []
+    project.answers(ANSWERS[job_id])
+    assert (
+        exercise_recipe_job(project.engine, job_id, tmp_path / "kit", settings={"provider": "Loopback"}) == []
+    )
 
 
-def test_every_action_conforms(desk: Desk, tmp_path: Path) -> None:
+def test_every_action_conforms(project: ModelProject, tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
-    assert exercise_plugin(desk.engine, "model_jobs", tmp_path / "kit") == []
+    assert exercise_plugin(project.engine, "model_jobs", tmp_path / "kit") == []

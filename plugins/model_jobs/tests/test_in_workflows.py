@@ -1,5 +1,5 @@
-"""In a workflow: asking is a tool like any other, the next job is shown what the previous one wrote, and all
-of it is one set.
+"""Jobs that ask a model as nodes of a workflow: each job gets the results of the one before, and all steps
+are one undo set.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from model_desk import Desk, ids_in, prompt_of
+from model_project import ModelProject, ids_in, prompt_of
 
 from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
@@ -39,10 +39,10 @@ def client(engine: Engine, library: Library) -> Iterator[Any]:
     yield from http_client(engine, library)
 
 
-def test_lines_are_corrected_and_asked_about_in_one_run(desk: Desk, client: Any) -> None:
-    page = desk.page()
-    first = desk.lines(page)[0]
-    desk.provider.answers = [f'{{"lines": [{{"id": "{first}", "text": "Dear Sir"}}]}}', "A gentleman."]
+def test_lines_are_corrected_and_asked_about_in_one_run(project: ModelProject, client: Any) -> None:
+    page = project.page()
+    first = project.lines(page)[0]
+    project.provider.answers = [f'{{"lines": [{{"id": "{first}", "text": "Dear Sir"}}]}}', "A gentleman."]
     nodes = [
         {"id": "pages", "tool": "input"},
         {"id": "mend", "tool": "correct"},
@@ -60,44 +60,42 @@ def test_lines_are_corrected_and_asked_about_in_one_run(desk: Desk, client: Any)
     )
     assert begun.status_code == 202, begun.text
     thread_id = begun.json()["thread_id"]
-    assert desk.engine.jobs.run_until_idle(desk.library, 60)
-    assert "Dear Sir" in prompt_of(desk.provider.asked[1])
-    assert desk.rows("SELECT artifact_type, content FROM artifact WHERE provider = 'Loopback'") == [
+    assert project.engine.jobs.run_until_idle(project.library, 60)
+    assert "Dear Sir" in prompt_of(project.provider.asked[1])
+    assert project.rows("SELECT artifact_type, content FROM artifact WHERE provider = 'Loopback'") == [
         ("model-answer", "A gentleman.")
     ]
-    assert desk.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
+    assert project.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
         ("correct", thread_id),
         ("ask-a-model", thread_id),
     ]
-    steps = [row[0] for row in desk.rows("SELECT id FROM audit WHERE set_id = ?", thread_id)]
-    desk.engine.undo(desk.library, steps, LOCAL_OWNER)
-    assert desk.rows("SELECT count(*) FROM artifact") == [(0,)]
-    assert "Dear Sir" not in str(desk.readings(page))
+    steps = [row[0] for row in project.rows("SELECT id FROM audit WHERE set_id = ?", thread_id)]
+    project.engine.undo(project.library, steps, LOCAL_OWNER)
+    assert project.rows("SELECT count(*) FROM artifact") == [(0,)]
+    assert "Dear Sir" not in str(project.readings(page))
 
 
-def test_a_node_without_a_question_is_refused(desk: Desk, client: Any) -> None:
+def test_a_node_without_a_question_is_refused(project: ModelProject, client: Any) -> None:
     begun = client.post(
         "/api/workflows/system-ask-a-model/execute",
-        json={"scope_ids": [desk.page()], "provider_override": "Loopback"},
+        json={"scope_ids": [project.page()], "provider_override": "Loopback"},
     )
     thread_id = begun.json().get("thread_id")
-    desk.engine.jobs.run_until_idle(desk.library, 60)
-    told = begun.text + str(desk.rows("SELECT reason FROM job")) + str(thread_id)
+    project.engine.jobs.run_until_idle(project.library, 60)
+    told = begun.text + str(project.rows("SELECT reason FROM job")) + str(thread_id)
     assert "setting prompt" in told
-    assert desk.provider.asked == []
+    assert project.provider.asked == []
 
 
-class OneAfterAnother(list[Any]):
-    """The answers of a provider to a run that reads, corrects and checks one line, in the form each call
-    needs.
-    """
+class ReadCorrectCheck(list[Any]):
+    """Answers of a provider that reads, corrects and checks one line, each in the form the call requires."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, project: ModelProject) -> None:
         super().__init__([""])
-        self.desk = desk
+        self.project = project
 
     def __getitem__(self, index: Any) -> Answer:
-        asked = self.desk.provider.asked[-1]
+        asked = self.project.provider.asked[-1]
         if "one line of a historical document" in prompt_of(asked):
             return Answer("Deer Sir")
         if "your reasons" in prompt_of(asked):
@@ -106,19 +104,19 @@ class OneAfterAnother(list[Any]):
         return Answer(json.dumps({"lines": [{"id": offered, "text": "Dear Sir"}]}))
 
 
-def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, client: Any) -> None:
-    """From the picture of a line to a verdict on its reading, by a provider that speaks the real wire format."""
-    page = str(signed_page(desk.example)["page_id"])
-    pass_id = desk.example.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
+def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(project: ModelProject, client: Any) -> None:
+    """From the picture of a line to a verdict on its reading, over a provider's real wire format."""
+    page = str(signed_page(project.example)["page_id"])
+    pass_id = project.example.run("segment.pass_create", {"document_id": page, "name": "Lines"})["id"]
     shape = {
         "document_id": page,
         "pass_id": pass_id,
         "kind": "line",
         "anchor": {"rect": [0.1, 0.2, 0.8, 0.2]},
     }
-    desk.act("segment.create_many", segments=[shape])
-    desk.engine.jobs.run_until_idle(desk.library, 60)
-    desk.provider.answers = OneAfterAnother(desk)
+    project.act("segment.create_many", segments=[shape])
+    project.engine.jobs.run_until_idle(project.library, 60)
+    project.provider.answers = ReadCorrectCheck(project)
     asks = {"provider": "Loopback", "model": "tiny"}
     nodes = [
         {"id": "pages", "tool": "input"},
@@ -133,31 +131,31 @@ def test_a_run_reads_corrects_and_checks_and_is_undone_as_one_set(desk: Desk, cl
     ]
     made = client.post("/api/workflows", json={"name": "All", "nodes": nodes, "edges": edges})
     assert made.status_code == 200, made.text
-    before = table_digests(desk.library.db, desk.engine.library_schema)
+    before = table_digests(project.library.db, project.engine.library_schema)
     sent = {"scope_ids": [page]}
     begun = client.post(f"/api/workflows/{made.json()['id']}/execute", json=sent)
     assert begun.status_code == 202, begun.text
     thread_id = begun.json()["thread_id"]
-    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    assert project.engine.jobs.run_until_idle(project.library, 60)
 
-    states = desk.rows("SELECT state, reason FROM job WHERE id = ?", thread_id)
+    states = project.rows("SELECT state, reason FROM job WHERE id = ?", thread_id)
     assert states == [("done", None)], states
-    ((readings),) = desk.readings(page).values()
+    ((readings),) = project.readings(page).values()
     assert [words for _, words in readings] == ["Deer Sir", "Dear Sir"]
-    (corrected,) = desk.rows("SELECT id FROM content_representation WHERE content = 'Dear Sir'")
-    assert desk.rows("SELECT target_id, verdict, trust, run_id FROM check_verdict") == [
+    (corrected,) = project.rows("SELECT id FROM content_representation WHERE content = 'Dear Sir'")
+    assert project.rows("SELECT target_id, verdict, trust, run_id FROM check_verdict") == [
         (*corrected, "confirm", "model", thread_id)
     ]
-    assert desk.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
+    assert project.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
         (name, thread_id) for name in ("read-a-line", "correct", "check")
     ]
-    # Undoing the step that started the run undoes all of it; the ledger keeps the calls.
-    ((start,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'workflow.execute'")
-    desk.engine.undo(desk.library, [start], LOCAL_OWNER)
-    after = table_digests(desk.library.db, desk.engine.library_schema)
+    # Undoing the step that started the run undoes everything; the ledger keeps the calls.
+    ((start,),) = project.rows("SELECT id FROM audit WHERE action_name = 'workflow.execute'")
+    project.engine.undo(project.library, [start], LOCAL_OWNER)
+    after = table_digests(project.library.db, project.engine.library_schema)
     assert {name for name in after if after[name] != before[name]} == set()
-    assert desk.rows("SELECT count(*) FROM check_verdict") == [(0,)]
-    assert desk.readings(page) == {}
+    assert project.rows("SELECT count(*) FROM check_verdict") == [(0,)]
+    assert project.readings(page) == {}
 
 
 THREADS = "/api/workflow-execution/threads"
@@ -165,7 +163,7 @@ TO_ASK = {"id": "ask", "tool": "ask-a-model", "config": {"prompt": "Who is writt
 
 
 def save(client: Any, work: dict[str, Any], port: str = "page_reading") -> str:
-    """A workflow of pages, *work* and what comes of it; its id."""
+    """Save a workflow of pages, the node *work* and its output; return its id."""
     nodes = [{"id": "pages", "tool": "input"}, work, {"id": "result", "tool": "output"}]
     ends = [("pages", "pages", work["id"], port), (work["id"], "result", "result", "value")]
     edges = [
@@ -177,23 +175,23 @@ def save(client: Any, work: dict[str, Any], port: str = "page_reading") -> str:
 
 
 def run(
-    desk: Desk, client: Any, workflow: str, pages: list[str], provider: str = "Loopback"
+    project: ModelProject, client: Any, workflow: str, pages: list[str], provider: str = "Loopback"
 ) -> dict[str, Any]:
-    """Run it to its end; the run."""
+    """Run a workflow to its end; return the run."""
     sent = {"scope_ids": pages, "provider_override": provider}
     begun = client.post(f"/api/workflows/{workflow}/execute", json=sent)
     assert begun.status_code == 202, begun.text
-    return run_to_end(desk, client, begun.json()["thread_id"])
+    return run_to_end(project, client, begun.json()["thread_id"])
 
 
-def run_to_end(desk: Desk, client: Any, thread_id: str) -> dict[str, Any]:
-    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+def run_to_end(project: ModelProject, client: Any, thread_id: str) -> dict[str, Any]:
+    assert project.engine.jobs.run_until_idle(project.library, 60)
     found: dict[str, Any] = client.get(f"{THREADS}/{thread_id}").json()
     return found
 
 
-class First(list[Any]):
-    """Answers alike, and does something as the first call comes."""
+class CallAtFirstAnswer(list[Any]):
+    """Gives the same answer each time, and calls *work* at the first call."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         super().__init__([""])
@@ -207,17 +205,17 @@ class First(list[Any]):
 
 
 def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_again(
-    desk: Desk, client: Any
+    project: ModelProject, client: Any
 ) -> None:
-    first, second = desk.page(), desk.page()
+    first, second = project.page(), project.page()
     made: list[Any] = []
 
     def restrict() -> None:
         stated = {"target_kind": "document", "target_id": second, "model_use": "none"}
-        made.append(desk.act("rights.set", **stated)["id"])
+        made.append(project.act("rights.set", **stated)["id"])
 
-    desk.provider.answers = First(restrict)
-    found = run(desk, client, save(client, TO_ASK), [first, second])
+    project.provider.answers = CallAtFirstAnswer(restrict)
+    found = run(project, client, save(client, TO_ASK), [first, second])
     assert (found["status"], found["pages_done"], found["pages_failed"]) == ("done", 1, 0)
     assert found["page_items"] == [
         {"document_id": first, "status": "done", "reason": None},
@@ -227,75 +225,75 @@ def test_a_page_that_is_restricted_in_mid_run_is_skipped_says_so_and_is_read_aga
             "reason": "ask: Its rights records allow no model to receive it.",
         },
     ]
-    assert len(desk.provider.asked) == 1
+    assert len(project.provider.asked) == 1
     assert len(found["outputs"]["result"]) == 1
     again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
-    assert run_to_end(desk, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
-    desk.act("rights.withdraw", record_id=made[0])
+    assert run_to_end(project, client, again["thread_id"])["page_items"][0]["status"] == "skipped"
+    project.act("rights.withdraw", record_id=made[0])
     again = client.post(f"{THREADS}/{found['thread_id']}/read-again").json()
     assert again["pages"] == 1
-    assert run_to_end(desk, client, again["thread_id"])["pages_done"] == 1
-    assert len(desk.provider.asked) == 2
+    assert run_to_end(project, client, again["thread_id"])["pages_done"] == 1
+    assert len(project.provider.asked) == 2
 
 
 def test_a_provider_that_is_switched_off_in_mid_run_fails_the_pages_that_are_left(
-    desk: Desk, client: Any
+    project: ModelProject, client: Any
 ) -> None:
-    with desk.engine.state.read() as conn:
+    with project.engine.state.read() as conn:
         (identity,) = conn.exec_driver_sql("SELECT id FROM provider").scalars()
 
     def switch(enabled: bool) -> None:
         given = {"provider_id": identity, "enabled": enabled}
-        desk.engine.run(None, "provider.update", given, OWNER)
+        project.engine.run(None, "provider.update", given, OWNER)
 
-    desk.provider.answers = First(lambda: switch(False))
-    found = run(desk, client, save(client, TO_ASK), [desk.page(), desk.page(), desk.page()])
+    project.provider.answers = CallAtFirstAnswer(lambda: switch(False))
+    found = run(project, client, save(client, TO_ASK), [project.page(), project.page(), project.page()])
     assert (found["status"], found["pages_done"], found["pages_failed"]) == ("done", 1, 2)
     assert all("switched off" in one["reason"] for one in found["page_items"][1:])
-    assert len(desk.provider.asked) == 1
+    assert len(project.provider.asked) == 1
     again = f"{THREADS}/{found['thread_id']}/read-again"
     refused = client.post(again)
     assert (refused.status_code, refused.json()["code"]) == (403, "provider_off")
     switch(True)
-    assert run_to_end(desk, client, client.post(again).json()["thread_id"])["pages_done"] == 2
+    assert run_to_end(project, client, client.post(again).json()["thread_id"])["pages_done"] == 2
 
 
-def test_a_run_says_what_its_calls_cost_however_it_ended(desk: Desk, client: Any) -> None:
-    """11 tokens at 2 USD and 7 at 10 USD a million; null where the price of one call is not known."""
-    pages, flow = [desk.page(), desk.page()], save(client, TO_ASK)
+def test_a_run_says_what_its_calls_cost_however_it_ended(project: ModelProject, client: Any) -> None:
+    """11 tokens at 2 USD and 7 at 10 USD a million; null if the price of a call is unknown."""
+    pages, flow = [project.page(), project.page()], save(client, TO_ASK)
     prices: dict[str, dict[str, float]] = {
         "Priced": {"input_cost": 2.0, "output_cost": 10.0},
         "Half": {"input_cost": 2.0},
         "Free": {"input_cost": 0.0, "output_cost": 0.0},
     }
     for name, stated in prices.items():
-        desk.provider.add_to(desk.engine, name, **stated)
-    desk.provider.answers = ["A gentleman."]
-    costs = [run(desk, client, flow, pages, name)["cost_usd"] for name in prices]
+        project.provider.add_to(project.engine, name, **stated)
+    project.provider.answers = ["A gentleman."]
+    costs = [run(project, client, flow, pages, name)["cost_usd"] for name in prices]
     assert costs == [pytest.approx(2 * 92e-6), None, 0.0]
-    # The answer was paid for, though no page is done with it: a table has other columns.
+    # The answer was paid for although no page succeeded: its table has the wrong columns.
     table = {"id": "table", "tool": "extract-to-a-table", "config": {"columns": ["Who"]}}
-    failed = run(desk, client, save(client, table), pages[:1], "Priced")
+    failed = run(project, client, save(client, table), pages[:1], "Priced")
     assert (failed["status"], failed["cost_usd"]) == ("failed", pytest.approx(2 * 92e-6))
 
     def pause() -> None:
-        ((thread,),) = desk.rows("SELECT thread_id FROM workflow_run ORDER BY created_at DESC LIMIT 1")
+        ((thread,),) = project.rows("SELECT thread_id FROM workflow_run ORDER BY created_at DESC LIMIT 1")
         client.post(f"{THREADS}/{thread}/pause")
 
-    # The page in hand is finished, the other withdrawn.
-    desk.provider.answers = First(pause)
-    stopped = run(desk, client, flow, pages, "Priced")
+    # The page being asked about is finished, the other one withdrawn.
+    project.provider.answers = CallAtFirstAnswer(pause)
+    stopped = run(project, client, flow, pages, "Priced")
     client.post(f"{THREADS}/{stopped['thread_id']}/cancel")
-    stopped = run_to_end(desk, client, stopped["thread_id"])
+    stopped = run_to_end(project, client, stopped["thread_id"])
     assert (stopped["status"], stopped["cost_usd"]) == ("cancelled", pytest.approx(92e-6))
 
 
-def test_a_chain_asks_whom_its_inputs_name_and_lets_pages_leave_only_where_they_say_so(
-    desk: Desk, client: Any
+def test_a_chain_asks_the_provider_in_its_inputs_and_lets_pages_leave_only_if_they_allow_it(
+    project: ModelProject, client: Any
 ) -> None:
-    page = desk.page()
+    page = project.page()
     mend = save(client, {"id": "mend", "tool": "correct"}, "line_readings")
-    desk.provider.add_to(desk.engine, "Far", host="http://203.0.113.9")
+    project.provider.add_to(project.engine, "Far", host="http://203.0.113.9")
 
     def execute(step: dict[str, Any], **inputs: Any) -> Any:
         one = {"id": "one", "workflow_id": mend, "name": "One", **step}
@@ -316,20 +314,20 @@ def test_a_chain_asks_whom_its_inputs_name_and_lets_pages_leave_only_where_they_
     ):
         answer = execute(step, **inputs)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
-    assert desk.rows("SELECT count(*) FROM job WHERE kind = 'chain'") == [(0,)]
+    assert project.rows("SELECT count(*) FROM job WHERE kind = 'chain'") == [(0,)]
     client.put("/api/activity/jobs/paused", json={"paused": True})
     assert execute(far, pages_may_leave=True).status_code == 202
-    assert desk.rows("SELECT pages_may_leave FROM workflow_run") == [(1,)]
+    assert project.rows("SELECT pages_may_leave FROM workflow_run") == [(1,)]
     client.post("/api/activity/jobs/clear-failed")
-    for (job,) in desk.rows("SELECT id FROM job WHERE kind = 'chain'"):
+    for (job,) in project.rows("SELECT id FROM job WHERE kind = 'chain'"):
         client.post(f"/api/activity/jobs/{job}/cancel")
     client.put("/api/activity/jobs/paused", json={"paused": False})
-    desk.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
+    project.answers(lambda ids: {"lines": [{"id": ids[0], "text": "Dear Sir"}]})
     for step, inputs in (
         ({"static_inputs": {"provider": "Loopback"}}, {}),
         ({}, {"provider": "Loopback"}),
     ):
         begun = execute(step, **inputs)
         assert begun.status_code == 202, begun.text
-        assert run_to_end(desk, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
-    assert {one["path"] for one in desk.provider.asked} == {"/v1/chat/completions"}
+        assert run_to_end(project, client, begun.json()["steps"][0]["thread_id"])["status"] == "done"
+    assert {one["path"] for one in project.provider.asked} == {"/v1/chat/completions"}

@@ -7,7 +7,7 @@ import io
 import json
 from typing import Any
 
-from model_desk import Desk
+from model_project import ModelProject
 from PIL import Image
 
 from armarium_model_jobs.samples import read_page, signed_page
@@ -25,50 +25,50 @@ def pictures_in(asked: dict[str, Any]) -> list[Image.Image]:
     return [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
 
 
-def signs_of(desk: Desk, page: str) -> list[str]:
-    return [row[0] for row in desk.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY id", page)]
+def signs_of(project: ModelProject, page: str) -> list[str]:
+    return [row[0] for row in project.rows("SELECT id FROM segment WHERE document_id = ? ORDER BY id", page)]
 
 
-def test_each_sign_is_shown_cut_out_and_described(desk: Desk) -> None:
-    page = str(signed_page(desk.example)["page_id"])
-    first, second = signs_of(desk, page)
-    desk.answers(lambda ids: {"signs": [{"id": second, "is_a": "A notary's\nmark"}]})
-    done = desk.job("identify-signs", page)
+def test_each_sign_is_shown_cut_out_and_described(project: ModelProject) -> None:
+    page = str(signed_page(project.example)["page_id"])
+    first, second = signs_of(project, page)
+    project.answers(lambda ids: {"signs": [{"id": second, "is_a": "A notary's\nmark"}]})
+    done = project.job("identify-signs", page)
     assert done["state"] == "done", done
-    shown = pictures_in(desk.provider.asked[0])
+    shown = pictures_in(project.provider.asked[0])
     assert [one.size for one in shown] == [(60, 60), (60, 60)]
     for one in shown:
         grey = one.convert("L")
         assert grey.getpixel((30, 30)) < 60, "the sign is in the middle of its picture"
         assert grey.getpixel((3, 3)) > 190, "with paper around it"
-    said = json.dumps(desk.provider.asked[0]["body"]["messages"])
+    said = json.dumps(project.provider.asked[0]["body"]["messages"])
     assert said.index(first) < said.index(second)
-    assert desk.readings(page, "description") == {second: [("Loopback", "A notary's mark")]}
+    assert project.readings(page, "description") == {second: [("Loopback", "A notary's mark")]}
 
 
-def test_a_sign_that_is_identified_is_not_asked_about_again(desk: Desk) -> None:
-    page = str(signed_page(desk.example)["page_id"])
-    first, second = signs_of(desk, page)
-    desk.answers(lambda ids: {"signs": [{"id": first, "is_a": "A cross"}]})
-    desk.job("identify-signs", page)
-    desk.answers(lambda ids: {"signs": [{"id": second, "is_a": "A circle"}]})
-    desk.job("identify-signs", page)
-    assert len(pictures_in(desk.provider.asked[1])) == 1
-    assert desk.job("identify-signs", page)["skipped"] == 1
-    assert len(desk.provider.asked) == 2
+def test_a_sign_that_is_identified_is_not_asked_about_again(project: ModelProject) -> None:
+    page = str(signed_page(project.example)["page_id"])
+    first, second = signs_of(project, page)
+    project.answers(lambda ids: {"signs": [{"id": first, "is_a": "A cross"}]})
+    project.job("identify-signs", page)
+    project.answers(lambda ids: {"signs": [{"id": second, "is_a": "A circle"}]})
+    project.job("identify-signs", page)
+    assert len(pictures_in(project.provider.asked[1])) == 1
+    assert project.job("identify-signs", page)["skipped"] == 1
+    assert len(project.provider.asked) == 2
 
 
-def test_a_sign_that_was_not_shown_cannot_be_named(desk: Desk) -> None:
-    elsewhere, page = (str(signed_page(desk.example)["page_id"]) for _ in range(2))
-    victim = signs_of(desk, elsewhere)[0]
-    desk.answers(lambda ids: {"signs": [{"id": victim, "is_a": "Mine"}]})
-    assert desk.job("identify-signs", page)["state"] == "failed"
-    assert desk.readings(elsewhere, "description") == {}
+def test_a_sign_that_was_not_shown_cannot_be_named(project: ModelProject) -> None:
+    elsewhere, page = (str(signed_page(project.example)["page_id"]) for _ in range(2))
+    victim = signs_of(project, elsewhere)[0]
+    project.answers(lambda ids: {"signs": [{"id": victim, "is_a": "Mine"}]})
+    assert project.job("identify-signs", page)["state"] == "failed"
+    assert project.readings(elsewhere, "description") == {}
 
 
-def test_a_question_without_a_picture_says_so_where_one_is_wanted(desk: Desk) -> None:
-    page = str(read_page(desk.example)["page_id"])
-    done = desk.job("ask-a-model", page, prompt="What is drawn here?", picture=True)
+def test_a_missing_picture_is_reported_if_one_was_requested(project: ModelProject) -> None:
+    page = str(read_page(project.example)["page_id"])
+    done = project.job("ask-a-model", page, prompt="What is drawn here?", picture=True)
     assert done["state"] == "failed"
     assert "picture" in done["reason"]
-    assert desk.provider.asked == []
+    assert project.provider.asked == []

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of paleography: an engine with what it stands on, and a palaeographer at work."""
+"""Fixtures for the tests of paleography: an engine with the families it needs, and a project."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from paleography_desk import FAMILIES, Desk
+from paleography_project import FAMILIES, PaleographyProject
 
 from armarium.api import Engine, Library
 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with paleography and what it stands on."""
+    """An engine with paleography and the families it depends on."""
     made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in FAMILIES]
     return make_engine(plugins=made)
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library, client: Any) -> Desk:
-    """A palaeographer at work in a fresh project."""
-    return Desk(engine, library, client)
+def project(engine: Engine, library: Library, client: Any) -> PaleographyProject:
+    """A new project with helpers to fill and query it."""
+    return PaleographyProject(engine, library, client)

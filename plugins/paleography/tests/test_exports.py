@@ -1,4 +1,4 @@
-"""Exports know hands, signs and editorial facts: as elements of TEI, as tags of PAGE lines, else as losses."""
+"""Exports of hands, signs and editorial facts: as TEI elements, as tags of PAGE lines, or else as losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from lxml import etree
-from paleography_desk import FAMILIES, Desk, Page
+from paleography_project import FAMILIES, Page, PaleographyProject
 
 from armarium.api import Engine
 
@@ -26,24 +26,24 @@ TABLE = [
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With formats too."""
+    """An engine with paleography, images and formats."""
     names = (*FAMILIES[:2], "images", "formats", "paleography")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
     )
 
 
-def export(desk: Desk, page: Page, name: str) -> tuple[str, Counter[str]]:
-    found = desk.get(f"/documents/{page.id}/export/{name}", pass_id=page.pass_id)
+def export(project: PaleographyProject, page: Page, name: str) -> tuple[str, Counter[str]]:
+    found = project.get(f"/documents/{page.id}/export/{name}", pass_id=page.pass_id)
     losses: Counter[str] = Counter()
     for loss in found["losses"]:
         losses[loss["what"]] += loss["count"]
     return found["content"], losses
 
 
-def tei(desk: Desk, page: Page) -> tuple[Any, Counter[str]]:
-    """The tree of the TEI file, checked against the published schema where it is here, and its losses."""
-    content, losses = export(desk, page, "tei")
+def export_tei(project: PaleographyProject, page: Page) -> tuple[Any, Counter[str]]:
+    """Return the tree of the TEI export, validated if the published schema is available, and its losses."""
+    content, losses = export(project, page, "tei")
     tree = etree.fromstring(content.encode())
     stated = os.environ.get("ARMARIUM_SHARED_DATA")
     folder = Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -56,21 +56,23 @@ def tei(desk: Desk, page: Page) -> tuple[Any, Counter[str]]:
 
 @cache
 def compile_schema(place: Path) -> etree.RelaxNG:
-    """The schema in a file: compiling that of TEI takes seconds."""
+    """Return the schema in a file; cached, because compiling that of TEI takes seconds."""
     return etree.RelaxNG(etree.parse(str(place)))
 
 
-def say(desk: Desk, line: str, kind: str, span: tuple[int, int] | None = None, **more: Any) -> dict[str, Any]:
+def state_fact(
+    project: PaleographyProject, line: str, kind: str, span: tuple[int, int] | None = None, **more: Any
+) -> dict[str, Any]:
     places = {} if span is None else {"char_start": span[0], "char_end": span[1]}
-    return desk.post("/editorial", {"segment_id": line, "kind": kind, **places, **more})
+    return project.post("/editorial", {"segment_id": line, "kind": kind, **places, **more})
 
 
-def test_each_kind_of_fact_is_its_element(desk: Desk) -> None:
-    page = desk.page([TEXT] * len(TABLE), picture=True)
+def test_each_kind_of_fact_is_exported_as_its_tei_element(project: PaleographyProject) -> None:
+    page = project.page([TEXT] * len(TABLE), picture=True)
     for line, (kind, _) in zip(page.lines, TABLE, strict=True):
-        say(desk, line, kind, (3, 12), reason="worn away", certainty=0.5, place="above", source="the print",
+        state_fact(project, line, kind, (3, 12), reason="worn away", certainty=0.5, place="above", source="the print",
             extent="one word", extent_quantity=9, extent_unit="chars")  # fmt: skip
-    tree, losses = tei(desk, page)
+    tree, losses = export_tei(project, page)
     for _, name in TABLE:
         for found in tree.iter(f"{NS}{name}"):
             assert found.text == "principio"
@@ -84,30 +86,32 @@ def test_each_kind_of_fact_is_its_element(desk: Desk) -> None:
     assert losses["reasons of editorial facts"] == 2
 
 
-def test_what_is_lost_is_a_gap_and_a_fact_without_a_span_has_its_place(desk: Desk) -> None:
-    page = desk.page([TEXT, TEXT, TEXT], picture=True)
-    gone = desk.page(lines=1, picture=True)
-    say(desk, page.lines[0], "lost", (12, 12), reason="hole", extent_quantity=2, extent_unit="chars")
-    say(desk, page.lines[1], "lost")
-    say(desk, page.lines[2], "added", place="margin")
-    say(desk, gone.lines[0], "lost", reason="cut away")
-    tree, _ = tei(desk, page)
+def test_lost_text_is_a_gap_and_a_fact_without_a_span_covers_its_line(project: PaleographyProject) -> None:
+    page = project.page([TEXT, TEXT, TEXT], picture=True)
+    gone = project.page(lines=1, picture=True)
+    state_fact(
+        project, page.lines[0], "lost", (12, 12), reason="hole", extent_quantity=2, extent_unit="chars"
+    )
+    state_fact(project, page.lines[1], "lost")
+    state_fact(project, page.lines[2], "added", place="margin")
+    state_fact(project, gone.lines[0], "lost", reason="cut away")
+    tree, _ = export_tei(project, page)
     gaps = list(tree.iter(f"{NS}gap"))
     assert [(gap.get("reason"), gap.get("quantity"), gap.tail and gap.tail.strip()) for gap in gaps] == [
         ("hole", "2", "ꝓ erat uerbum"), (None, None, gaps[1].tail and gaps[1].tail.strip()),
     ]  # fmt: skip
     assert next(tree.iter(f"{NS}add")).text == TEXT
-    tree, _ = tei(desk, gone)
+    tree, _ = export_tei(project, gone)
     assert next(tree.iter(f"{NS}gap")).get("reason") == "cut away"
 
 
-def test_facts_nest_and_those_that_overlap_are_losses(desk: Desk) -> None:
-    page = desk.page([TEXT, TEXT], picture=True)
-    say(desk, page.lines[0], "added", (3, 14))
-    say(desk, page.lines[0], "unclear", (3, 12))
-    say(desk, page.lines[1], "added", (3, 14))
-    say(desk, page.lines[1], "unclear", (10, 19))
-    tree, losses = tei(desk, page)
+def test_facts_nest_and_those_that_overlap_are_losses(project: PaleographyProject) -> None:
+    page = project.page([TEXT, TEXT], picture=True)
+    state_fact(project, page.lines[0], "added", (3, 14))
+    state_fact(project, page.lines[0], "unclear", (3, 12))
+    state_fact(project, page.lines[1], "added", (3, 14))
+    state_fact(project, page.lines[1], "unclear", (10, 19))
+    tree, losses = export_tei(project, page)
     assert losses["editorial facts"] == 1
     first, second = tree.iter(f"{NS}add")
     assert (first[0].tag, first[0].text, first[0].tail) == (f"{NS}unclear", "principio", " ꝓ")
@@ -115,21 +119,23 @@ def test_facts_nest_and_those_that_overlap_are_losses(desk: Desk) -> None:
     assert "".join(tree.find(f".//{NS}body").itertext()).split() == (TEXT.split() * 2)
 
 
-def test_hands_and_signs_are_declared_and_pointed_at(desk: Desk) -> None:
-    page = desk.page([TEXT] * 4, picture=True)
-    a, b = desk.post("/hands", {"label": "A & B", "scribe": "Iohannes"})["id"], desk.hand("B")
+def test_hands_and_signs_are_declared_and_pointed_at(project: PaleographyProject) -> None:
+    page = project.page([TEXT] * 4, picture=True)
+    a, b = project.post("/hands", {"label": "A & B", "scribe": "Iohannes"})["id"], project.hand("B")
     for hand, line, sure in ((a, 0, 0.4), (b, 0, 0.9), (b, 1, None), (a, 3, None)):
-        desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[line], "certainty": sure})
+        project.post(
+            "/hands/attributions", {"hand_id": hand, "segment_id": page.lines[line], "certainty": sure}
+        )
     sign = {"name": "pro", "picture_segment_id": page.lines[0], "code_point": "U+A753"}
     listed = [{"authority": "Cappelli", "number": "257"}]
-    made = desk.post("/signs", {**sign, "list_references": listed})["id"]
-    bare = desk.post("/signs", {"name": "a cross", "picture_segment_id": page.lines[0]})["id"]
+    made = project.post("/signs", {**sign, "list_references": listed})["id"]
+    bare = project.post("/signs", {"name": "a cross", "picture_segment_id": page.lines[0]})["id"]
     for one, line in ((made, 0), (bare, 1)):
-        desk.post(f"/signs/{one}/instances", {"segment_id": page.lines[line]})
-    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
-    desk.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": campaign})
-    desk.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "g"})
-    tree, losses = tei(desk, page)
+        project.post(f"/signs/{one}/instances", {"segment_id": page.lines[line]})
+    campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": campaign})
+    project.send("PUT", f"/letterforms/segment/{page.lines[0]}", {"character": "g"})
+    tree, losses = export_tei(project, page)
     notes = {one.get("{http://www.w3.org/XML/1998/namespace}id"): one for one in tree.iter(f"{NS}handNote")}
     assert {one[0].text for one in notes.values()} == {"A & B", "B"}
     shifts = [one.get("new") for one in tree.iter(f"{NS}handShift")]
@@ -142,25 +148,25 @@ def test_hands_and_signs_are_declared_and_pointed_at(desk: Desk) -> None:
     }  # fmt: skip
 
 
-def test_page_xml_has_the_facts_and_alto_says_what_it_leaves(desk: Desk) -> None:
-    page = desk.page([TEXT], picture=True)
-    say(desk, page.lines[0], "unclear", (3, 12), reason="a; {b}")
-    say(desk, page.lines[0], "lost", (14, 14))
-    desk.post("/hands/attributions", {"hand_id": desk.hand(), "segment_id": page.lines[0]})
-    content, losses = export(desk, page, "pagexml")
+def test_page_xml_has_the_facts_and_alto_says_what_it_leaves(project: PaleographyProject) -> None:
+    page = project.page([TEXT], picture=True)
+    state_fact(project, page.lines[0], "unclear", (3, 12), reason="a; {b}")
+    state_fact(project, page.lines[0], "lost", (14, 14))
+    project.post("/hands/attributions", {"hand_id": project.hand(), "segment_id": page.lines[0]})
+    content, losses = export(project, page, "pagexml")
     (line,) = etree.fromstring(content.encode()).iter("{*}TextLine")
     custom = line.get("custom")
     assert "unclear {offset:3; length:9; reason:a" in custom
     assert "gap {offset:14; length:0;}" in custom
     assert (losses["hands"], losses["editorial facts"]) == (1, 0)
-    _, losses = export(desk, page, "alto")
+    _, losses = export(project, page, "alto")
     assert (losses["hands"], losses["editorial facts"]) == (1, 2)
 
 
-def test_facts_of_a_reading_that_the_file_does_not_hold_are_a_loss(desk: Desk) -> None:
-    page = desk.page([TEXT], picture=True)
-    say(desk, page.lines[0], "unclear", (3, 12))
-    desk.post(f"/segments/{page.lines[0]}/correct", {"text": "nihil"})
-    tree, losses = tei(desk, page)
+def test_facts_of_a_reading_that_the_file_does_not_hold_are_a_loss(project: PaleographyProject) -> None:
+    page = project.page([TEXT], picture=True)
+    state_fact(project, page.lines[0], "unclear", (3, 12))
+    project.post(f"/segments/{page.lines[0]}/correct", {"text": "nihil"})
+    tree, losses = export_tei(project, page)
     assert losses["editorial facts of other readings"] == 1
     assert list(tree.iter(f"{NS}unclear")) == []

@@ -1,9 +1,9 @@
-"""Editorial facts, signs and letterforms: what is answered, and what is refused."""
+"""Editorial facts, signs and letterforms: answers and refusals."""
 
 from __future__ import annotations
 
 import pytest
-from paleography_desk import Desk
+from paleography_project import PaleographyProject
 
 from armarium.api import ActionContext, json_text
 from armarium.principals import LOCAL_OWNER
@@ -13,30 +13,30 @@ from armarium_paleography.models import letterforms
 TEXT = "In principio erat uerbum"
 
 
-def test_a_fact_names_characters_of_the_reading_that_counts(desk: Desk) -> None:
-    page = desk.page([TEXT])
+def test_a_fact_names_characters_of_the_reading_that_counts(project: PaleographyProject) -> None:
+    page = project.page([TEXT])
     line = page.lines[0]
     body = {"segment_id": line, "kind": "unclear", "char_start": 3, "char_end": 12, "certainty": 0.5}
-    made = desk.post("/editorial", body)
-    desk.post("/editorial", {"segment_id": line, "kind": "lost", "char_start": 24, "char_end": 24,
+    made = project.post("/editorial", body)
+    project.post("/editorial", {"segment_id": line, "kind": "lost", "char_start": 24, "char_end": 24,
                              "extent_quantity": 2, "extent_unit": "chars", "reason": "hole"})  # fmt: skip
-    desk.post("/editorial", {"segment_id": line, "kind": "added", "place": "above"})
-    found = desk.get(f"/editorial/segment/{line}")
+    project.post("/editorial", {"segment_id": line, "kind": "added", "place": "above"})
+    found = project.get(f"/editorial/segment/{line}")
     assert [one["kind"] for one in found["facts"]] == ["added", "unclear", "lost"]
     assert found["counting_reading"]["text"] == TEXT
     assert made["representation_id"] == found["counting_reading"]["representation_id"]
-    gone = desk.post(f"/editorial/{made['id']}/withdraw")
-    assert [one["kind"] for one in desk.get(f"/editorial/segment/{line}")["facts"]] == ["added", "lost"]
-    assert desk.post(f"/editorial/{made['id']}/withdraw", None, 409)["code"] == "withdrawn"
-    desk.undo(gone["audit_id"])
-    assert len(desk.get(f"/editorial/segment/{line}")["facts"]) == 3
+    gone = project.post(f"/editorial/{made['id']}/withdraw")
+    assert [one["kind"] for one in project.get(f"/editorial/segment/{line}")["facts"]] == ["added", "lost"]
+    assert project.post(f"/editorial/{made['id']}/withdraw", None, 409)["code"] == "withdrawn"
+    project.undo(gone["audit_id"])
+    assert len(project.get(f"/editorial/segment/{line}")["facts"]) == 3
 
 
-def test_a_span_that_is_not_in_the_reading_is_refused(desk: Desk) -> None:
-    page = desk.page([TEXT])
-    line, bare = page.lines[0], desk.page().lines[0]
-    other = desk.page(["Fuit homo"])
-    ((foreign,),) = desk.rows("SELECT id FROM content_representation WHERE segment_id = ?", other.lines[0])
+def test_a_span_that_is_not_in_the_reading_is_refused(project: PaleographyProject) -> None:
+    page = project.page([TEXT])
+    line, bare = page.lines[0], project.page().lines[0]
+    other = project.page(["Fuit homo"])
+    ((foreign,),) = project.rows("SELECT id FROM content_representation WHERE segment_id = ?", other.lines[0])
     about = {"segment_id": line, "kind": "unclear"}
     bodies = [
         ({**about, "char_start": 0, "char_end": len(TEXT) + 1}, 422, "span_outside"),
@@ -51,154 +51,156 @@ def test_a_span_that_is_not_in_the_reading_is_refused(desk: Desk) -> None:
         ({**about, "segment_id": bare, "char_start": 0, "char_end": 1}, 422, "no_reading"),
     ]
     for body, status, code in bodies:
-        assert desk.post("/editorial", body, status)["code"] == code, body
-    desk.post("/editorial", {**about, "representation_id": "no"}, 404)
-    desk.post("/editorial", {**about, "segment_id": "no"}, 404)
-    desk.post("/editorial/no/withdraw", None, 404)
-    desk.get("/editorial/segment/no", 404)
-    assert desk.get(f"/editorial/segment/{bare}")["counting_reading"] is None
+        assert project.post("/editorial", body, status)["code"] == code, body
+    project.post("/editorial", {**about, "representation_id": "no"}, 404)
+    project.post("/editorial", {**about, "segment_id": "no"}, 404)
+    project.post("/editorial/no/withdraw", None, 404)
+    project.get("/editorial/segment/no", 404)
+    assert project.get(f"/editorial/segment/{bare}")["counting_reading"] is None
 
 
-def test_a_code_point_is_of_one_live_sign(desk: Desk) -> None:
-    line = desk.page().lines[0]
+def test_a_code_point_belongs_to_one_live_sign(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
     body = {"name": "pro", "picture_segment_id": line, "code_point": "U+A753"}
-    first = desk.post("/signs", {**body, "list_references": [{"authority": "Cappelli", "number": "256"}]})
-    taken = desk.post("/signs", {**body, "name": "per"}, 409)
+    first = project.post("/signs", {**body, "list_references": [{"authority": "Cappelli", "number": "256"}]})
+    taken = project.post("/signs", {**body, "name": "per"}, 409)
     assert (taken["code"], taken["id"]) == ("code_point_taken", first["id"])
-    gone = desk.post(f"/signs/{first['id']}/withdraw")
-    second = desk.post("/signs", {**body, "name": "per"})
-    refused = desk.undo(gone["audit_id"], 409)
+    gone = project.post(f"/signs/{first['id']}/withdraw")
+    second = project.post("/signs", {**body, "name": "per"})
+    refused = project.undo(gone["audit_id"], 409)
     assert (refused["reason"], refused["id"]) == ("changed", second["id"])
-    desk.post(f"/signs/{second['id']}/withdraw")
-    desk.undo(gone["audit_id"])
-    assert [one["name"] for one in desk.get("/signs")["items"]] == ["pro"]
-    assert desk.get("/signs", include_withdrawn=True)["count"] == 2
+    project.post(f"/signs/{second['id']}/withdraw")
+    project.undo(gone["audit_id"])
+    assert [one["name"] for one in project.get("/signs")["items"]] == ["pro"]
+    assert project.get("/signs", include_withdrawn=True)["count"] == 2
 
 
-def test_a_sign_is_no_variant_of_itself_of_nothing_or_of_a_withdrawn_one(desk: Desk) -> None:
-    line = desk.page().lines[0]
+def test_a_sign_is_no_variant_of_itself_of_nothing_or_of_a_withdrawn_one(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
     body = {"name": "et", "picture_segment_id": line}
-    first = desk.post("/signs", body)["id"]
-    variant = desk.post("/signs", {**body, "variant_of": first, "variant": "crossed"})
+    first = project.post("/signs", body)["id"]
+    variant = project.post("/signs", {**body, "variant_of": first, "variant": "crossed"})
     assert variant["variant_of"] == first
     own = "0" * 31 + "1"
-    desk.post("/signs", {**body, "id": own, "variant_of": own}, 422)
-    desk.post("/signs", {**body, "variant_of": own}, 404)
-    desk.post(f"/signs/{first}/withdraw")
-    assert desk.post("/signs", {**body, "variant_of": first}, 409)["code"] == "withdrawn"
+    project.post("/signs", {**body, "id": own, "variant_of": own}, 422)
+    project.post("/signs", {**body, "variant_of": own}, 404)
+    project.post(f"/signs/{first}/withdraw")
+    assert project.post("/signs", {**body, "variant_of": first}, 409)["code"] == "withdrawn"
     for wrong in ("A753", "U+a753", "U+D800", "U+110000", "U+ZZZZ", "U+0FFFFF"):
-        desk.post("/signs", {**body, "code_point": wrong}, 422)
-    assert desk.post("/signs", {**body, "code_point": "U+10FFFF"})["code_point"] == "U+10FFFF"
-    desk.post("/signs", {"name": "et"}, 422)
-    desk.post("/signs", {**body, "picture_segment_id": "no"}, 404)
+        project.post("/signs", {**body, "code_point": wrong}, 422)
+    assert project.post("/signs", {**body, "code_point": "U+10FFFF"})["code_point"] == "U+10FFFF"
+    project.post("/signs", {"name": "et"}, 422)
+    project.post("/signs", {**body, "picture_segment_id": "no"}, 404)
 
 
-def test_instances_of_a_sign(desk: Desk) -> None:
-    page = desk.page()
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": page.lines[0]})["id"]
-    made = desk.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1], "certainty": 0.7})
+def test_instances_of_a_sign(project: PaleographyProject) -> None:
+    page = project.page()
+    sign = project.post("/signs", {"name": "et", "picture_segment_id": page.lines[0]})["id"]
+    made = project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1], "certainty": 0.7})
     assert made["document_id"] == page.id
-    assert desk.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1]}, 409)["id"] == made["id"]
-    desk.post(f"/signs/{sign}/instances", {"segment_id": "no"}, 404)
-    desk.post("/signs/no/instances", {"segment_id": page.lines[1]}, 404)
-    desk.get("/signs/no/instances", 404)
-    assert desk.get(f"/signs/{sign}/instances")["count"] == 1
-    gone = desk.post(f"/signs/instances/{made['id']}/withdraw")
-    desk.post(f"/signs/instances/{made['id']}/withdraw", None, 409)
-    desk.post("/signs/instances/no/withdraw", None, 404)
-    desk.undo(gone["audit_id"])
-    taken_back = desk.undo(made["audit_id"])["audit_ids"][0]
-    ended = desk.post(f"/signs/{sign}/withdraw")
-    desk.post(f"/signs/{sign}/withdraw", None, 409)
-    desk.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]}, 409)
-    assert desk.undo(taken_back, 409)["code"] == "withdrawn"
-    desk.undo(ended["audit_id"])
-    desk.undo(taken_back)
-    assert desk.get(f"/signs/{sign}/instances")["count"] == 1
+    assert project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[1]}, 409)["id"] == made["id"]
+    project.post(f"/signs/{sign}/instances", {"segment_id": "no"}, 404)
+    project.post("/signs/no/instances", {"segment_id": page.lines[1]}, 404)
+    project.get("/signs/no/instances", 404)
+    assert project.get(f"/signs/{sign}/instances")["count"] == 1
+    gone = project.post(f"/signs/instances/{made['id']}/withdraw")
+    project.post(f"/signs/instances/{made['id']}/withdraw", None, 409)
+    project.post("/signs/instances/no/withdraw", None, 404)
+    project.undo(gone["audit_id"])
+    taken_back = project.undo(made["audit_id"])["audit_ids"][0]
+    ended = project.post(f"/signs/{sign}/withdraw")
+    project.post(f"/signs/{sign}/withdraw", None, 409)
+    project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]}, 409)
+    assert project.undo(taken_back, 409)["code"] == "withdrawn"
+    project.undo(ended["audit_id"])
+    project.undo(taken_back)
+    assert project.get(f"/signs/{sign}/instances")["count"] == 1
 
 
-def test_one_description_of_a_letterform_stands(desk: Desk) -> None:
-    page = desk.page()
+def test_a_letterform_has_one_live_description(project: PaleographyProject) -> None:
+    page = project.page()
     line = page.lines[0]
-    long_s = desk.post("/letterforms/allographs", {"character": "s", "name": "long s"})
+    long_s = project.post("/letterforms/allographs", {"character": "s", "name": "long s"})
     path = f"/letterforms/segment/{line}"
-    assert desk.get(path) == {"segment_id": line, "letterform": None}
+    assert project.get(path) == {"segment_id": line, "letterform": None}
     feature = {"component": "ascender", "feature": "looped"}
-    first = desk.send(
+    first = project.send(
         "PUT", path, {"character": "s", "allograph_id": long_s["id"], "features": [feature, feature]}
     )
     assert first["features"] == [feature]
-    second = desk.send("PUT", path, {"character": "f", "hand_id": desk.hand()})
-    assert desk.get(path)["letterform"]["id"] == second["id"]
-    assert desk.get("/letterforms", character="s")["items"] == []
-    assert desk.get("/letterforms", hand_id=second["hand_id"])["count"] == 1
-    cleared = desk.send("DELETE", path)
-    assert desk.get(path)["letterform"] is None
-    assert desk.send("DELETE", path, status=404)["code"] == "not_described"
-    desk.send("PUT", path, {"character": "t"})
-    assert desk.undo(cleared["audit_id"], 409)["code"] == "description_stands"
+    second = project.send("PUT", path, {"character": "f", "hand_id": project.hand()})
+    assert project.get(path)["letterform"]["id"] == second["id"]
+    assert project.get("/letterforms", character="s")["items"] == []
+    assert project.get("/letterforms", hand_id=second["hand_id"])["count"] == 1
+    cleared = project.send("DELETE", path)
+    assert project.get(path)["letterform"] is None
+    assert project.send("DELETE", path, status=404)["code"] == "not_described"
+    project.send("PUT", path, {"character": "t"})
+    assert project.undo(cleared["audit_id"], 409)["code"] == "description_stands"
 
 
-def test_what_named_one_before_it_was_withdrawn_goes_on_to_and_comes_back_as_it_was(desk: Desk) -> None:
-    """Nothing new is said of a withdrawn hand or allograph, and no undo of what was done since is refused for it."""
-    page = desk.page()
-    line, hand = page.lines[0], desk.hand()
-    form = desk.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
+def test_statements_that_name_a_withdrawn_hand_or_allograph_remain(
+    project: PaleographyProject,
+) -> None:
+    """No new statement can use a withdrawn hand or allograph, but steps made since can be undone."""
+    page = project.page()
+    line, hand = page.lines[0], project.hand()
+    form = project.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
     path, said = f"/letterforms/segment/{line}", {"character": "g", "allograph_id": form, "hand_id": hand}
-    desk.send("PUT", path, said)
-    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A", "hand_id": hand})["id"]
-    desk.post(f"/hands/{hand}/withdraw")
-    desk.post(f"/letterforms/allographs/{form}/withdraw")
+    project.send("PUT", path, said)
+    campaign = project.post("/campaigns", {"document_id": page.id, "name": "A", "hand_id": hand})["id"]
+    project.post(f"/hands/{hand}/withdraw")
+    project.post(f"/letterforms/allographs/{form}/withdraw")
     steps = [
-        desk.send("PUT", path, {"character": "g"}),
-        desk.send("DELETE", path),
-        desk.send("PATCH", f"/campaigns/{campaign}", {"name": "B", "hand_id": None}),
-        desk.post("/segments/merge", {"segment_ids": page.lines, "keep_id": page.lines[1]}),
+        project.send("PUT", path, {"character": "g"}),
+        project.send("DELETE", path),
+        project.send("PATCH", f"/campaigns/{campaign}", {"name": "B", "hand_id": None}),
+        project.post("/segments/merge", {"segment_ids": page.lines, "keep_id": page.lines[1]}),
     ]
     for step in reversed(steps):
-        desk.undo(step["audit_id"])
-    described = desk.get(path)["letterform"]
+        project.undo(step["audit_id"])
+    described = project.get(path)["letterform"]
     assert (described["allograph_id"], described["hand_id"]) == (form, hand)
-    (kept,) = desk.get(f"/campaigns/document/{page.id}")["items"]
+    (kept,) = project.get(f"/campaigns/document/{page.id}")["items"]
     assert (kept["name"], kept["hand_id"]) == ("A", hand)
-    assert desk.send("PUT", path, said, 409)["code"] == "withdrawn"
-    assert desk.send("PATCH", f"/campaigns/{campaign}", {"hand_id": hand}, 409)["code"] == "withdrawn"
+    assert project.send("PUT", path, said, 409)["code"] == "withdrawn"
+    assert project.send("PATCH", f"/campaigns/{campaign}", {"hand_id": hand}, 409)["code"] == "withdrawn"
 
 
-def test_what_letterforms_refuse(desk: Desk) -> None:
-    line = desk.page().lines[0]
+def test_what_letterforms_refuse(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
     path = f"/letterforms/segment/{line}"
-    long_s = desk.post("/letterforms/allographs", {"character": "s", "name": "long s"})["id"]
+    long_s = project.post("/letterforms/allographs", {"character": "s", "name": "long s"})["id"]
     feature = {"component": "c" * 80, "feature": "f" * 80}
-    desk.send("PUT", path, {"character": "s", "features": [feature]})
-    assert desk.get("/letterforms/features")["items"] == [{**feature, "count": 1}]
+    project.send("PUT", path, {"character": "s", "features": [feature]})
+    assert project.get("/letterforms/features")["items"] == [{**feature, "count": 1}]
     for wrong in ({**feature, "component": "c" * 81}, {**feature, "feature": "f" * 81}, {"component": "c"}):
-        desk.send("PUT", path, {"character": "s", "features": [wrong]}, 422)
-    refused = desk.send("PUT", path, {"character": "t", "allograph_id": long_s}, 422)
+        project.send("PUT", path, {"character": "s", "features": [wrong]}, 422)
+    refused = project.send("PUT", path, {"character": "t", "allograph_id": long_s}, 422)
     assert refused["code"] == "other_character"
-    desk.send("PUT", path, {"character": "s", "allograph_id": "no"}, 404)
-    desk.send("PUT", path, {"character": "s", "hand_id": "no"}, 404)
-    desk.post(f"/letterforms/allographs/{long_s}/withdraw")
-    desk.post(f"/letterforms/allographs/{long_s}/withdraw", None, 409)
-    desk.post("/letterforms/allographs/no/withdraw", None, 404)
-    desk.send("PUT", path, {"character": "s", "allograph_id": long_s}, 409)
-    assert desk.get("/letterforms/allographs")["items"] == []
-    assert desk.get("/letterforms", 422)["code"] == "nothing_named"
-    desk.get("/letterforms", 404, allograph_id="no")
-    desk.get("/letterforms", 404, hand_id="no")
-    desk.get("/letterforms/segment/no", 404)
+    project.send("PUT", path, {"character": "s", "allograph_id": "no"}, 404)
+    project.send("PUT", path, {"character": "s", "hand_id": "no"}, 404)
+    project.post(f"/letterforms/allographs/{long_s}/withdraw")
+    project.post(f"/letterforms/allographs/{long_s}/withdraw", None, 409)
+    project.post("/letterforms/allographs/no/withdraw", None, 404)
+    project.send("PUT", path, {"character": "s", "allograph_id": long_s}, 409)
+    assert project.get("/letterforms/allographs")["items"] == []
+    assert project.get("/letterforms", 422)["code"] == "nothing_named"
+    project.get("/letterforms", 404, allograph_id="no")
+    project.get("/letterforms", 404, hand_id="no")
+    project.get("/letterforms/segment/no", 404)
 
 
 @pytest.mark.parametrize(
     ("many", "hands"), [(5_000, 1_000), pytest.param(50_000, 10_000, marks=pytest.mark.soak)]
 )
 def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(
-    desk: Desk, many: int, hands: int
+    project: PaleographyProject, many: int, hands: int
 ) -> None:
-    """A tenth of each where the test is to be quick."""
-    page = desk.page(lines=1)
+    """The fast variant uses a tenth of each."""
+    page = project.page(lines=1)
     line = page.lines[0]
-    with desk.library.db.read() as conn:
+    with project.library.db.read() as conn:
         made = conn.exec_driver_sql("SELECT created_at FROM segment").scalar_one()
     features = json_text([{"component": "bowl", "feature": "open"}])
 
@@ -212,8 +214,8 @@ def test_fifty_thousand_letterforms_and_ten_thousand_hands_are_answered(
         columns = ("id", "label", "provenance_kind", "created_at")
         ctx.bulk_insert(hand_table, columns, [(f"{n:032x}", f"Hand {n}", *made_by) for n in range(hands)])
 
-    desk.engine.run(desk.library, "hand.create", {"label": "zz"}, LOCAL_OWNER, in_transaction=insert)
-    assert desk.get("/letterforms", character="g")["count"] == many
-    assert desk.get("/letterforms", character="g", limit=10)["total"] == many
-    assert desk.get("/letterforms/features")["items"][0]["count"] == many
-    assert desk.get("/hands")["count"] == hands + 1
+    project.engine.run(project.library, "hand.create", {"label": "zz"}, LOCAL_OWNER, in_transaction=insert)
+    assert project.get("/letterforms", character="g")["count"] == many
+    assert project.get("/letterforms", character="g", limit=10)["total"] == many
+    assert project.get("/letterforms/features")["items"][0]["count"] == many
+    assert project.get("/hands")["count"] == hands + 1

@@ -1,28 +1,28 @@
-"""The routes of the bundled fonts; what the fonts can do is tested where they lie."""
+"""The routes of the bundled fonts; the fonts themselves are tested in their own package."""
 
 from __future__ import annotations
 
 import io
 
 import pytest
-from paleography_desk import Desk
+from paleography_project import PaleographyProject
 from PIL import ImageFont
 
 from armarium.api import bundled_fonts
 
 
-def test_fonts_are_listed_in_fallback_order_with_their_licences(desk: Desk) -> None:
-    found = desk.get("/fonts")
+def test_fonts_are_listed_in_fallback_order_with_their_licences(project: PaleographyProject) -> None:
+    found = project.get("/fonts")
     assert found["count"] == len(bundled_fonts()) >= 11
     assert [one["order"] for one in found["items"]] == list(range(1, found["count"] + 1))
     assert found["items"][0]["family"] == "Cardo"
     chosen = [found["items"][place] for place in (0, 1, 2, -5, -1)]
     for one in chosen:
-        font = desk.client.get(f"/api/fonts/{one['file']}")
-        assert font.content == desk.client.get(f"/api/fonts/{one['name']}").content
+        font = project.client.get(f"/api/fonts/{one['file']}")
+        assert font.content == project.client.get(f"/api/fonts/{one['name']}").content
         assert font.headers["content-type"] == ("font/otf" if one["file"].endswith(".otf") else "font/ttf")
         assert ImageFont.truetype(io.BytesIO(font.content), 12).getname()[0]
-        licence = desk.client.get(f"/api/fonts/{one['licence_file']}")
+        licence = project.client.get(f"/api/fonts/{one['licence_file']}")
         assert "SIL OPEN FONT LICENSE" in licence.text.upper(), one
     assert len({one["name"] for one in found["items"]}) == found["count"]
 
@@ -30,5 +30,5 @@ def test_fonts_are_listed_in_fallback_order_with_their_licences(desk: Desk) -> N
 @pytest.mark.parametrize(
     "name", ["..", "%2e%2e", "%2e%2e%2fsetup", "..%5c..", "%00", "nowhere.ttf", "Cardo-Regular.ttf%2f.."]
 )
-def test_a_name_that_is_no_fonts_leads_nowhere(desk: Desk, name: str) -> None:
-    assert desk.client.get(f"/api/fonts/{name}").status_code == 404
+def test_an_unknown_font_name_is_404(project: PaleographyProject, name: str) -> None:
+    assert project.client.get(f"/api/fonts/{name}").status_code == 404

@@ -1,85 +1,89 @@
-"""Hands with rival judgements, and campaigns of sources, segments and readings."""
+"""Hands with rival attributions, and campaigns of sources, segments and readings."""
 
 from __future__ import annotations
 
 import pytest
-from paleography_desk import MACHINE, Desk
+from paleography_project import MACHINE, PaleographyProject
 
 from armarium.api import Forbidden
 
 
-def test_rival_judgements_stand_side_by_side_and_say_who_judged(desk: Desk) -> None:
-    line = desk.page().lines[0]
-    a, b = desk.hand("A"), desk.hand("B")
-    desk.post("/hands/attributions", {"hand_id": a, "segment_id": line, "certainty": 0.4, "note": "the g"})
-    desk.do("hand.attribute", {"hand_id": b, "segment_id": line, "certainty": 0.9}, MACHINE)
-    desk.do("hand.attribute", {"hand_id": a, "segment_id": line}, MACHINE)
-    items = desk.get(f"/hands/segment/{line}")["items"]
+def test_rival_attributions_coexist_and_name_their_maker(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
+    a, b = project.hand("A"), project.hand("B")
+    project.post("/hands/attributions", {"hand_id": a, "segment_id": line, "certainty": 0.4, "note": "the g"})
+    project.do("hand.attribute", {"hand_id": b, "segment_id": line, "certainty": 0.9}, MACHINE)
+    project.do("hand.attribute", {"hand_id": a, "segment_id": line}, MACHINE)
+    items = project.get(f"/hands/segment/{line}")["items"]
     assert [(one["hand_id"], one["provenance_kind"]) for one in items] == [
         (a, "human"), (b, "agent"), (a, "agent"),
     ]  # fmt: skip
     again = {"hand_id": a, "segment_id": line}
-    refused = desk.post("/hands/attributions", again, 409)
+    refused = project.post("/hands/attributions", again, 409)
     assert (refused["code"], refused["id"]) == ("already_exists", items[0]["id"])
-    assert desk.get(f"/hands/{a}/attributions")["count"] == 2
-    page = desk.get(f"/hands/{a}/attributions", limit=1, offset=1)
+    assert project.get(f"/hands/{a}/attributions")["count"] == 2
+    page = project.get(f"/hands/{a}/attributions", limit=1, offset=1)
     assert (page["count"], page["total"], page["items"][0]["id"]) == (1, 2, items[2]["id"])
 
 
-def test_a_withdrawn_hand_takes_its_judgements_along_and_refuses_new_ones(desk: Desk) -> None:
-    line = desk.page().lines[0]
-    hand = desk.hand()
-    made = desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    gone = desk.post(f"/hands/{hand}/withdraw")
+def test_a_withdrawn_hand_loses_its_attributions_and_gets_no_new_ones(
+    project: PaleographyProject,
+) -> None:
+    line = project.page().lines[0]
+    hand = project.hand()
+    made = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    gone = project.post(f"/hands/{hand}/withdraw")
     assert gone["withdrawn_at"]
-    assert desk.get(f"/hands/segment/{line}")["items"] == []
-    assert desk.get("/hands")["count"] == 0
-    assert desk.get("/hands", include_withdrawn=True)["count"] == 1
+    assert project.get(f"/hands/segment/{line}")["items"] == []
+    assert project.get("/hands")["count"] == 0
+    assert project.get("/hands", include_withdrawn=True)["count"] == 1
     for path, body in (
         ("/hands/attributions", {"hand_id": hand, "segment_id": line}),
         (f"/hands/{hand}/withdraw", None),
         (f"/hands/attributions/{made['id']}/withdraw", None),
     ):
-        assert desk.post(path, body, 409)["code"] == "withdrawn", path
-    desk.undo(gone["audit_id"])
-    assert [one["id"] for one in desk.get(f"/hands/segment/{line}")["items"]] == [made["id"]]
+        assert project.post(path, body, 409)["code"] == "withdrawn", path
+    project.undo(gone["audit_id"])
+    assert [one["id"] for one in project.get(f"/hands/segment/{line}")["items"]] == [made["id"]]
 
 
-def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(desk: Desk) -> None:
-    line = desk.page().lines[0]
-    hand = desk.hand()
-    made = desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    undone = desk.undo(made["audit_id"])["audit_ids"][0]
-    desk.post(f"/hands/{hand}/withdraw")
-    assert desk.undo(undone, 409)["code"] == "withdrawn"
+def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
+    hand = project.hand()
+    made = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    undone = project.undo(made["audit_id"])["audit_ids"][0]
+    project.post(f"/hands/{hand}/withdraw")
+    assert project.undo(undone, 409)["code"] == "withdrawn"
 
 
-def test_no_redo_says_the_same_twice(desk: Desk) -> None:
-    """A judge says a hand of a segment once, a segment shows a sign once, a reading gives a campaign once."""
-    page = desk.page(["In principio"])
-    line, hand = page.lines[0], desk.hand()
-    ((reading,),) = desk.rows("SELECT id FROM content_representation")
-    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
+def test_no_redo_creates_a_duplicate_statement(project: PaleographyProject) -> None:
+    """One attribution of a segment to a hand by the same person, one instance of a sign on a segment, one
+    campaign of a reading.
+    """
+    page = project.page(["In principio"])
+    line, hand = page.lines[0], project.hand()
+    ((reading,),) = project.rows("SELECT id FROM content_representation")
+    campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    sign = project.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
     for method, path, body in (
         ("POST", "/hands/attributions", {"hand_id": hand, "segment_id": line}),
         ("POST", f"/signs/{sign}/instances", {"segment_id": line}),
         ("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]}),
     ):
-        undone = desk.undo(desk.send(method, path, body)["audit_id"])["audit_ids"][0]
-        again = desk.send(method, path, body)
-        refused = desk.undo(undone, 409)
+        undone = project.undo(project.send(method, path, body)["audit_id"])["audit_ids"][0]
+        again = project.send(method, path, body)
+        refused = project.undo(undone, 409)
         assert (refused["code"], refused["reason"]) == ("already_exists", "changed"), path
-        desk.undo(again["audit_id"])
-        desk.undo(undone)
-    assert desk.get(f"/hands/{hand}/attributions")["count"] == 1
-    assert desk.get(f"/signs/{sign}/instances")["count"] == 1
-    assert desk.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(1,)]
+        project.undo(again["audit_id"])
+        project.undo(undone)
+    assert project.get(f"/hands/{hand}/attributions")["count"] == 1
+    assert project.get(f"/signs/{sign}/instances")["count"] == 1
+    assert project.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(1,)]
 
 
-def test_what_is_not_there_or_not_the_callers_is_refused(desk: Desk) -> None:
-    page = desk.page()
-    line, hand = page.lines[0], desk.hand()
+def test_missing_ids_and_server_fields_are_refused(project: PaleographyProject) -> None:
+    page = project.page()
+    line, hand = page.lines[0], project.hand()
     bodies = [
         ("/hands/attributions", {"hand_id": "no", "segment_id": line}, 404),
         ("/hands/attributions", {"hand_id": hand, "segment_id": "no"}, 404),
@@ -96,136 +100,138 @@ def test_what_is_not_there_or_not_the_callers_is_refused(desk: Desk) -> None:
         ("/campaigns/no/withdraw", None, 404),
     ]
     for path, body, status in bodies:
-        assert desk.post(path, body, status)["detail"], path
+        assert project.post(path, body, status)["detail"], path
     for path in (
         "/hands/no/attributions",
         "/hands/segment/no",
         "/campaigns/segment/no",
         "/campaigns/reading/no",
     ):
-        desk.get(path, 404)
-    desk.get("/campaigns/document/no", 404)
-    assert desk.get("/hands")["count"] == 1
+        project.get(path, 404)
+    project.get("/campaigns/document/no", 404)
+    assert project.get("/hands")["count"] == 1
 
 
-def test_deleted_lines_and_withdrawn_passes_take_no_judgement(desk: Desk) -> None:
-    page = desk.page()
-    hand = desk.hand()
-    desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]})
-    desk.post("/segments/delete", {"segment_ids": [page.lines[0]], "expected_versions": [1]})
-    refused = desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]}, 409)
+def test_deleted_lines_and_withdrawn_passes_get_no_attribution(project: PaleographyProject) -> None:
+    page = project.page()
+    hand = project.hand()
+    project.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]})
+    project.post("/segments/delete", {"segment_ids": [page.lines[0]], "expected_versions": [1]})
+    refused = project.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[0]}, 409)
     assert refused["code"] == "segment_deleted"
-    assert desk.get(f"/hands/{hand}/attributions")["items"] == []
-    assert desk.get(f"/hands/segment/{page.lines[0]}")["items"] == []
-    desk.post("/segments/undelete", {"segment_ids": [page.lines[0]]})
-    assert desk.get(f"/hands/{hand}/attributions")["count"] == 1
-    desk.do("segment.pass_delete", {"pass_id": page.pass_id})
-    refused = desk.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[1]}, 409)
+    assert project.get(f"/hands/{hand}/attributions")["items"] == []
+    assert project.get(f"/hands/segment/{page.lines[0]}")["items"] == []
+    project.post("/segments/undelete", {"segment_ids": [page.lines[0]]})
+    assert project.get(f"/hands/{hand}/attributions")["count"] == 1
+    project.do("segment.pass_delete", {"pass_id": page.pass_id})
+    refused = project.post("/hands/attributions", {"hand_id": hand, "segment_id": page.lines[1]}, 409)
     assert refused["code"] == "pass_deleted"
-    assert desk.get(f"/hands/{hand}/attributions")["items"] == []
+    assert project.get(f"/hands/{hand}/attributions")["items"] == []
 
 
-def test_campaigns_are_listed_as_they_were_laid_down(desk: Desk) -> None:
-    page = desk.page()
+def test_campaigns_are_listed_in_their_stated_sequence(project: PaleographyProject) -> None:
+    page = project.page()
     names = [("Text", None), ("Rubrics", None), ("Ruling", 1)]
     made = {
-        name: desk.post("/campaigns", {"document_id": page.id, "name": name, "sequence": number})
+        name: project.post("/campaigns", {"document_id": page.id, "name": name, "sequence": number})
         for name, number in names
     }
     assert [made[name]["sequence"] for name in made] == [1, 2, 1]
-    listed = desk.get(f"/campaigns/document/{page.id}")["items"]
+    listed = project.get(f"/campaigns/document/{page.id}")["items"]
     assert [one["name"] for one in listed] == ["Text", "Ruling", "Rubrics"]
     path = f"/campaigns/{made['Text']['id']}"
-    changed = desk.send("PATCH", path, {"sequence": 3, "date": "about 1300"})
+    changed = project.send("PATCH", path, {"sequence": 3, "date": "about 1300"})
     assert (changed["name"], changed["sequence"], changed["date"]) == ("Text", 3, "about 1300")
-    assert desk.send("PATCH", path, {"date": None})["date"] is None
-    assert desk.send("PATCH", path, {"hand_id": desk.hand()})["hand_id"]
-    desk.send("PATCH", path, {"hand_id": "no"}, 404)
-    desk.send("PATCH", path, {"name": None}, 422)
-    desk.send("PATCH", "/campaigns/no", {"name": "x"}, 404)
-    assert [one["name"] for one in desk.get(f"/campaigns/document/{page.id}")["items"]][-1] == "Text"
+    assert project.send("PATCH", path, {"date": None})["date"] is None
+    assert project.send("PATCH", path, {"hand_id": project.hand()})["hand_id"]
+    project.send("PATCH", path, {"hand_id": "no"}, 404)
+    project.send("PATCH", path, {"name": None}, 422)
+    project.send("PATCH", "/campaigns/no", {"name": "x"}, 404)
+    assert [one["name"] for one in project.get(f"/campaigns/document/{page.id}")["items"]][-1] == "Text"
 
 
-def test_a_segment_belongs_to_one_campaign(desk: Desk) -> None:
-    page = desk.page()
+def test_a_segment_belongs_to_one_campaign(project: PaleographyProject) -> None:
+    page = project.page()
     line = page.lines[0]
-    one, two = (desk.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB")
-    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": one})
-    second = desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two})
+    one, two = (project.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB")
+    project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": one})
+    second = project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two})
     assert second["campaign"]["id"] == two
-    assert desk.rows("SELECT count(*) FROM campaign_member WHERE superseded_at IS NULL") == [(1,)]
-    assert desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": None})["campaign"] is None
-    desk.send("PUT", f"/campaigns/segment/{line}", {}, 422)
-    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": "no"}, 404)
-    gone = desk.post(f"/campaigns/{two}/withdraw")
-    assert desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two}, 409)["code"] == "withdrawn"
-    assert desk.send("PATCH", f"/campaigns/{two}", {"name": "x"}, 409)["code"] == "withdrawn"
-    desk.undo(gone["audit_id"])
-    assert desk.get(f"/campaigns/document/{page.id}")["count"] == 2
+    assert project.rows("SELECT count(*) FROM campaign_member WHERE superseded_at IS NULL") == [(1,)]
+    assert project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": None})["campaign"] is None
+    project.send("PUT", f"/campaigns/segment/{line}", {}, 422)
+    project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": "no"}, 404)
+    gone = project.post(f"/campaigns/{two}/withdraw")
+    assert project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two}, 409)["code"] == "withdrawn"
+    assert project.send("PATCH", f"/campaigns/{two}", {"name": "x"}, 409)["code"] == "withdrawn"
+    project.undo(gone["audit_id"])
+    assert project.get(f"/campaigns/document/{page.id}")["count"] == 2
 
 
-def test_no_undo_gives_a_segment_two_campaigns(desk: Desk) -> None:
-    page = desk.page()
+def test_no_undo_gives_a_segment_two_campaigns(project: PaleographyProject) -> None:
+    page = project.page()
     line = page.lines[0]
-    one, two = (desk.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB")
-    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": one})
-    gone = desk.post(f"/campaigns/{one}/withdraw")
-    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two})
-    refused = desk.undo(gone["audit_id"], 409)
+    one, two = (project.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB")
+    project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": one})
+    gone = project.post(f"/campaigns/{one}/withdraw")
+    project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two})
+    refused = project.undo(gone["audit_id"], 409)
     assert (refused["code"], refused["reason"]) == ("campaign_stands", "changed")
 
 
-def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(desk: Desk) -> None:
-    page = desk.page(["In principio"])
+def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: PaleographyProject) -> None:
+    page = project.page(["In principio"])
     line = page.lines[0]
-    ((reading,),) = desk.rows("SELECT id FROM content_representation")
-    made = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    ((reading,),) = project.rows("SELECT id FROM content_representation")
+    made = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
     assigned = [
-        desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": made})["audit_id"],
-        desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [made]})["audit_id"],
+        project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": made})["audit_id"],
+        project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [made]})["audit_id"],
     ]
-    taken_back = [desk.undo(one)["audit_ids"][0] for one in assigned]
-    gone = desk.post(f"/campaigns/{made}/withdraw")
+    taken_back = [project.undo(one)["audit_ids"][0] for one in assigned]
+    gone = project.post(f"/campaigns/{made}/withdraw")
     for one in taken_back:
-        assert desk.undo(one, 409)["code"] == "withdrawn"
-    assert desk.get(f"/campaigns/segment/{line}")["campaign"] is None
-    desk.undo(gone["audit_id"])
+        assert project.undo(one, 409)["code"] == "withdrawn"
+    assert project.get(f"/campaigns/segment/{line}")["campaign"] is None
+    project.undo(gone["audit_id"])
     for one in taken_back:
-        desk.undo(one)
-    assert desk.get(f"/campaigns/segment/{line}")["campaign"]["id"] == made
-    assert desk.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [made]
+        project.undo(one)
+    assert project.get(f"/campaigns/segment/{line}")["campaign"]["id"] == made
+    assert project.get(f"/campaigns/reading/{reading}")["campaign_ids"] == [made]
 
 
-def test_a_campaign_is_of_its_own_source_and_of_what_lies_in_it(desk: Desk) -> None:
-    page, other = desk.page(), desk.page()
-    made = desk.post("/campaigns", {"document_id": other.id, "name": "A"})["id"]
-    refused = desk.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": made}, 422)
+def test_a_campaign_contains_only_segments_of_its_source_and_of_pages_within_it(
+    project: PaleographyProject,
+) -> None:
+    page, other = project.page(), project.page()
+    made = project.post("/campaigns", {"document_id": other.id, "name": "A"})["id"]
+    refused = project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": made}, 422)
     assert refused["code"] == "other_source"
-    box = desk.do("document.create", {"name": "A codex"})["id"]
-    desk.do("document.move", {"ids": [page.id], "parent_id": box})
-    codex = desk.post("/campaigns", {"document_id": box, "name": "A"})["id"]
-    answer = desk.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": codex})
+    box = project.do("document.create", {"name": "A codex"})["id"]
+    project.do("document.move", {"ids": [page.id], "parent_id": box})
+    codex = project.post("/campaigns", {"document_id": box, "name": "A"})["id"]
+    answer = project.send("PUT", f"/campaigns/segment/{page.lines[0]}", {"campaign_id": codex})
     assert answer["campaign"]["id"] == codex
 
 
-def test_a_reading_gives_several_campaigns_and_its_correction_the_same(desk: Desk) -> None:
-    page = desk.page(["In principio"])
-    ids = [desk.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB"]
-    ((reading,),) = desk.rows("SELECT id FROM content_representation")
-    answer = desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": ids})
+def test_a_correction_takes_over_the_campaigns_of_its_reading(project: PaleographyProject) -> None:
+    page = project.page(["In principio"])
+    ids = [project.post("/campaigns", {"document_id": page.id, "name": name})["id"] for name in "AB"]
+    ((reading,),) = project.rows("SELECT id FROM content_representation")
+    answer = project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": ids})
     assert answer["campaign_ids"] == ids
-    made = desk.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
-    assert desk.get(f"/campaigns/reading/{made['id']}")["campaign_ids"] == ids
-    assert desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": []})["campaign_ids"] == []
-    other = desk.post("/campaigns", {"document_id": desk.page().id, "name": "C"})["id"]
-    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [other]}, 422)
-    desk.send("PUT", "/campaigns/reading/no", {"campaign_ids": []}, 404)
-    desk.undo(made["audit_id"])
-    assert desk.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(0,)]
+    made = project.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
+    assert project.get(f"/campaigns/reading/{made['id']}")["campaign_ids"] == ids
+    assert project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": []})["campaign_ids"] == []
+    other = project.post("/campaigns", {"document_id": project.page().id, "name": "C"})["id"]
+    project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [other]}, 422)
+    project.send("PUT", "/campaigns/reading/no", {"campaign_ids": []}, 404)
+    project.undo(made["audit_id"])
+    assert project.rows("SELECT count(*) FROM campaign_reading WHERE superseded_at IS NULL") == [(0,)]
 
 
-def test_a_machine_judges_and_does_not_pass_for_a_person(desk: Desk) -> None:
+def test_a_machines_attribution_is_not_a_persons(project: PaleographyProject) -> None:
     with pytest.raises(Forbidden):
-        desk.do("document.lock", {"document_id": desk.page().id, "locked": True}, MACHINE)
-    made = desk.do("hand.create", {"label": "M"}, MACHINE)
+        project.do("document.lock", {"document_id": project.page().id, "locked": True}, MACHINE)
+    made = project.do("hand.create", {"label": "M"}, MACHINE)
     assert made["provenance_kind"] == "agent"

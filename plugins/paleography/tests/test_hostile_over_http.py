@@ -1,33 +1,33 @@
-"""Hostile input to paleography, item by item, against the running app: the status, the code and the sentence of each answer."""
+"""Hostile input to paleography over HTTP, case by case: the status, code and sentence of each answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from paleography_desk import Desk
+from paleography_project import PaleographyProject
 
 
 def refuse(
-    desk: Desk, method: str, path: str, body: Any, status: int, code: str, *words: str
+    project: PaleographyProject, method: str, path: str, body: Any, status: int, code: str, *words: str
 ) -> dict[str, Any]:
-    """The refusal, which must carry this status and code, and a sentence with all these words."""
-    refused = desk.send(method, path, body, status)
+    """Send a request that must be refused with this status, code and all these words; return the refusal."""
+    refused = project.send(method, path, body, status)
     assert refused["code"] == code, refused
     assert all(word in refused["detail"] for word in words), refused["detail"]
     return refused
 
 
-def test_an_attribution_to_a_withdrawn_hand(desk: Desk) -> None:
-    line = desk.page().lines[0]
-    hand = desk.hand("Hand of the Rule")
-    gone = desk.post(f"/hands/{hand}/withdraw")
+def test_an_attribution_to_a_withdrawn_hand(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
+    hand = project.hand("Hand of the Rule")
+    gone = project.post(f"/hands/{hand}/withdraw")
     body = {"hand_id": hand, "segment_id": line}
-    refuse(desk, "POST", "/hands/attributions", body, 409, "withdrawn", "hand", "withdrawn")
+    refuse(project, "POST", "/hands/attributions", body, 409, "withdrawn", "hand", "withdrawn")
     invoked = {"name": "hand.attribute", "params": body}
-    refuse(desk, "POST", "/actions/invoke", invoked, 409, "withdrawn", "hand")
+    refuse(project, "POST", "/actions/invoke", invoked, 409, "withdrawn", "hand")
     refuse(
-        desk,
+        project,
         "PUT",
         f"/letterforms/segment/{line}",
         {"character": "s", "hand_id": hand},
@@ -35,80 +35,82 @@ def test_an_attribution_to_a_withdrawn_hand(desk: Desk) -> None:
         "withdrawn",
         "hand",
     )
-    campaign = {"document_id": desk.page().id, "name": "A", "hand_id": hand}
-    refuse(desk, "POST", "/campaigns", campaign, 409, "withdrawn", "hand")
-    desk.undo(gone["audit_id"])
-    assert desk.post("/hands/attributions", body)["hand_id"] == hand
+    campaign = {"document_id": project.page().id, "name": "A", "hand_id": hand}
+    refuse(project, "POST", "/campaigns", campaign, 409, "withdrawn", "hand")
+    project.undo(gone["audit_id"])
+    assert project.post("/hands/attributions", body)["hand_id"] == hand
 
 
-def test_a_sign_that_is_a_variant_of_itself(desk: Desk) -> None:
-    """No door takes the id of a sign to be made, and none changes what an old one is a variant of."""
-    line = desk.page().lines[0]
+def test_a_sign_that_is_a_variant_of_itself(project: PaleographyProject) -> None:
+    """No route takes the id of a new sign, and none changes what an existing sign is a variant of."""
+    line = project.page().lines[0]
     own = "0" * 31 + "1"
     body = {"name": "et", "picture_segment_id": line, "variant_of": own}
-    refuse(desk, "POST", "/signs", {**body, "id": own}, 422, "invalid_request", "id")
-    refuse(desk, "POST", "/signs", body, 404, "sign_not_found", "sign")
+    refuse(project, "POST", "/signs", {**body, "id": own}, 422, "invalid_request", "id")
+    refuse(project, "POST", "/signs", body, 404, "sign_not_found", "sign")
     invoked = {"name": "sign.create", "params": {**body, "id": own}}
-    refuse(desk, "POST", "/actions/invoke", invoked, 422, "invalid_request", "id")
-    first = desk.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
-    refused = desk.client.patch(f"/api/signs/{first}", json={"variant_of": first})
+    refuse(project, "POST", "/actions/invoke", invoked, 422, "invalid_request", "id")
+    first = project.post("/signs", {"name": "et", "picture_segment_id": line})["id"]
+    refused = project.client.patch(f"/api/signs/{first}", json={"variant_of": first})
     assert refused.status_code in (404, 405)
-    assert desk.get("/signs")["items"][0]["variant_of"] is None
+    assert project.get("/signs")["items"][0]["variant_of"] is None
 
 
-def test_a_code_point_used_twice(desk: Desk) -> None:
-    line = desk.page().lines[0]
+def test_a_code_point_used_twice(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
     body = {"name": "pro", "picture_segment_id": line, "code_point": "U+A753"}
-    first = desk.post("/signs", body)
+    first = project.post("/signs", body)
     other = {**body, "name": "per"}
-    taken = refuse(desk, "POST", "/signs", other, 409, "code_point_taken", "U+A753", first["id"], "withdraw")
+    taken = refuse(
+        project, "POST", "/signs", other, 409, "code_point_taken", "U+A753", first["id"], "withdraw"
+    )
     assert taken["id"] == first["id"]
     invoked = {"name": "sign.create", "params": other}
     assert (
-        refuse(desk, "POST", "/actions/invoke", invoked, 409, "code_point_taken", "U+A753")["id"]
+        refuse(project, "POST", "/actions/invoke", invoked, 409, "code_point_taken", "U+A753")["id"]
         == first["id"]
     )
-    # However it is written, it is refused before it could hide from the comparison.
+    # Other spellings are refused, so none can evade the comparison.
     for spelling in ("u+a753", "U+a753", "U+0A753", "\ua753", "A753"):
         refuse(
-            desk, "POST", "/signs", {**other, "code_point": spelling}, 422, "invalid_request", "code_point"
+            project, "POST", "/signs", {**other, "code_point": spelling}, 422, "invalid_request", "code_point"
         )
-    assert desk.get("/signs")["count"] == 1
+    assert project.get("/signs")["count"] == 1
 
 
 @pytest.mark.parametrize("field", ["component", "feature"])
-def test_features_of_80_and_of_81_characters(desk: Desk, field: str) -> None:
-    """Characters, not bytes: eighty letters beyond ASCII, and beyond the basic plane, are eighty."""
-    line = desk.page().lines[0]
+def test_features_of_80_and_of_81_characters(project: PaleographyProject, field: str) -> None:
+    """Eighty characters, not bytes, also of letters beyond ASCII and beyond the basic plane."""
+    line = project.page().lines[0]
     path = f"/letterforms/segment/{line}"
     feature = {"component": "bowl", "feature": "open"}
     for letter in ("a", "ſ", "𐌀"):
         body = {"character": "g", "features": [{**feature, field: letter * 80}]}
-        assert desk.send("PUT", path, body)["features"] == body["features"]
+        assert project.send("PUT", path, body)["features"] == body["features"]
         wrong = {"character": "g", "features": [{**feature, field: letter * 81}]}
-        refuse(desk, "PUT", path, wrong, 422, "invalid_request", field, "80")
+        refuse(project, "PUT", path, wrong, 422, "invalid_request", field, "80")
     invoked = {"name": "letterform.set", "params": {"segment_id": line, **wrong}}
-    refuse(desk, "POST", "/actions/invoke", invoked, 422, "invalid_request", field, "80")
-    assert desk.get(path)["letterform"]["features"] == body["features"]
+    refuse(project, "POST", "/actions/invoke", invoked, 422, "invalid_request", field, "80")
+    assert project.get(path)["letterform"]["features"] == body["features"]
 
 
 @pytest.mark.parametrize("corrected", ["erat", "nihil"])
-def test_a_span_moved_by_a_correction_into_nothing(desk: Desk, corrected: str) -> None:
-    """The fact stays with the reading it was said of, the answer names it, and undo brings all back as it was."""
-    line = desk.page(["erat uerbum"]).lines[0]
+def test_a_span_moved_by_a_correction_into_nothing(project: PaleographyProject, corrected: str) -> None:
+    """The fact stays with its own reading, the answer names it, and undo restores everything."""
+    line = project.page(["erat uerbum"]).lines[0]
     fact = {"segment_id": line, "kind": "unclear", "char_start": 5, "char_end": 11}
-    made = desk.post("/editorial", fact)
-    refuse(desk, "POST", f"/segments/{line}/correct", {"text": ""}, 422, "invalid_request", "text")
-    answer = desk.post(f"/segments/{line}/correct", {"text": corrected})
+    made = project.post("/editorial", fact)
+    refuse(project, "POST", f"/segments/{line}/correct", {"text": ""}, 422, "invalid_request", "text")
+    answer = project.post(f"/segments/{line}/correct", {"text": corrected})
     assert [one["id"] for one in answer["unplaced"]] == [made["id"]]
-    found = desk.get(f"/editorial/segment/{line}")
+    found = project.get(f"/editorial/segment/{line}")
     assert found["counting_reading"]["text"] == corrected
     (kept,) = found["facts"]
     reading = made["representation_id"]
     assert (kept["representation_id"], kept["char_start"], kept["char_end"]) == (reading, 5, 11)
-    refuse(desk, "POST", "/editorial", fact, 422, "span_outside", str(len(corrected)))
-    desk.undo(answer["audit_id"])
-    assert desk.get(f"/editorial/segment/{line}")["counting_reading"]["text"] == "erat uerbum"
+    refuse(project, "POST", "/editorial", fact, 422, "span_outside", str(len(corrected)))
+    project.undo(answer["audit_id"])
+    assert project.get(f"/editorial/segment/{line}")["counting_reading"]["text"] == "erat uerbum"
 
 
 @pytest.mark.parametrize(
@@ -118,10 +120,10 @@ def test_a_span_moved_by_a_correction_into_nothing(desk: Desk, corrected: str) -
         ("..%5c..", "font_not_found", "font"),
         ("..Cardo-Regular.ttf", "font_not_found", "font"),
         ("%00", "font_not_found", "font"),
-        # What holds a slash is the address of nothing.
+        # A name with a slash is no route at all.
         ("%2e%2e%2f%2e%2e%2fetc%2fpasswd", "not_found", "no such route"),
         ("Cardo-Regular.ttf%2f..", "not_found", "no such route"),
     ],
 )
-def test_a_font_name_with_dots(desk: Desk, name: str, code: str, word: str) -> None:
-    refuse(desk, "GET", f"/fonts/{name}", None, 404, code, word)
+def test_a_font_name_with_dots(project: PaleographyProject, name: str, code: str, word: str) -> None:
+    refuse(project, "GET", f"/fonts/{name}", None, 404, code, word)

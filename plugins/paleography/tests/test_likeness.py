@@ -1,4 +1,6 @@
-"""Likeness: segments that look alike are found, and what is proposed for it is no judgement until a person accepts."""
+"""Likeness: similar segments are found, and a proposal based on it is no attribution until a person accepts
+it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paleography_desk import EDITOR, FAMILIES, MACHINE, Desk, keep_looks
+from paleography_project import EDITOR, FAMILIES, MACHINE, PaleographyProject, store_vectors
 
 from armarium.api import Engine, Forbidden
 from armarium.principals import LOCAL_OWNER
@@ -23,62 +25,64 @@ from armarium_testing.kills import Killed, KilledContext
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With rights too."""
+    """An engine with paleography and rights."""
     names = (*FAMILIES, "rights")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
     )
 
 
-def alike(desk: Desk, line: str, **query: Any) -> list[str]:
-    return [one["segment_id"] for one in desk.get("/likeness", segment_id=line, **query)["items"]]
+def find_similar(project: PaleographyProject, line: str, **query: Any) -> list[str]:
+    return [one["segment_id"] for one in project.get("/likeness", segment_id=line, **query)["items"]]
 
 
-def test_the_order_is_that_of_a_plain_computation(desk: Desk) -> None:
-    pages = [desk.page(lines=4) for _ in range(3)]
+def test_similar_segments_are_ordered_as_a_plain_computation_orders_them(project: PaleographyProject) -> None:
+    pages = [project.page(lines=4) for _ in range(3)]
     lines = [line for page in pages for line in page.lines]
     chance = np.random.default_rng(5)
     looks = {line: chance.normal(size=8).tolist() for line in lines}
-    keep_looks(desk, looks)
+    store_vectors(project, looks)
     rounded = np.array([np.array(looks[line], dtype=np.float16) for line in lines], dtype=np.float64)
     rounded -= rounded.mean(axis=0)
     own = rounded[0] / np.linalg.norm(rounded[0])
     scores = [float(own @ one / np.linalg.norm(one)) for one in rounded]
     elsewhere = sorted(range(4, 12), key=lambda number: -scores[number])
-    assert alike(desk, lines[0]) == [lines[number] for number in elsewhere]
-    assert alike(desk, lines[0], limit=2) == [lines[number] for number in elsewhere[:2]]
+    assert find_similar(project, lines[0]) == [lines[number] for number in elsewhere]
+    assert find_similar(project, lines[0], limit=2) == [lines[number] for number in elsewhere[:2]]
     everywhere = sorted(range(1, 12), key=lambda number: -scores[number])
-    assert alike(desk, lines[0], same_page=True) == [lines[number] for number in everywhere]
+    assert find_similar(project, lines[0], same_page=True) == [lines[number] for number in everywhere]
 
 
-def test_what_was_not_looked_at_is_said(desk: Desk) -> None:
-    line = desk.page().lines[0]
-    assert desk.get("/likeness", 409, segment_id=line)["code"] == "not_looked_at"
-    desk.get("/likeness", 404, segment_id="no")
-    desk.get("/likeness", 422)
+def test_segments_without_a_vector_are_refused(project: PaleographyProject) -> None:
+    line = project.page().lines[0]
+    assert project.get("/likeness", 409, segment_id=line)["code"] == "not_looked_at"
+    project.get("/likeness", 404, segment_id="no")
+    project.get("/likeness", 422)
     body = {"kind": "hand", "segment_ids": [line]}
-    assert desk.post("/likeness/proposals", body, 409)["code"] == "not_looked_at"
-    box = desk.do("document.create", {"name": "Empty"})["id"]
-    assert desk.post("/likeness/look", {"scope_ids": [box]}, 422)["code"] == "no_pages"
+    assert project.post("/likeness/proposals", body, 409)["code"] == "not_looked_at"
+    box = project.do("document.create", {"name": "Empty"})["id"]
+    assert project.post("/likeness/look", {"scope_ids": [box]}, 422)["code"] == "no_pages"
 
 
-def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
-    first, second, third = desk.page(lines=1), desk.page(lines=1), desk.page(lines=2)
-    keep_looks(desk, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines})
-    desk.post("/segments/delete", {"segment_ids": [third.lines[0]], "expected_versions": [1]})
+def test_deleted_and_restricted_segments_are_not_found(project: PaleographyProject) -> None:
+    first, second, third = project.page(lines=1), project.page(lines=1), project.page(lines=2)
+    store_vectors(
+        project, {line: [1, n] for n, page in enumerate((first, second, third)) for line in page.lines}
+    )
+    project.post("/segments/delete", {"segment_ids": [third.lines[0]], "expected_versions": [1]})
     line = first.lines[0]
-    assert set(alike(desk, line)) == {second.lines[0], third.lines[1]}
-    made = desk.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
+    assert set(find_similar(project, line)) == {second.lines[0], third.lines[1]}
+    made = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
     secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
-    desk.do("rights.set", {"target_kind": "document", "target_id": second.id, "restricted": True})
-    answer = desk.client.get(
+    project.do("rights.set", {"target_kind": "document", "target_id": second.id, "restricted": True})
+    answer = project.client.get(
         "/api/likeness", params={"segment_id": line}, headers={"Authorization": f"Bearer {secret}"}
     )
     assert [one["segment_id"] for one in answer.json()["items"]] == [third.lines[1]]
     assert answer.json()["withheld"] == 1
-    # Also where the list is as long as it was asked for: the one that is withheld looks more like it.
-    keep_looks(
-        desk,
+    # Also if the list has the requested length: the withheld segment is more similar than the ones shown.
+    store_vectors(
+        project,
         {
             line: [1, 1, 0],
             second.lines[0]: [1, 1, 0],
@@ -87,13 +91,13 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
         },
     )
     query = {"segment_id": line, "limit": 1}
-    answer = desk.client.get("/api/likeness", params=query, headers={"Authorization": f"Bearer {secret}"})
+    answer = project.client.get("/api/likeness", params=query, headers={"Authorization": f"Bearer {secret}"})
     assert (answer.json()["count"], answer.json()["withheld"]) == (1, 1)
-    assert desk.get("/likeness", **query)["withheld"] == 0
+    assert project.get("/likeness", **query)["withheld"] == 0
     for label, line_of in (("Hidden", second.lines[0]), ("Open", third.lines[1])):
-        desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line_of})
-    keep_looks(
-        desk,
+        project.post("/hands/attributions", {"hand_id": project.hand(label), "segment_id": line_of})
+    store_vectors(
+        project,
         {
             line: [1, 1, 0],
             second.lines[0]: [1, 1, 0],
@@ -101,87 +105,91 @@ def test_nothing_deleted_or_restricted_is_alike(desk: Desk) -> None:
             third.lines[0]: [-3, 0, 1],
         },
     )
-    made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": [line]}, EDITOR)["items"]
+    made = project.do("likeness.propose", {"kind": "hand", "segment_ids": [line]}, EDITOR)["items"]
     assert [one["like_segment_id"] for one in made] == [third.lines[1]]
 
 
-def test_after_a_purge_what_is_looked_at_anew_is_found(desk: Desk) -> None:
-    """As many vectors as before, with the same numbers: those of the purged page are not taken for them."""
-    stays, goes = desk.page(lines=1), desk.page(lines=2)
-    keep_looks(desk, {stays.lines[0]: [1, 0, 0], goes.lines[0]: [1, 1, 0], goes.lines[1]: [0, 1, 1]})
-    assert alike(desk, stays.lines[0]) == goes.lines
-    desk.do("document.delete", {"ids": [goes.id]})
-    desk.post("/documents/trash/empty")
-    comes = desk.page(lines=2)
-    keep_looks(desk, {comes.lines[0]: [0, 1, 1], comes.lines[1]: [1, 1, 0]})
-    assert alike(desk, stays.lines[0]) == comes.lines[::-1]
-    assert alike(desk, comes.lines[0]) == stays.lines
+def test_vectors_computed_after_a_purge_are_found(project: PaleographyProject) -> None:
+    """There are as many vectors as before, with the same numbers, but those of the purged page must not be
+    used for them.
+    """
+    stays, goes = project.page(lines=1), project.page(lines=2)
+    store_vectors(project, {stays.lines[0]: [1, 0, 0], goes.lines[0]: [1, 1, 0], goes.lines[1]: [0, 1, 1]})
+    assert find_similar(project, stays.lines[0]) == goes.lines
+    project.do("document.delete", {"ids": [goes.id]})
+    project.post("/documents/trash/empty")
+    comes = project.page(lines=2)
+    store_vectors(project, {comes.lines[0]: [0, 1, 1], comes.lines[1]: [1, 1, 0]})
+    assert find_similar(project, stays.lines[0]) == comes.lines[::-1]
+    assert find_similar(project, comes.lines[0]) == stays.lines
 
 
-def test_a_proposal_is_no_judgement_until_a_person_accepts_it(desk: Desk) -> None:
-    known, new = desk.page(lines=2), desk.page(lines=2)
-    a, b = desk.hand("A"), desk.hand("B")
+def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: PaleographyProject) -> None:
+    known, new = project.page(lines=2), project.page(lines=2)
+    a, b = project.hand("A"), project.hand("B")
     for hand, line in ((a, known.lines[0]), (b, known.lines[1])):
-        desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-    keep_looks(desk, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
+        project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+    store_vectors(project, {known.lines[0]: [1, 0, 0], known.lines[1]: [0, 1, 0],
                 new.lines[0]: [0.9, 0.1, 0], new.lines[1]: [0.1, 0.9, 0]})  # fmt: skip
-    made = desk.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
+    made = project.do("likeness.propose", {"kind": "hand", "segment_ids": new.lines}, MACHINE)["items"]
     assert [(one["hand_id"], one["like_segment_id"]) for one in made] == [
         (a, known.lines[0]),
         (b, known.lines[1]),
     ]
-    assert desk.get(f"/hands/segment/{new.lines[0]}")["items"] == []
-    assert desk.get("/likeness/proposals", state="pending", kind="hand")["count"] == 2
+    assert project.get(f"/hands/segment/{new.lines[0]}")["items"] == []
+    assert project.get("/likeness/proposals", state="pending", kind="hand")["count"] == 2
     first, second = (one["id"] for one in made)
     with pytest.raises(Forbidden):
-        desk.do("likeness.accept", {"proposal_id": first}, MACHINE)
-    taken = desk.post(f"/likeness/proposals/{first}/accept")
-    (judged,) = desk.get(f"/hands/segment/{new.lines[0]}")["items"]
+        project.do("likeness.accept", {"proposal_id": first}, MACHINE)
+    taken = project.post(f"/likeness/proposals/{first}/accept")
+    (judged,) = project.get(f"/hands/segment/{new.lines[0]}")["items"]
     assert (taken["state"], taken["resulting_id"], judged["provenance_kind"]) == (
         "accepted",
         judged["id"],
         "human",
     )
-    assert desk.post(f"/likeness/proposals/{first}/accept", None, 409)["code"] == "already_decided"
-    assert desk.post(f"/likeness/proposals/{second}/reject")["state"] == "rejected"
-    desk.post(f"/likeness/proposals/{second}/reject", None, 409)
-    desk.post("/likeness/proposals/no/accept", None, 404)
-    # What was rejected is not proposed again; the next likest is.
-    again = desk.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})["items"]
+    assert project.post(f"/likeness/proposals/{first}/accept", None, 409)["code"] == "already_decided"
+    assert project.post(f"/likeness/proposals/{second}/reject")["state"] == "rejected"
+    project.post(f"/likeness/proposals/{second}/reject", None, 409)
+    project.post("/likeness/proposals/no/accept", None, 404)
+    # What was rejected is not proposed again; the next most similar hand is.
+    again = project.post("/likeness/proposals", {"kind": "hand", "segment_ids": [new.lines[1]]})["items"]
     assert b not in [one["hand_id"] for one in again]
-    desk.undo(taken["audit_id"])
-    assert desk.get(f"/hands/segment/{new.lines[0]}")["items"] == []
-    assert desk.get("/likeness/proposals", state="pending")["items"][0]["id"] == first
+    project.undo(taken["audit_id"])
+    assert project.get(f"/hands/segment/{new.lines[0]}")["items"] == []
+    assert project.get("/likeness/proposals", state="pending")["items"][0]["id"] == first
 
 
-def test_signs_are_proposed_too(desk: Desk) -> None:
-    page = desk.page(lines=3)
+def test_signs_are_proposed_too(project: PaleographyProject) -> None:
+    page = project.page(lines=3)
     one, two, three = page.lines
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
-    desk.post(f"/signs/{sign}/instances", {"segment_id": one})
-    keep_looks(desk, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
-    (made,) = desk.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
+    sign = project.post("/signs", {"name": "et", "picture_segment_id": one})["id"]
+    project.post(f"/signs/{sign}/instances", {"segment_id": one})
+    store_vectors(project, {one: [1, 0, 0], two: [0.9, 0.1, 0], three: [-1, 0, 1]})
+    (made,) = project.post("/likeness/proposals", {"kind": "sign", "segment_ids": [two, three]})["items"]
     assert (made["sign_id"], made["segment_id"]) == (sign, two)
-    desk.post(f"/likeness/proposals/{made['id']}/accept")
-    assert desk.get(f"/signs/{sign}/instances")["count"] == 2
+    project.post(f"/likeness/proposals/{made['id']}/accept")
+    assert project.get(f"/signs/{sign}/instances")["count"] == 2
 
 
-def test_without_a_package_that_looks_it_is_said(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_installed_embedder_the_job_is_refused(
+    project: PaleographyProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(likeness, "entry_points", lambda group: EntryPoints())
-    assert desk.post("/likeness/look", {"scope_ids": [desk.page().id]}, 503)["code"] == "no_eyes"
+    assert project.post("/likeness/look", {"scope_ids": [project.page().id]}, 503)["code"] == "no_eyes"
 
 
 @pytest.mark.slow
-def test_a_page_is_looked_at_once_and_again_where_a_line_moved(desk: Desk) -> None:
-    page, restricted = desk.page(lines=3, picture=True), desk.page(lines=1, picture=True)
-    bare = desk.page(lines=1)
-    desk.do("rights.set", {"target_kind": "document", "target_id": restricted.id, "model_use": "none"})
+def test_vectors_are_computed_once_and_again_after_a_line_moved(project: PaleographyProject) -> None:
+    page, restricted = project.page(lines=3, picture=True), project.page(lines=1, picture=True)
+    bare = project.page(lines=1)
+    project.do("rights.set", {"target_kind": "document", "target_id": restricted.id, "model_use": "none"})
     pages = [page.id, restricted.id, bare.id]
 
     def look() -> dict[str, Any]:
-        job_id = desk.post("/likeness/look", {"scope_ids": pages}, 202)["job_id"]
-        desk.engine.jobs.run_until_idle(desk.library, timeout=120)
-        ((result,),) = desk.rows("SELECT result FROM job WHERE id = ?", job_id)
+        job_id = project.post("/likeness/look", {"scope_ids": pages}, 202)["job_id"]
+        project.engine.jobs.run_until_idle(project.library, timeout=120)
+        ((result,),) = project.rows("SELECT result FROM job WHERE id = ?", job_id)
         import json
 
         found: dict[str, Any] = json.loads(result)
@@ -190,13 +198,13 @@ def test_a_page_is_looked_at_once_and_again_where_a_line_moved(desk: Desk) -> No
     assert look() == {"looked_at": 3, "left_out": 2}
     assert look() == {"looked_at": 0, "left_out": 2}
     body = {"segment_id": page.lines[0], "expected_version": 1, "anchor": {"rect": [0.1, 0.02, 0.5, 0.06]}}
-    desk.send("PUT", f"/segments/{page.lines[0]}", body)
+    project.send("PUT", f"/segments/{page.lines[0]}", body)
     assert look() == {"looked_at": 1, "left_out": 2}
-    assert len(alike(desk, page.lines[0], same_page=True)) == 2
+    assert len(find_similar(project, page.lines[0], same_page=True)) == 2
 
 
-class KilledLook(KilledContext):
-    """As `KilledContext`, with a worker of the test; what is written along with a checkpoint stands or falls with it."""
+class KilledVectorJob(KilledContext):
+    """A killed job context with a worker of the test; rows written with a checkpoint are in its transaction."""
 
     principal = LOCAL_OWNER
     asked: list[int]
@@ -217,21 +225,21 @@ class KilledLook(KilledContext):
         self._tick()
 
 
-def test_a_job_that_looks_is_killed_anywhere_and_looks_at_what_is_left(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_vector_job_killed_anywhere_computes_only_the_rest(
+    project: PaleographyProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "worker_target", lambda: "made:Eyes")
-    pages = [desk.page(lines=2, picture=True) for _ in range(3)]
+    pages = [project.page(lines=2, picture=True) for _ in range(3)]
     lines = {line for page in pages for line in page.lines}
     args = LookArgs(page_ids=[page.id for page in pages])
     for calls in range(17):
-        with desk.library.db.write() as conn:
+        with project.library.db.write() as conn:
             conn.execute(vectors.delete())
         kept: dict[str, Any] = {}
         asked: list[int] = []
         allowed = calls
         while True:
-            job = KilledLook(desk.engine, desk.library, args, allowed, checkpoint=kept)
+            job = KilledVectorJob(project.engine, project.library, args, allowed, checkpoint=kept)
             job.asked = asked
             try:
                 result = jobs.look_at(job)  # type: ignore[arg-type]
@@ -239,6 +247,6 @@ def test_a_job_that_looks_is_killed_anywhere_and_looks_at_what_is_left(
             except Killed:
                 kept, allowed = job.kept, 99
         assert result == {"looked_at": 6, "left_out": 0}, calls
-        assert {one for (one,) in desk.rows("SELECT segment_id FROM likeness_vector")} == lines
-        # Only the page in hand is looked at again.
+        assert {one for (one,) in project.rows("SELECT segment_id FROM likeness_vector")} == lines
+        # Only the page being processed at the kill is processed again.
         assert asked in ([2, 2, 2], [2, 2, 2, 2]), calls

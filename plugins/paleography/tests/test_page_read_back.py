@@ -1,12 +1,14 @@
-"""Editorial facts read from the `custom` of PAGE lines: rows of the project, written as they stand when the file goes out again."""
+"""Editorial facts read from `custom` of PAGE lines become rows of the project, and are exported in their
+current state.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lxml import etree
-from paleography_desk import Desk, Page
-from test_exports import TABLE, TEXT, engine, export, say
+from paleography_project import Page, PaleographyProject
+from test_exports import TABLE, TEXT, engine, export, state_fact
 from test_tei_read_back import FACTS, TEXTS, read
 
 __all__ = ["engine"]
@@ -18,45 +20,45 @@ def customs(content: str) -> list[str]:
     return [line.get("custom", "") for line in etree.fromstring(content.encode()).iter(f"{NS}TextLine")]
 
 
-def import_again(desk: Desk, page: Page, content: str) -> tuple[Page, dict[str, Any]]:
-    answer = read(desk, page, content)
+def import_again(project: PaleographyProject, page: Page, content: str) -> tuple[Page, dict[str, Any]]:
+    answer = read(project, page, content)
     (one,) = answer.get("passes", [answer])
     lines = [
         row[0]
-        for row in desk.rows(
+        for row in project.rows(
             "SELECT id FROM segment WHERE pass_id = ? AND kind = 'line' ORDER BY bbox_y", one["pass_id"]
         )
     ]
     return Page(page.id, one["pass_id"], lines), answer
 
 
-def test_a_page_round_trip_keeps_words_and_facts(desk: Desk) -> None:
-    page = desk.page([TEXT] * 8, picture=True)
+def test_a_page_round_trip_keeps_words_and_facts(project: PaleographyProject) -> None:
+    page = project.page([TEXT] * 8, picture=True)
     for line, (kind, _) in zip(page.lines, TABLE, strict=False):
         place = {"place": "above"} if kind == "added" else {}
         reason = {} if kind in ("deleted", "added") else {"reason": "worn away"}
-        say(desk, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
+        state_fact(project, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
             **reason, **place)  # fmt: skip
-    say(desk, page.lines[6], "lost", (12, 12), reason="hole")
-    # Facts that overlap are no loss here: tags of a line do not nest.
-    say(desk, page.lines[7], "added", (3, 14))
-    say(desk, page.lines[7], "unclear", (10, 18))
-    content, losses = export(desk, page, "pagexml")
+    state_fact(project, page.lines[6], "lost", (12, 12), reason="hole")
+    # Overlapping facts are no loss here, since tags of a line need not nest.
+    state_fact(project, page.lines[7], "added", (3, 14))
+    state_fact(project, page.lines[7], "unclear", (10, 18))
+    content, losses = export(project, page, "pagexml")
     assert not losses["editorial facts"]
-    again, answer = import_again(desk, page, content)
+    again, answer = import_again(project, page, content)
     assert "editorial facts (9)" in str(answer)
-    assert desk.rows(FACTS, again.pass_id) == desk.rows(FACTS, page.pass_id)
-    assert desk.rows(TEXTS, again.pass_id) == desk.rows(TEXTS, page.pass_id)
-    assert customs(export(desk, again, "pagexml")[0]) == customs(content)
-    # What was withdrawn since does not come back with the words of the old file.
-    fact = desk.get(f"/editorial/segment/{again.lines[0]}")["facts"][0]
-    desk.post(f"/editorial/{fact['id']}/withdraw")
-    assert "unclear" not in customs(export(desk, again, "pagexml")[0])[0]
+    assert project.rows(FACTS, again.pass_id) == project.rows(FACTS, page.pass_id)
+    assert project.rows(TEXTS, again.pass_id) == project.rows(TEXTS, page.pass_id)
+    assert customs(export(project, again, "pagexml")[0]) == customs(content)
+    # A fact that was withdrawn since does not return with the text of the old file.
+    fact = project.get(f"/editorial/segment/{again.lines[0]}")["facts"][0]
+    project.post(f"/editorial/{fact['id']}/withdraw")
+    assert "unclear" not in customs(export(project, again, "pagexml")[0])[0]
 
 
-def test_what_other_programs_write_is_taken_as_far_as_it_goes(desk: Desk) -> None:
-    page = desk.page([TEXT] * 4, picture=True)
-    content, _ = export(desk, page, "pagexml")
+def test_custom_tags_of_other_programs_are_read_as_far_as_possible(project: PaleographyProject) -> None:
+    page = project.page([TEXT] * 4, picture=True)
+    content, _ = export(project, page, "pagexml")
     root = etree.fromstring(content.encode())
     tags = [
         "readingOrder {index:0;} unclear {offset:3; length:9;} abbrev {offset:0; length:2; expansion:Item;}",
@@ -66,8 +68,8 @@ def test_what_other_programs_write_is_taken_as_far_as_it_goes(desk: Desk) -> Non
     ]
     for line, tag in zip(root.iter(f"{NS}TextLine"), tags, strict=True):
         line.set("custom", tag)
-    again, answer = import_again(desk, page, etree.tostring(root, encoding="unicode"))
-    assert [row[:6] for row in desk.rows(FACTS, again.pass_id)] == [
+    again, answer = import_again(project, page, etree.tostring(root, encoding="unicode"))
+    assert [row[:6] for row in project.rows(FACTS, again.pass_id)] == [
         ("unclear", 3, 12, None, None, None),
         ("lost", 5, 5, "hole", None, 2),
         ("added", 0, 2, None, None, None),
@@ -77,13 +79,13 @@ def test_what_other_programs_write_is_taken_as_far_as_it_goes(desk: Desk) -> Non
     assert "The tag unclear refers to characters that its text does not have" in said
     assert "A tag add extends over several lines" in said
     assert "A tag add states hand, for which an editorial fact has no place" in said
-    out = customs(export(desk, again, "pagexml")[0])
+    out = customs(export(project, again, "pagexml")[0])
     assert "abbrev {offset:0; length:2; expansion:Item;}" in out[0]
     assert out[0].count("unclear") == 1
     assert "readingOrder {index:0;}" in out[0]
 
 
-def test_without_a_taker_the_tags_stay_as_they_are() -> None:
+def test_without_paleography_the_tags_are_preserved() -> None:
     from armarium_formats.page_model import PageSegment, PageText, TextMark
     from armarium_formats.pagexml.marking import read_marks, with_marks
 

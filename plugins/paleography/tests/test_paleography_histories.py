@@ -1,5 +1,6 @@
-"""Random histories of every action of this family, with merges, splits and corrections among them: undo is exact, and its
-refusals are those that an oracle foretells which knows the laws by itself."""
+"""Random histories of every action of this family, with merges, splits and corrections among them: undo is
+exact, and its refusals are those that an independent oracle predicts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paleography_desk import FAMILIES, Desk
+from paleography_project import FAMILIES, PaleographyProject
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
@@ -20,15 +21,17 @@ from armarium_testing.histories import Histories, Move, World
 Params = dict[str, Any]
 Chosen = tuple[str, Params] | None
 FOREVER = {"likeness.look"}
-"""Puts a job into the queue, which no history waits for."""
+"""Actions that only queue a job, which the histories do not wait for."""
 
 
-class Moves:
-    """What may be said of two pages with three lines each, chosen by chance; half of it is refused, as it should be."""
+class RandomSteps:
+    """Random statements about two pages of three lines each; about half of them are refused, as they should
+    be.
+    """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        made = [desk.page(["erat uerbum", "et uerbum erat", "apud deum"]) for _ in range(2)]
+    def __init__(self, project: PaleographyProject) -> None:
+        self.project = project
+        made = [project.page(["erat uerbum", "et uerbum erat", "apud deum"]) for _ in range(2)]
         self.pages = [page.id for page in made]
         chance = np.random.default_rng(1)
         rows = [
@@ -36,11 +39,11 @@ class Moves:
              "vector": chance.normal(size=4).astype(np.float16).tobytes()}
             for page in made for line in page.lines
         ]  # fmt: skip
-        with desk.library.db.write() as conn:
+        with project.library.db.write() as conn:
             conn.execute(vectors.insert(), rows)
 
     def all(self) -> list[Move]:
-        """Every move, the commonest twice."""
+        """Return every operation, the commonest several times."""
         often = [self.attribute, self.attribute, self.assign, self.describe, self.place_sign, self.fact, self.withdraw, self.merge,
                  self.propose, self.decide]  # fmt: skip
         return [
@@ -49,11 +52,11 @@ class Moves:
         ]  # fmt: skip
 
     def _one(self, chance: random.Random, query: str) -> Any:
-        rows = self.desk.rows(query)
+        rows = self.project.rows(query)
         return chance.choice(rows) if rows else None
 
     def _line(self, chance: random.Random) -> str:
-        """Mostly a live one."""
+        """Return a line, usually a live one."""
         live = "WHERE deleted_at IS NULL " if chance.random() < 0.8 else ""
         found = self._one(chance, f"SELECT id FROM segment {live}ORDER BY id") or self._one(
             chance, "SELECT id FROM segment"
@@ -167,7 +170,7 @@ class Moves:
             "SELECT a.id, b.id FROM segment a JOIN segment b USING (pass_id) WHERE a.id <> b.id AND a.deleted_at IS NULL"
             " AND b.deleted_at IS NULL ORDER BY a.id, b.id",
         )
-        # One time in three: the lines would be used up.
+        # Only one time in three, or the lines would run out.
         if not found or chance.random() > 0.3:
             return None
         return "segment.merge", {"segment_ids": list(found), "keep_id": found[0]}
@@ -203,16 +206,16 @@ ONE_OF = {
 }
 
 
-def is_of_a_withdrawn_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
-    """A live judgement is of a live hand, sign or campaign."""
+def is_about_withdrawn(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
+    """Return whether a live statement is about a withdrawn hand, sign or campaign."""
     if table not in OF_LIVE:
         return False
     other, column, ended = OF_LIVE[table]
     return row[ended] is None and rows[other][row[column]]["withdrawn_at"] is not None
 
 
-def is_a_second_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
-    """One campaign and one description stand for a segment; a code point is of one live sign."""
+def is_second_of_one(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
+    """Return whether a segment has a second campaign or description, or a code point a second live sign."""
     if table not in ONE_OF:
         return False
     column, ended = ONE_OF[table]
@@ -231,8 +234,8 @@ SAID_ONCE = {
 }
 
 
-def is_said_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
-    """A judge says the same once; a segment shows a sign, and a reading gives a campaign, once."""
+def is_stated_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
+    """Return whether a statement repeats a live one."""
     if table not in SAID_ONCE:
         return False
     ended = "superseded_at" if table == "campaign_reading" else "withdrawn_at"
@@ -243,16 +246,18 @@ def is_said_twice(rows: Rows, table: str, row: Mapping[str, Any]) -> bool:
     )
 
 
-LAWS = (is_of_a_withdrawn_one, is_a_second_one, is_said_twice)
+LAWS = (is_about_withdrawn, is_second_of_one, is_stated_twice)
 
 
-def start(make_engine: Callable[..., Engine], tmp_path: Any, seed: int) -> tuple[Histories, Desk]:
+def start(
+    make_engine: Callable[..., Engine], tmp_path: Any, seed: int
+) -> tuple[Histories, PaleographyProject]:
     made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in FAMILIES]
     engine = make_engine(plugins=made, state=f"state-{seed}")
     place = tmp_path / f"{seed}.library"
     engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
-    desk = Desk(engine, engine.libraries.get(place), None)
-    return Histories(engine, desk.library, Moves(desk).all(), seed=seed, laws=LAWS), desk
+    project = PaleographyProject(engine, engine.libraries.get(place), None)
+    return Histories(engine, project.library, RandomSteps(project).all(), seed=seed, laws=LAWS), project
 
 
 def prove(make_engine: Callable[..., Engine], tmp_path: Any, seeds: range, sequences: int) -> None:
@@ -270,11 +275,10 @@ def test_random_histories_come_back_exactly(make_engine: Callable[..., Engine], 
 
 
 @pytest.mark.slow
-def test_every_move_is_made_and_the_whole_is_taken_back(
+def test_every_action_runs_and_all_steps_are_undone(
     make_engine: Callable[..., Engine], tmp_path: Any
 ) -> None:
-    """Each action of the family is done at least once; in the end every step is undone, and no row of it is left."""
-    history, desk = start(make_engine, tmp_path, 5)
+    history, project = start(make_engine, tmp_path, 5)
     never = {
         action.name
         for action in importlib.import_module("armarium_paleography.plugin").armarium_plugin().actions
@@ -282,14 +286,14 @@ def test_every_move_is_made_and_the_whole_is_taken_back(
     never -= FOREVER
     for _ in range(20):
         history.run(8, steps=25)
-        never -= {name for (name,) in desk.rows("SELECT DISTINCT action_name FROM audit")}
+        never -= {name for (name,) in project.rows("SELECT DISTINCT action_name FROM audit")}
         if not never:
             break
     assert not never
     history.empty()
     for table in ("hand", "hand_attribution", "campaign", "campaign_member", "campaign_reading", "editorial_fact", "sign",
                   "sign_instance", "letterform", "letterform_allograph", "likeness_proposal"):  # fmt: skip
-        assert desk.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
+        assert project.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
 
 
 @pytest.mark.soak

@@ -1,4 +1,4 @@
-"""What palaeographers said leaves a project as records, and nothing of what is restricted with it."""
+"""Palaeographical statements exported as records, without those on restricted pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
-from paleography_desk import FAMILIES, Desk
+from paleography_project import FAMILIES, PaleographyProject
 
 from armarium.api import Engine
 
@@ -18,15 +18,15 @@ WITH = ("images", "canvas", "formats", "iiif", "reading", "rights", "checking", 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With exports and what they stand on."""
+    """An engine with paleography, exports and the families these depend on."""
     names = (*FAMILIES[:2], *WITH, "paleography")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
     )
 
 
-def export(desk: Desk, file: Path) -> dict[str, list[dict[str, Any]]]:
-    desk.do("export.jsonl", {"output_path": str(file)})
+def export(project: PaleographyProject, file: Path) -> dict[str, list[dict[str, Any]]]:
+    project.do("export.jsonl", {"output_path": str(file)})
     found: dict[str, list[dict[str, Any]]] = {}
     for line in file.read_bytes().splitlines()[1:]:
         record = orjson.loads(line)
@@ -34,19 +34,21 @@ def export(desk: Desk, file: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def test_nothing_of_a_restricted_page_is_among_the_records(desk: Desk, tmp_path: Path) -> None:
-    """No judgement of its lines, and no sign whose picture lies on it."""
-    hidden, shown = desk.page(["erat"], lines=1), desk.page(["fuit"], lines=1)
-    hand = desk.hand()
+def test_nothing_of_a_restricted_page_is_among_the_records(
+    project: PaleographyProject, tmp_path: Path
+) -> None:
+    """No statement about its lines, and no sign whose picture is on it."""
+    hidden, shown = project.page(["erat"], lines=1), project.page(["fuit"], lines=1)
+    hand = project.hand()
     for page in (hidden, shown):
         line = page.lines[0]
-        desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
-        sign = desk.post("/signs", {"name": f"Of {page.id}", "picture_segment_id": line})["id"]
-        desk.post(f"/signs/{sign}/instances", {"segment_id": line})
-        desk.send("PUT", f"/letterforms/segment/{line}", {"character": "e"})
-        desk.post("/editorial", {"segment_id": line, "kind": "added"})
-        campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
-        desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+        project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+        sign = project.post("/signs", {"name": f"Of {page.id}", "picture_segment_id": line})["id"]
+        project.post(f"/signs/{sign}/instances", {"segment_id": line})
+        project.send("PUT", f"/letterforms/segment/{line}", {"character": "e"})
+        project.post("/editorial", {"segment_id": line, "kind": "added"})
+        campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+        project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
     kinds = (
         "hand_attribution",
         "sign",
@@ -56,10 +58,10 @@ def test_nothing_of_a_restricted_page_is_among_the_records(desk: Desk, tmp_path:
         "campaign",
         "campaign_member",
     )
-    whole = export(desk, tmp_path / "whole.jsonl")
+    whole = export(project, tmp_path / "whole.jsonl")
     assert {kind: len(whole[kind]) for kind in kinds} == dict.fromkeys(kinds, 2)
-    desk.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
-    part = export(desk, tmp_path / "part.jsonl")
+    project.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
+    part = export(project, tmp_path / "part.jsonl")
     assert {kind: len(part[kind]) for kind in kinds} == dict.fromkeys(kinds, 1)
     assert len(part["hand"]) == 1
     written = (tmp_path / "part.jsonl").read_text().partition("\n")[2]

@@ -1,4 +1,4 @@
-"""Sheets: every picture of one hand, sign or letter, straightened to one height; nothing restricted on them."""
+"""Sheets: all pictures of a hand, sign or letter, levelled and scaled to one height, without restricted ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from paleography_desk import FAMILIES, Desk
+from paleography_project import FAMILIES, PaleographyProject
 from PIL import Image
 
 from armarium.api import Engine
@@ -16,109 +16,109 @@ from armarium.api import Engine
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """With rights too."""
+    """An engine with paleography and rights."""
     names = (*FAMILIES, "rights")
     return make_engine(
         plugins=[importlib.import_module(f"armarium_{one}.plugin").armarium_plugin() for one in names]
     )
 
 
-def sheet(desk: Desk, path: str, **query: Any) -> tuple[Image.Image, list[int]]:
-    """The picture, and how many are shown, left out and withheld."""
+def sheet(project: PaleographyProject, path: str, **query: Any) -> tuple[Image.Image, list[int]]:
+    """Return the picture, and how many pictures are shown, left out and withheld."""
     headers = query.pop("headers", None)
-    answer = desk.client.get(f"/api{path}", params=query, headers=headers)
+    answer = project.client.get(f"/api{path}", params=query, headers=headers)
     assert answer.status_code == 200, answer.text
     counts = [int(answer.headers[f"X-Service-{name}"]) for name in ("Shown", "Left-Out", "Withheld")]
     return Image.open(io.BytesIO(answer.content)), counts
 
 
-def hand_on(desk: Desk, lines: list[str]) -> str:
-    hand = desk.hand("Iohannes ꝓ אב")
+def attribute_hand(project: PaleographyProject, lines: list[str]) -> str:
+    hand = project.hand("Iohannes ꝓ אב")
     for line in lines:
-        desk.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
+        project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
     return hand
 
 
-def test_every_picture_of_a_hand_stands_on_its_sheet_at_one_height(desk: Desk) -> None:
-    page = desk.page(lines=3, picture=True)
-    hand = hand_on(desk, page.lines)
-    small, counts = sheet(desk, f"/hands/{hand}/sheet", height=32)
-    large, _ = sheet(desk, f"/hands/{hand}/sheet", height=64)
+def test_every_picture_of_a_hand_is_on_its_sheet_at_one_height(project: PaleographyProject) -> None:
+    page = project.page(lines=3, picture=True)
+    hand = attribute_hand(project, page.lines)
+    small, counts = sheet(project, f"/hands/{hand}/sheet", height=32)
+    large, _ = sheet(project, f"/hands/{hand}/sheet", height=64)
     assert counts == [3, 0, 0]
     assert small.width == large.width == 1600
     assert large.height > small.height
-    # The lines of the made page are dark bars on grey: they are on the sheet, and no other thing is as dark and wide.
+    # The lines of the sample page are dark bars on grey; nothing else on the sheet is as dark and wide.
     dark = sum(large.convert("L").histogram()[:60])
     assert dark > 3_000
-    _, counts = sheet(desk, f"/hands/{hand}/sheet", limit=2, offset=2)
+    _, counts = sheet(project, f"/hands/{hand}/sheet", limit=2, offset=2)
     assert counts == [1, 0, 0]
 
 
-def test_a_leaning_line_is_level_on_the_sheet(desk: Desk) -> None:
-    page = desk.page(lines=1, picture=True)
+def test_a_leaning_line_is_level_on_the_sheet(project: PaleographyProject) -> None:
+    page = project.page(lines=1, picture=True)
     line = page.lines[0]
-    hand = hand_on(desk, [line])
-    level, _ = sheet(desk, f"/hands/{hand}/sheet")
+    hand = attribute_hand(project, [line])
+    level, _ = sheet(project, f"/hands/{hand}/sheet")
     body = {"segment_id": line, "expected_version": 1, "baseline": [[0.1, 0.04], [0.9, 0.10]]}
-    desk.send("PUT", f"/segments/{line}", body)
-    turned, _ = sheet(desk, f"/hands/{hand}/sheet")
+    project.send("PUT", f"/segments/{line}", body)
+    turned, _ = sheet(project, f"/hands/{hand}/sheet")
     assert turned.tobytes() != level.tobytes()
 
 
-def test_sheets_of_signs_and_letters(desk: Desk) -> None:
-    page = desk.page(lines=2, picture=True)
+def test_sheets_of_signs_and_letters(project: PaleographyProject) -> None:
+    page = project.page(lines=2, picture=True)
     one, two = page.lines
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": one, "code_point": "U+204A"})["id"]
-    desk.post(f"/signs/{sign}/instances", {"segment_id": two})
-    # The picture of the sign first, then where else it stands.
-    assert sheet(desk, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
-    assert sheet(desk, f"/signs/{sign}/sheet", offset=1)[1] == [1, 0, 0]
-    desk.post(f"/signs/{sign}/instances", {"segment_id": one})
-    assert sheet(desk, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
-    (version,) = desk.rows("SELECT version FROM segment WHERE id = ?", one)[0]
-    gone = desk.post("/segments/delete", {"segment_ids": [one], "expected_versions": [version]})
-    assert sheet(desk, f"/signs/{sign}/sheet")[1] == [1, 0, 0]
-    desk.undo(gone["audit_id"])
-    form = desk.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
-    hand = desk.hand()
+    sign = project.post("/signs", {"name": "et", "picture_segment_id": one, "code_point": "U+204A"})["id"]
+    project.post(f"/signs/{sign}/instances", {"segment_id": two})
+    # The picture of the sign first, then its other instances.
+    assert sheet(project, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
+    assert sheet(project, f"/signs/{sign}/sheet", offset=1)[1] == [1, 0, 0]
+    project.post(f"/signs/{sign}/instances", {"segment_id": one})
+    assert sheet(project, f"/signs/{sign}/sheet")[1] == [2, 0, 0]
+    (version,) = project.rows("SELECT version FROM segment WHERE id = ?", one)[0]
+    gone = project.post("/segments/delete", {"segment_ids": [one], "expected_versions": [version]})
+    assert sheet(project, f"/signs/{sign}/sheet")[1] == [1, 0, 0]
+    project.undo(gone["audit_id"])
+    form = project.post("/letterforms/allographs", {"character": "g", "name": "open g"})["id"]
+    hand = project.hand()
     for line in page.lines:
-        desk.send(
+        project.send(
             "PUT", f"/letterforms/segment/{line}", {"character": "g", "allograph_id": form, "hand_id": hand}
         )
     for asked in ({"character": "g"}, {"allograph_id": form}, {"hand_id": hand}):
-        assert sheet(desk, "/letterforms/sheet", **asked)[1] == [2, 0, 0]
-    assert sheet(desk, "/letterforms/sheet", character="x")[1] == [0, 0, 0]
-    assert desk.get("/letterforms/sheet", 422)["code"] == "nothing_named"
+        assert sheet(project, "/letterforms/sheet", **asked)[1] == [2, 0, 0]
+    assert sheet(project, "/letterforms/sheet", character="x")[1] == [0, 0, 0]
+    assert project.get("/letterforms/sheet", 422)["code"] == "nothing_named"
     for path in ("/hands/no/sheet", "/signs/no/sheet"):
-        desk.get(path, 404)
-    desk.get(f"/hands/{hand}/sheet", 422, height=5)
+        project.get(path, 404)
+    project.get(f"/hands/{hand}/sheet", 422, height=5)
 
 
-def test_what_has_no_honest_picture_is_left_out_and_counted(desk: Desk) -> None:
-    pictured, bare = desk.page(lines=1, picture=True), desk.page(lines=1)
-    hand = hand_on(desk, [*pictured.lines, *bare.lines])
-    assert sheet(desk, f"/hands/{hand}/sheet")[1] == [1, 1, 0]
+def test_segments_without_a_usable_picture_are_left_out_and_counted(project: PaleographyProject) -> None:
+    pictured, bare = project.page(lines=1, picture=True), project.page(lines=1)
+    hand = attribute_hand(project, [*pictured.lines, *bare.lines])
+    assert sheet(project, f"/hands/{hand}/sheet")[1] == [1, 1, 0]
 
 
-def test_nothing_restricted_is_on_a_sheet_or_in_a_list(desk: Desk) -> None:
-    hidden, shown = desk.page(lines=1, picture=True), desk.page(lines=1, picture=True)
-    hand = hand_on(desk, [*hidden.lines, *shown.lines])
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": hidden.lines[0]})["id"]
-    desk.send("PUT", f"/letterforms/segment/{hidden.lines[0]}", {"character": "g"})
-    made = desk.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
+def test_nothing_restricted_is_on_a_sheet_or_in_a_list(project: PaleographyProject) -> None:
+    hidden, shown = project.page(lines=1, picture=True), project.page(lines=1, picture=True)
+    hand = attribute_hand(project, [*hidden.lines, *shown.lines])
+    sign = project.post("/signs", {"name": "et", "picture_segment_id": hidden.lines[0]})["id"]
+    project.send("PUT", f"/letterforms/segment/{hidden.lines[0]}", {"character": "g"})
+    made = project.client.post("/api/tokens", json={"name": "a reader", "role": "viewer"}).json()
     secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
     other = {"Authorization": f"Bearer {secret}"}
-    desk.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
-    assert sheet(desk, f"/hands/{hand}/sheet", headers=other)[1] == [1, 0, 1]
-    assert sheet(desk, f"/hands/{hand}/sheet")[1] == [2, 0, 0]
+    project.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
+    assert sheet(project, f"/hands/{hand}/sheet", headers=other)[1] == [1, 0, 1]
+    assert sheet(project, f"/hands/{hand}/sheet")[1] == [2, 0, 0]
     for path, count in (
         (f"/hands/{hand}/attributions", 1),
         ("/signs", 0),
         ("/letterforms?character=g", 0),
         ("/letterforms/features", 0),
     ):
-        answer = desk.client.get(f"/api{path}", headers=other)
+        answer = project.client.get(f"/api{path}", headers=other)
         assert answer.json()["count"] == count, (path, answer.text)
-    assert desk.client.get(f"/api/hands/{hand}/attributions", headers=other).json()["withheld"] == 1
+    assert project.client.get(f"/api/hands/{hand}/attributions", headers=other).json()["withheld"] == 1
     for path in (f"/hands/segment/{hidden.lines[0]}", f"/signs/{sign}/instances"):
-        assert desk.client.get(f"/api{path}", headers=other).status_code == 403, path
+        assert project.client.get(f"/api{path}", headers=other).status_code == 403, path

@@ -1,4 +1,4 @@
-"""What the recipe jobs find and identify becomes signs of paleography: instances of declared signs, and new ones by name."""
+"""Signs found and identified by recipe jobs become instances of declared signs, or new signs by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from paleography_desk import Desk
+from paleography_project import PaleographyProject
 
 from armarium.api import Engine, Example, Library
 from armarium.principals import LOCAL_OWNER
@@ -24,76 +24,80 @@ from armarium_testing.model_provider import Answer, LoopbackProvider
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """Paleography with the families that look for signs."""
+    """An engine with paleography and the families that look for signs."""
     return make_engine(
         plugins=[documents(), source_model(), reading(), layout(), model_jobs(), paleography()]
     )
 
 
-def finish_search(desk: Desk, name: str, page: str, **settings: object) -> tuple[str, str]:
-    queued = desk.do(name, {"scope_ids": [page], **settings})
-    desk.engine.jobs.run_until_idle(desk.library, 60)
-    ((state, reason),) = desk.rows("SELECT state, reason FROM job WHERE id = ?", queued["job_id"])
+def finish_search(project: PaleographyProject, name: str, page: str, **settings: object) -> tuple[str, str]:
+    queued = project.do(name, {"scope_ids": [page], **settings})
+    project.engine.jobs.run_until_idle(project.library, 60)
+    ((state, reason),) = project.rows("SELECT state, reason FROM job WHERE id = ?", queued["job_id"])
     return state, reason
 
 
-def test_what_looks_like_a_declared_sign_is_an_instance_of_it(
-    desk: Desk, library: Library, tmp_path: Path
+def test_a_found_shape_like_a_declared_sign_is_an_instance_of_it(
+    project: PaleographyProject, library: Library, tmp_path: Path
 ) -> None:
-    sample = samples.sign_page(Example(desk.engine, library, LOCAL_OWNER, tmp_path))
+    sample = samples.sign_page(Example(project.engine, library, LOCAL_OWNER, tmp_path))
     page, (example,) = sample["page_id"], sample["settings"]["examples"]
-    sign = desk.post("/signs", {"name": "A notary's mark", "picture_segment_id": example})["id"]
-    assert finish_search(desk, "layout.find_signs", page)[0] == "done"
-    (step,) = desk.rows("SELECT id FROM audit WHERE action_name = 'layout.take_shapes'")
-    found = desk.get(f"/signs/{sign}/instances")["items"]
-    words = {one for (one,) in desk.rows("SELECT id FROM segment WHERE kind_raw = 'sign'")}
+    sign = project.post("/signs", {"name": "A notary's mark", "picture_segment_id": example})["id"]
+    assert finish_search(project, "layout.find_signs", page)[0] == "done"
+    (step,) = project.rows("SELECT id FROM audit WHERE action_name = 'layout.take_shapes'")
+    found = project.get(f"/signs/{sign}/instances")["items"]
+    words = {one for (one,) in project.rows("SELECT id FROM segment WHERE kind_raw = 'sign'")}
     assert {one["segment_id"] for one in found} == words
     assert len(found) == 2
     assert all(one["provenance_kind"] != "human" and 0.68 <= one["certainty"] <= 1 for one in found)
-    assert finish_search(desk, "layout.find_signs", page)[0] == "done", "a second look says nothing twice"
-    assert desk.get(f"/signs/{sign}/instances")["count"] == 2
-    desk.undo(step[0])
-    assert desk.get(f"/signs/{sign}/instances")["count"] == 0
-    desk.post(f"/signs/{sign}/withdraw")
-    finish_search(desk, "layout.find_signs", page, examples=[example])
-    assert desk.rows("SELECT count(*) FROM sign_instance WHERE withdrawn_at IS NULL") == [(0,)]
-    assert desk.rows("SELECT count(*) FROM segment WHERE kind_raw = 'sign' AND deleted_at IS NULL") == [(2,)]
+    assert finish_search(project, "layout.find_signs", page)[0] == "done", "a second look says nothing twice"
+    assert project.get(f"/signs/{sign}/instances")["count"] == 2
+    project.undo(step[0])
+    assert project.get(f"/signs/{sign}/instances")["count"] == 0
+    project.post(f"/signs/{sign}/withdraw")
+    finish_search(project, "layout.find_signs", page, examples=[example])
+    assert project.rows("SELECT count(*) FROM sign_instance WHERE withdrawn_at IS NULL") == [(0,)]
+    assert project.rows("SELECT count(*) FROM segment WHERE kind_raw = 'sign' AND deleted_at IS NULL") == [
+        (2,)
+    ]
 
 
 def test_what_a_model_identifies_is_an_instance_of_the_sign_of_that_name(
-    desk: Desk, library: Library, tmp_path: Path
+    project: PaleographyProject, library: Library, tmp_path: Path
 ) -> None:
-    page = str(signed_page(Example(desk.engine, library, LOCAL_OWNER, tmp_path))["page_id"])
+    page = str(signed_page(Example(project.engine, library, LOCAL_OWNER, tmp_path))["page_id"])
     first, second = (
-        one for (one,) in desk.rows("SELECT id FROM segment WHERE kind_raw = 'sign' ORDER BY id")
+        one for (one,) in project.rows("SELECT id FROM segment WHERE kind_raw = 'sign' ORDER BY id")
     )
-    known = desk.post("/signs", {"name": "A Cross", "picture_segment_id": desk.page(lines=1).lines[0]})["id"]
+    known = project.post("/signs", {"name": "A Cross", "picture_segment_id": project.page(lines=1).lines[0]})[
+        "id"
+    ]
     with LoopbackProvider() as provider:
-        provider.add_to(desk.engine, "Loopback")
+        provider.add_to(project.engine, "Loopback")
         seen = [{"id": first, "is_a": "a cross"}, {"id": second, "is_a": "A circle"}]
         provider.answers = [Answer(json.dumps({"signs": seen}))]
-        assert finish_search(desk, "model_jobs.identify_signs", page, provider="Loopback")[0] == "done"
+        assert finish_search(project, "model_jobs.identify_signs", page, provider="Loopback")[0] == "done"
         assert "A Cross" in json.dumps(provider.asked[0]["body"]["messages"])
-    listed = {one["name"]: one for one in desk.get("/signs")["items"]}
+    listed = {one["name"]: one for one in project.get("/signs")["items"]}
     assert set(listed) == {"A Cross", "A circle"}
     made = listed["A circle"]
     assert (made["picture_segment_id"], made["provenance_kind"] != "human") == (second, True)
     for sign, segment in ((known, first), (made["id"], second)):
-        (one,) = desk.get(f"/signs/{sign}/instances")["items"]
+        (one,) = project.get(f"/signs/{sign}/instances")["items"]
         assert one["segment_id"] == segment
-    (step,) = desk.rows("SELECT id FROM audit WHERE action_name = 'model_jobs.take_signs'")
-    desk.undo(step[0])
-    assert [one["name"] for one in desk.get("/signs")["items"]] == ["A Cross"]
+    (step,) = project.rows("SELECT id FROM audit WHERE action_name = 'model_jobs.take_signs'")
+    project.undo(step[0])
+    assert [one["name"] for one in project.get("/signs")["items"]] == ["A Cross"]
 
 
-def test_signs_are_taken_once_and_only_by_one_name_for_each(desk: Desk) -> None:
-    line, other = desk.page().lines
-    first = desk.do(
+def test_signs_are_taken_once_and_only_by_one_name_for_each(project: PaleographyProject) -> None:
+    line, other = project.page().lines
+    first = project.do(
         "sign.take", {"signs": [{"segment_id": line, "name": "Rum"}, {"segment_id": other, "name": "rum"}]}
     )
     assert (len(first["declared"]), len(first["instance_ids"])) == (1, 2)
-    again = desk.do("sign.take", {"signs": [{"segment_id": line, "sign_id": first["declared"][0]}]})
+    again = project.do("sign.take", {"signs": [{"segment_id": line, "sign_id": first["declared"][0]}]})
     assert again == {"declared": [], "instance_ids": []}
     for wrong in ({}, {"name": "Rum", "sign_id": first["declared"][0]}):
         body = {"name": "sign.take", "params": {"signs": [{"segment_id": line, **wrong}]}}
-        assert "either sign_id or name" in desk.post("/actions/invoke", body, 422)["detail"]
+        assert "either sign_id or name" in project.post("/actions/invoke", body, 422)["detail"]

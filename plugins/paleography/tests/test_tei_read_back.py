@@ -1,12 +1,14 @@
-"""Hands, signs and editorial facts read from TEI: rows of the project, the same again when the file goes out once more."""
+"""Hands, signs and editorial facts read from TEI become rows of the project, and are the same when exported
+again.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from paleography_desk import Desk, Page
-from test_exports import TABLE, TEXT, engine, export, say
+from paleography_project import Page, PaleographyProject
+from test_exports import TABLE, TEXT, engine, export, state_fact
 
 from armarium_formats.tei.facts import marks_in
 
@@ -23,31 +25,31 @@ TEXTS = (
 )
 
 
-def read(desk: Desk, page: Page, content: str) -> dict[str, Any]:
+def read(project: PaleographyProject, page: Page, content: str) -> dict[str, Any]:
     sent = {"file": ("1.xml", content.encode(), "application/xml")}
-    answer = desk.client.post(f"/api/documents/{page.id}/import", files=sent)
+    answer = project.client.post(f"/api/documents/{page.id}/import", files=sent)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
-def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(desk: Desk) -> None:
-    page = desk.page([TEXT] * 10, picture=True)
+def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(project: PaleographyProject) -> None:
+    page = project.page([TEXT] * 10, picture=True)
     for line, (kind, _) in zip(page.lines, TABLE, strict=False):
         place = {"place": "above"} if kind == "added" else {}
         reason = {} if kind in ("deleted", "added") else {"reason": "worn away"}
-        say(desk, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
+        state_fact(project, line, kind, (3, 12), certainty=0.5, extent="one word", extent_quantity=9, extent_unit="chars",
             **reason, **place)  # fmt: skip
-    say(desk, page.lines[6], "lost", (12, 12), reason="hole")
-    say(desk, page.lines[7], "added", (3, 14))
-    say(desk, page.lines[7], "unclear", (3, 12))
-    say(desk, page.lines[8], "restored", (3, 12))
-    say(desk, page.lines[9], "supplied", (3, 12), reason="lost elsewhere")
+    state_fact(project, page.lines[6], "lost", (12, 12), reason="hole")
+    state_fact(project, page.lines[7], "added", (3, 14))
+    state_fact(project, page.lines[7], "unclear", (3, 12))
+    state_fact(project, page.lines[8], "restored", (3, 12))
+    state_fact(project, page.lines[9], "supplied", (3, 12), reason="lost elsewhere")
     hand, other = (
-        desk.hand("A & B"),
-        desk.post("/hands", {"label": "B", "scribe": "Iohannes", "notes": "a\nb"})["id"],
+        project.hand("A & B"),
+        project.post("/hands", {"label": "B", "scribe": "Iohannes", "notes": "a\nb"})["id"],
     )
     for one, line in ((hand, 1), (hand, 2), (other, 3)):
-        desk.post("/hands/attributions", {"hand_id": one, "segment_id": page.lines[line]})
+        project.post("/hands/attributions", {"hand_id": one, "segment_id": page.lines[line]})
     listed = [{"authority": "Cappelli", "number": "257"}]
     sign = {
         "name": "pro",
@@ -55,29 +57,30 @@ def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(desk: Desk) -> None:
         "code_point": "U+A753",
         "list_references": listed,
     }
-    pro = desk.post("/signs", sign)["id"]
-    desk.post(f"/signs/{pro}/instances", {"segment_id": page.lines[8]})
-    content, _ = export(desk, page, "tei")
+    pro = project.post("/signs", sign)["id"]
+    project.post(f"/signs/{pro}/instances", {"segment_id": page.lines[8]})
+    content, _ = export(project, page, "tei")
 
-    again = desk.page(lines=1, picture=True)
-    answer = read(desk, again, content)
+    again = project.page(lines=1, picture=True)
+    answer = read(project, again, content)
     read_in = answer["pass_id"]
-    assert [text for (text,) in desk.rows(TEXTS, read_in)] == [TEXT] * 10
-    assert desk.rows(FACTS, read_in) == desk.rows(FACTS, page.pass_id)
-    assert len(desk.rows(FACTS, read_in)) == 11
+    assert [text for (text,) in project.rows(TEXTS, read_in)] == [TEXT] * 10
+    assert project.rows(FACTS, read_in) == project.rows(FACTS, page.pass_id)
+    assert len(project.rows(FACTS, read_in)) == 11
     of_hands = (
         "SELECT a.hand_id FROM hand_attribution a JOIN segment s ON s.id = a.segment_id WHERE s.pass_id = ?"
         " ORDER BY s.bbox_y"
     )
-    assert desk.rows(of_hands, read_in) == [(hand,), (hand,), (other,)]
-    assert desk.get("/hands")["count"] == 2
-    assert len(desk.get(f"/signs/{pro}/instances")["items"]) == 2
+    assert project.rows(of_hands, read_in) == [(hand,), (hand,), (other,)]
+    assert project.get("/hands")["count"] == 2
+    assert len(project.get(f"/signs/{pro}/instances")["items"]) == 2
     assert any(
         "records of the project" in note and "editorial facts (11)" in note for note in answer["notes"]
     )
 
-    # What the project knows now is what goes out: a fact that was withdrawn is not in the file it came in.
-    (first, *_) = desk.rows(
+    # The export has the project's current state: a fact withdrawn since is not in it, though it was in the
+    # imported file.
+    (first, *_) = project.rows(
         "SELECT f.id FROM editorial_fact f JOIN segment s ON s.id = f.segment_id WHERE s.pass_id = ? AND f.kind = 'unclear'"
         " ORDER BY s.bbox_y", read_in)  # fmt: skip
     back = Page(again.id, read_in, [])
@@ -86,12 +89,12 @@ def test_a_tei_round_trip_keeps_words_facts_hands_and_signs(desk: Desk) -> None:
         body = re.sub(r' (facs|xml:id|corresp)="[^"]*"', "", xml[xml.index("<body") : xml.index("</body>")])
         return re.findall(r"<lb/>[^\n]*", body)
 
-    once, losses = export(desk, back, "tei")
+    once, losses = export(project, back, "tei")
     assert inside(once) == inside(content)
     assert losses["marks of characters"] == 0
-    desk.post(f"/editorial/{first[0]}/withdraw")
-    assert export(desk, back, "tei")[0].count("<unclear") == 1
-    desk.undo(answer["audit_id"], 409)
+    project.post(f"/editorial/{first[0]}/withdraw")
+    assert export(project, back, "tei")[0].count("<unclear") == 1
+    project.undo(answer["audit_id"], 409)
 
 
 FOREIGN = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>T</title></titleStmt>
@@ -104,28 +107,28 @@ FOREIGN = """<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titl
 </p></body></text></TEI>"""
 
 
-def test_tei_of_others_gives_facts_and_says_what_has_no_place(desk: Desk) -> None:
-    page = desk.page(lines=1, picture=True)
-    answer = read(desk, page, FOREIGN)
+def test_tei_from_elsewhere_gives_facts_and_notes_the_rest(project: PaleographyProject) -> None:
+    page = project.page(lines=1, picture=True)
+    answer = read(project, page, FOREIGN)
     of = answer["pass_id"]
-    texts = [text for (text,) in desk.rows(TEXTS.replace("bbox_y", "created_at, s.rowid"), of)]
+    texts = [text for (text,) in project.rows(TEXTS.replace("bbox_y", "created_at, s.rowid"), of)]
     assert sorted(texts) == sorted(["one \u204a two", "so fair a dey", "here is what is gone"])
-    kinds = sorted((row[0], row[1], row[2], row[3]) for row in desk.rows(FACTS, of))
+    kinds = sorted((row[0], row[1], row[2], row[3]) for row in project.rows(FACTS, of))
     assert kinds == [
         ("added", 3, 7, None), ("lost", 8, 8, "hole"), ("restored", 5, 12, None), ("unclear", 6, 7, "smudge"),
     ]  # fmt: skip
-    (hand,) = desk.get("/hands")["items"]
+    (hand,) = project.get("/hands")["items"]
     assert (hand["label"], hand["scribe"], hand["provenance_kind"]) == (
         "A neat cursive",
         "Matthias",
         hand["provenance_kind"],
     )
-    (sign,) = desk.get("/signs")["items"]
+    (sign,) = project.get("/signs")["items"]
     assert (sign["name"], sign["code_point"]) == ("TIRONIAN ET", "U+204A")
     notes = " ".join(answer["notes"])
     assert "do not become editorial facts" in notes
     assert "A hand changes within a line" in notes
-    content, losses = export(desk, Page(page.id, of, []), "tei")
+    content, losses = export(project, Page(page.id, of, []), "tei")
     assert losses["marks of characters"] == 0
     for kept in (
         '<del rend="strike">foul</del>',
@@ -138,7 +141,7 @@ def test_tei_of_others_gives_facts_and_says_what_has_no_place(desk: Desk) -> Non
     assert content.count("<handShift") == 1
 
 
-def test_hostile_markup_of_a_line_makes_no_fact_and_no_accident() -> None:
+def test_hostile_markup_of_a_line_creates_no_fact_and_no_error() -> None:
     for fragment, plain in (
         ("<unclear>a", "a"), ("<unclear><x:y>a</x:y></unclear>", "a"), ("<g ref=''>a</g>", "a"),
         ("<unclear/>a", "a"), ("<add>" * 300 + "a" + "</add>" * 300, "b"), ("<unclear>other</unclear>", "a"),

@@ -1,39 +1,39 @@
-"""Judgements change project with their pages: hands and signs come along, or are matched by name."""
+"""Statements move to another project with their pages; hands and signs are copied along, or matched by name."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from paleography_desk import Desk
+from paleography_project import PaleographyProject
 
 from armarium.api import raw_of
 from armarium.principals import LOCAL_OWNER
 
 
-def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path) -> None:
-    engine = desk.engine
+def test_hands_and_signs_are_matched_by_name_or_made(project: PaleographyProject, tmp_path: Path) -> None:
+    engine = project.engine
     engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
     target = engine.libraries.get(tmp_path / "To.library")
-    page, stays = desk.page(["erat uerbum"]), desk.page()
+    page, stays = project.page(["erat uerbum"]), project.page()
     line = page.lines[0]
     for label in ("Known", "New"):
-        desk.post("/hands/attributions", {"hand_id": desk.hand(label), "segment_id": line})
-    # The picture of this sign stays behind; it comes along by its name alone.
-    sign = desk.post("/signs", {"name": "et", "picture_segment_id": stays.lines[0], "code_point": "U+204A"})[
-        "id"
-    ]
-    desk.post(f"/signs/{sign}/instances", {"segment_id": line})
-    desk.post("/editorial", {"segment_id": line, "kind": "unclear", "char_start": 0, "char_end": 4})
-    campaign = desk.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
-    desk.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
-    ((reading,),) = desk.rows("SELECT id FROM content_representation")
-    desk.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
-    form = desk.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
-    described = {"character": "e", "allograph_id": form, "hand_id": desk.hand("Named by a letter")}
-    desk.send("PUT", f"/letterforms/segment/{line}", described)
+        project.post("/hands/attributions", {"hand_id": project.hand(label), "segment_id": line})
+    # The picture of this sign stays behind; the sign is copied with its name only.
+    sign = project.post(
+        "/signs", {"name": "et", "picture_segment_id": stays.lines[0], "code_point": "U+204A"}
+    )["id"]
+    project.post(f"/signs/{sign}/instances", {"segment_id": line})
+    project.post("/editorial", {"segment_id": line, "kind": "unclear", "char_start": 0, "char_end": 4})
+    campaign = project.post("/campaigns", {"document_id": page.id, "name": "A"})["id"]
+    project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": campaign})
+    ((reading,),) = project.rows("SELECT id FROM content_representation")
+    project.send("PUT", f"/campaigns/reading/{reading}", {"campaign_ids": [campaign]})
+    form = project.post("/letterforms/allographs", {"character": "e", "name": "round e"})["id"]
+    described = {"character": "e", "allograph_id": form, "hand_id": project.hand("Named by a letter")}
+    project.send("PUT", f"/letterforms/segment/{line}", described)
     known = engine.run(target, "hand.create", {"label": "Known"}, LOCAL_OWNER).result or {}
 
-    params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
+    params = {"source_library": str(project.library.path), "items": [page.id], "mode": "copy"}
     moved = engine.run(target, "document.transfer", params, LOCAL_OWNER)
     with target.db.read() as conn:
         raw = raw_of(conn)
@@ -57,7 +57,7 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
             " JOIN content_representation r ON r.id = f.representation_id"
         )
         assert (kind, words) == ("unclear", "erat")
-        # What a letterform could be without comes along too, and is matched the second time.
+        # An optional hand of a letterform is copied along too, and matched by the second transfer.
         ((hand_id, name),) = raw.execute(
             "SELECT l.hand_id, a.name FROM letterform l JOIN letterform_allograph a ON a.id = l.allograph_id"
         )
@@ -78,17 +78,19 @@ def test_hands_and_signs_are_matched_by_name_or_made(desk: Desk, tmp_path: Path)
         assert raw.execute("SELECT withdrawn_at FROM hand WHERE id = ?", (known["id"],)).fetchone() == (None,)
 
 
-def test_two_hands_of_one_label_stay_two(desk: Desk, tmp_path: Path) -> None:
-    """The first of them is that of the other project; one line that two palaeographers gave to each keeps both words."""
-    engine = desk.engine
+def test_two_hands_with_the_same_label_are_not_merged(project: PaleographyProject, tmp_path: Path) -> None:
+    """The first is matched with the other project's hand; a line attributed to each by a palaeographer keeps
+    both attributions.
+    """
+    engine = project.engine
     engine.run(None, "library.create", {"path": str(tmp_path / "To.library")}, LOCAL_OWNER)
     target = engine.libraries.get(tmp_path / "To.library")
     known = (engine.run(target, "hand.create", {"label": "A"}, LOCAL_OWNER).result or {})["id"]
-    page = desk.page()
+    page = project.page()
     for notes in ("the main scribe", "the rubricator"):
-        made = desk.post("/hands", {"label": "A", "notes": notes})["id"]
-        desk.post("/hands/attributions", {"hand_id": made, "segment_id": page.lines[0]})
-    params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
+        made = project.post("/hands", {"label": "A", "notes": notes})["id"]
+        project.post("/hands/attributions", {"hand_id": made, "segment_id": page.lines[0]})
+    params = {"source_library": str(project.library.path), "items": [page.id], "mode": "copy"}
     for copies in (1, 2):
         engine.run(target, "document.transfer", params, LOCAL_OWNER)
         with target.db.read() as conn:

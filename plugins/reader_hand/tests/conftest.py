@@ -1,4 +1,4 @@
-"""Where the helpers of these tests lie."""
+"""Makes the helper modules of these tests importable."""
 
 from __future__ import annotations
 

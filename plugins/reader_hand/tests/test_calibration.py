@@ -1,4 +1,4 @@
-"""The table of confidence: it rises, it says what was seen, and its error is measured as it should be."""
+"""The calibration table: it rises, it states the observed accuracy, and its error is measured correctly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_table_never_falls_and_stays_between_0_and_1(lines: list[tuple[float
     assert table.max() <= 1
 
 
-def test_a_network_that_is_too_sure_is_put_right() -> None:
+def test_an_overconfident_network_is_calibrated() -> None:
     chance = np.random.default_rng(0)
     right = chance.uniform(0, 1, 4000)
     sure = np.sqrt(right)
@@ -37,7 +37,7 @@ def test_a_network_that_is_too_sure_is_put_right() -> None:
     assert calibration_error(confidence.tolist(), right.tolist()) < 0.02
 
 
-def test_the_calibration_error_by_hand() -> None:
+def test_the_calibration_error_equals_a_manual_calculation() -> None:
     # Two bins: 0.2 and 0.3 with half right, 0.9 with all right.
     assert calibration_error([0.21, 0.29, 0.9], [0.0, 1.0, 1.0], bins=2) == pytest.approx(
         (2 * 0.25 + 0.1) / 3

@@ -1,4 +1,4 @@
-"""The table of the convention, row by row, and that a text in the convention stays as it is."""
+"""The table of the transcription convention, row by row; a text that follows it is unchanged."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ LETTER = st.sampled_from(
 
 
 @given(st.lists(LETTER, max_size=12))
-def test_a_text_in_the_convention_stays_as_it_is(letters: list[int]) -> None:
+def test_a_text_in_the_convention_is_unchanged(letters: list[int]) -> None:
     once = to_convention("".join(map(chr, letters)))
     assert to_convention(once) == once

@@ -1,4 +1,4 @@
-"""Decoding against all paths there are, on answers small enough to write every path out."""
+"""Decoding, compared with the enumeration of all paths through small outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from every_path import collapse, every_text, random_answer
+from path_oracle import collapse, every_text, random_answer
 
 from armarium_reader_hand.decoding import best_path, expected_share, likeliest
 
@@ -54,7 +54,7 @@ def test_an_answer_without_steps_is_no_text() -> None:
     assert best_path(np.zeros((0, 4), dtype=np.float32)) == ((), 0.0)
 
 
-def test_more_sureness_is_never_less_confidence() -> None:
+def test_confidence_rises_with_the_probability() -> None:
     table = [[0.0, 0.1], [0.4, 0.3], [0.8, 0.7], [1.0, 0.99]]
     values = [expected_share(table, sure) for sure in np.linspace(0, 1, 101)]
     assert values == sorted(values)

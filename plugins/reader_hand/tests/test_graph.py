@@ -1,4 +1,6 @@
-"""The ONNX graph with random weights against the same network written out in numpy, and as the reader's model."""
+"""The ONNX graph with random weights: compared with the same network written in numpy, and used as the
+reader's model.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +62,14 @@ def weights() -> dict[str, Values]:
 
 @pytest.fixture(scope="module")
 def session(weights: dict[str, Values]) -> Any:
-    """The graph, running."""
+    """A session that runs the graph."""
     import onnxruntime
 
     return onnxruntime.InferenceSession(onnx_model(weights, 2).SerializeToString())
 
 
 def _convolve(x: Values, weights: dict[str, Values], at: str, norm: str, stride: tuple[int, int]) -> Values:
-    """One picture (channels, height, width) through a convolution and its normalisation, point by point."""
+    """Return one picture (channels, height, width) after a convolution and its normalisation, point by point."""
     kernel = weights[f"{at}.weight"]
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1)))
     height, width = (-(-size // step) for size, step in zip(x.shape[1:], stride, strict=True))
@@ -94,7 +96,7 @@ def _sigmoid(x: Values) -> Values:
 
 
 def _one_way(steps: Values, weights: dict[str, Values], end: str) -> Values:
-    """An LSTM as torch defines it: gates in the order input, forget, cell, output."""
+    """Return the output of an LSTM as torch defines it: gates in the order input, forget, cell, output."""
     hidden = cell = np.zeros(HIDDEN, dtype=np.float32)
     out = []
     for step in steps:
@@ -108,7 +110,7 @@ def _one_way(steps: Values, weights: dict[str, Values], end: str) -> Values:
 
 
 def _network(picture: Values, weights: dict[str, Values]) -> Values:
-    """The answer (steps, classes) for one picture (48, width)."""
+    """Return the output (steps, classes) for one picture (48, width)."""
     x: Values = picture[None]
     for at, norm, stride, residual in (
         ("eyes.0", "eyes.1", (2, 2), None),
@@ -128,7 +130,7 @@ def _network(picture: Values, weights: dict[str, Values]) -> Values:
     return np.asarray(values - np.log(np.exp(values).sum(axis=1, keepdims=True)))
 
 
-def test_the_graph_answers_as_the_network_written_out(weights: dict[str, Values], session: Any) -> None:
+def test_the_graph_equals_the_network_in_numpy(weights: dict[str, Values], session: Any) -> None:
     picture = np.random.default_rng(1).uniform(0, 1, (48, 40)).astype(np.float32)
     inputs = {"lines": picture[None, None], "steps": np.array([10], dtype=np.int32)}
     (answer,) = session.run(None, inputs)

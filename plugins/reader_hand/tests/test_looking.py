@@ -1,4 +1,4 @@
-"""The eyes of the model: one vector a line, whatever it is looked at beside; the model itself reads as before."""
+"""The vectors of lines: one for each line, independent of the other lines in the call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarium_worker import Refused
 
 
 def strokes(seed: int, width: int) -> Any:
-    """Ink as `line_picture` gives it: 48 pixels high."""
+    """Return ink as `line_picture` does: 48 pixels high."""
     chance = np.random.default_rng(seed)
     picture = np.zeros((48, width), dtype=np.uint8)
     for x in range(4, width - 4, 6):
@@ -24,7 +24,7 @@ def strokes(seed: int, width: int) -> Any:
     return picture
 
 
-def test_a_line_has_one_vector_whatever_stands_beside_it() -> None:
+def test_a_line_has_the_same_vector_whatever_else_is_in_the_call() -> None:
     eyes = LineEyes(1)
     narrow, wide = strokes(1, 120), strokes(2, 400)
     (alone,) = eyes.vectors([narrow])

@@ -1,4 +1,4 @@
-"""From pictures to texts with a network that answers as it is told to: what is fed in, and what becomes of the answer."""
+"""From pictures to texts with a scripted network: its inputs, and what its outputs become."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CARD = {"alphabet": ALPHABET, "calibration": [[0.0, 0.0], [1.0, 0.9]]}
 
 
 class Network:
-    """Answers every line with the same classes, one a step, and keeps what it was given."""
+    """Gives the same classes for every line, one a step, and records its inputs."""
 
     def __init__(self, classes: list[int], sure: float = 0.999) -> None:
         self.classes, self.sure = classes, sure
@@ -42,7 +42,7 @@ def test_letters_and_marks_become_composed_text_without_white_space_at_the_ends(
     assert 0.85 < read.confidence < 0.9
 
 
-def test_a_line_answers_for_its_own_width_only() -> None:
+def test_only_the_width_of_the_line_itself_is_read() -> None:
     network = Network([1] + [0] * 9 + [4])
     short, long = LineModel(network, CARD).read([_picture(37), _picture(80)])
     assert (short.text, long.text) == ("a", "ab")
@@ -51,7 +51,7 @@ def test_a_line_answers_for_its_own_width_only() -> None:
     assert network.given["lines"][0, 0, 0].tolist() == [1.0] * 37 + [0.0] * (43 + MARGIN)
 
 
-def test_where_nothing_is_read_nothing_is_sure() -> None:
+def test_an_empty_reading_has_no_confidence() -> None:
     (read,) = LineModel(Network([]), CARD).read([_picture(40)])
     assert read == ("", 0.0, ())
 

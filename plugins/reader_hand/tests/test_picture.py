@@ -1,4 +1,4 @@
-"""What the model gets to see: ink on paper, level, of one height, and nothing of the lines beside."""
+"""The picture given to the model: ink on paper, level, of one height, without ink of neighbouring lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_line_of_any_size_becomes_one_of_the_models_height(height: int, width:
     assert NARROWEST <= out.shape[1] <= WIDEST
 
 
-def test_paper_is_nothing_and_the_darkest_ink_everything_however_dark_the_scan() -> None:
+def test_ink_is_scaled_from_paper_to_darkest_whatever_the_scan() -> None:
     for paper, ink in ((250, 20), (120, 40)):
         line = np.full((HEIGHT, 400), paper, dtype=np.uint8)
         line[20:28, 50:350] = ink
@@ -50,11 +50,11 @@ def test_a_slanted_line_is_cut_level() -> None:
     assert cut.shape[1] > 400
 
 
-def test_what_lies_outside_the_outline_is_paper() -> None:
+def test_pixels_outside_the_outline_are_paper() -> None:
     page = _page()
     page[100:110, 50:550] = 10
     page[150:160, 50:550] = 10
-    # The outline is around the upper stroke; its box, by a spur on the left, reaches over both.
+    # The outline is around the upper stroke; because of a spur on the left, its box includes both strokes.
     outline = [(40, 90), (550, 90), (550, 120), (50, 120), (45, 170), (40, 170)]
     cut = cut_line(page, LineShape((40, 90, 510, 80), outline))
     assert (cut[10:20] < 100).any()
@@ -84,7 +84,7 @@ def test_a_bent_baseline_is_straightened() -> None:
         LineShape((20, 20, 300, 30), (), [(320, 45), (20, 45)]),
     ],
 )
-def test_strange_lines_are_cut_too(line: LineShape) -> None:
+def test_degenerate_lines_are_cut_too(line: LineShape) -> None:
     cut = cut_line(_page(), line)
     assert cut.size
     assert line_picture(cut).shape[0] == HEIGHT

@@ -1,4 +1,4 @@
-"""The spelling of a project's text: when it is kept, and that a model's file carries it."""
+"""The spelling model of a project's text: when it is used, and that a model's file contains it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from armarium_worker import Refused
 ALPHABET = ["a", "b", " "]
 
 
-class Doubtful:
-    """A model that cannot tell a from b, where the text that it was taught can."""
+class UncertainModel:
+    """A model that cannot tell a from b, though the spelling of its training text can."""
 
     alphabet = ALPHABET
 
@@ -38,15 +38,15 @@ class Doubtful:
         return "".join(ALPHABET[code - 1] for code in codes)
 
 
-def test_it_is_kept_only_where_lines_that_were_not_taught_are_read_better() -> None:
-    chosen, measured = fit(Doubtful(), ["abab", "ab"] * 40, [("....", "abab")] * 10)
+def test_a_spelling_is_used_only_if_it_improves_held_out_lines() -> None:
+    chosen, measured = fit(UncertainModel(), ["abab", "ab"] * 40, [("....", "abab")] * 10)
     assert chosen is not None
     assert measured["cer_without"] == 0.5
     assert (measured["cer_with"]["project"], measured["chosen"]) == (0, "project")
     assert Ngrams.unpack(chosen["project"]).letters == ["a", "b"]
-    none, measured = fit(Doubtful(), ["bbbb"] * 20, [("....", "bbbb")] * 10)
+    none, measured = fit(UncertainModel(), ["bbbb"] * 20, [("....", "bbbb")] * 10)
     assert (none, measured["cer_without"], measured["chosen"]) == (None, 0, None)
-    few, measured = fit(Doubtful(), ["abab"] * 20, [("....", "abab")] * 9)
+    few, measured = fit(UncertainModel(), ["abab"] * 20, [("....", "abab")] * 9)
     assert (few, measured["cer_without"]) == (None, None)
 
 
@@ -55,10 +55,10 @@ class _Call:
         self.params = params
 
     def check(self) -> None:
-        """Nobody stops it."""
+        """Never stop."""
 
 
-def test_a_models_file_carries_them_and_reads_with_them(
+def test_a_models_file_contains_the_spelling_and_reads_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from importlib.resources import files

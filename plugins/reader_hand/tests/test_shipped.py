@@ -1,4 +1,4 @@
-"""The weights in the package: proved as a reader, and far better than chance on lines nobody trained on."""
+"""The shipped weights: they pass the reader suite, and read unseen lines far better than chance."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from armarium_reader_hand.reader import HandReader
 from armarium_reading.api import LineShape, exercise_reader
 
 LOOSE = 0.4
-"""CER that the shipped weights stay far below; the model card has the figure."""
+"""An upper limit of the CER that the shipped weights stay far below; the model card has the figure."""
 LINES = 60
 
 
 @pytest.fixture(scope="module")
 def reader() -> HandReader:
-    """The reader with its weights."""
+    """The reader with its weights loaded."""
     if why := HandReader.why_not(None):
         pytest.skip(why)
     made = HandReader(threads=2)
@@ -32,7 +32,7 @@ def reader() -> HandReader:
 
 @pytest.fixture(scope="module")
 def lines() -> list[dict[str, Any]]:
-    """Lines by hand of the corpus's test documents."""
+    """Handwritten lines of the corpus's test documents."""
     stated = os.environ.get("ARMARIUM_SHARED_DATA")
     folder = (
         Path(stated) if stated else Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -72,9 +72,7 @@ def test_lines_of_unseen_documents_are_read(
     assert wrong / letters < LOOSE
 
 
-def test_a_line_is_read_alike_whatever_it_is_read_with(
-    reader: HandReader, lines: list[dict[str, Any]]
-) -> None:
+def test_a_line_is_read_alike_alone_and_in_a_batch(reader: HandReader, lines: list[dict[str, Any]]) -> None:
     from armarium_reader_hand.picture import line_picture
 
     greys = [np.asarray(Image.open(io.BytesIO(row["image"])).convert("L")) for row in lines[:8]]

@@ -1,4 +1,6 @@
-"""N-grams of letters against counts written out in plain Python, and decoding with them against all texts there are."""
+"""N-grams of letters compared with counts in plain Python, and decoding with them compared with all possible
+texts.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from every_path import every_text, random_answer
+from path_oracle import every_text, random_answer
 
 from armarium_reader_hand.decoding import likeliest
 from armarium_reader_hand.spelling import ORDER, Ngrams, Spelling
@@ -19,7 +21,7 @@ ALPHABET = ["a", "b", "c", " "]
 
 
 def _share(before: str, letter: str, classes: int) -> float:
-    """Witten and Bell's interpolation by its definition; `<` begins a text, `>` ends it."""
+    """Return Witten and Bell's interpolation by its definition; `<` begins a text, `>` ends it."""
     texts = [f"<{text}>" for text in TEXTS]
     share = 1 / classes
     for length in range(len(before) + 1):
@@ -46,7 +48,7 @@ def _context(spelling: Spelling, text: str) -> str:
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abb", "cab", "abba c", "bbbb", "abba ca"])
 def test_probabilities_are_those_of_the_definition(before: str) -> None:
-    """Of each letter and of the end; together they are 1."""
+    """Of each letter and of the end; their sum is 1."""
     spelling = Spelling([(Ngrams.of_texts(TEXTS), 1.0)], ALPHABET, 1.0, 0.0)
     found = np.exp(spelling.chances(_context(spelling, before)))
     expected = [_share(f"<{before}"[1 - ORDER :], letter, 5) for letter in (">", *ALPHABET)]
@@ -55,7 +57,7 @@ def test_probabilities_are_those_of_the_definition(before: str) -> None:
 
 
 def test_a_letter_that_was_never_counted_is_still_possible() -> None:
-    """It gets what is left over, and is context to nothing."""
+    """It gets the remaining probability, and as context it says nothing."""
     ngrams = Ngrams.of_texts(TEXTS)
     spelling = Spelling([(ngrams, 1.0)], [*ALPHABET, "þ"], 1.0, 0.0)
     behind = spelling.chances(spelling.after(_context(spelling, "ab"), 5))
@@ -64,7 +66,7 @@ def test_a_letter_that_was_never_counted_is_still_possible() -> None:
     assert np.exp(spelling.chances(spelling.start)).sum() == pytest.approx(1, rel=1e-5)
 
 
-def test_they_are_the_same_when_they_come_from_a_file(tmp_path: Path) -> None:
+def test_n_grams_are_the_same_after_saving_and_loading(tmp_path: Path) -> None:
     ngrams = Ngrams.of_texts(TEXTS)
     ngrams.save(tmp_path / "spelling.npz")
     again = Ngrams.load(tmp_path / "spelling.npz")
@@ -74,8 +76,8 @@ def test_they_are_the_same_when_they_come_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_likeliest_text_is_weighed_with_what_follows_what(seed: int) -> None:
-    """Against every text of four steps, each with its share from the definition."""
+def test_decoding_weighs_texts_with_n_grams(seed: int) -> None:
+    """Compared with every text of four steps, weighted by the definition."""
     answer, weight, bonus = random_answer(seed, 4, 5, 1.0), 0.7, 0.4
 
     def worth(codes: tuple[int, ...], chance: float) -> float:
@@ -89,8 +91,8 @@ def test_the_likeliest_text_is_weighed_with_what_follows_what(seed: int) -> None
     assert [codes for codes, _ in found] == sorted(worths, key=lambda one: -worths[one])[:3]
 
 
-def test_a_doubtful_letter_is_read_as_it_is_written_elsewhere() -> None:
-    """The network cannot tell b from c behind `a`; `abba` was seen, `acba` never."""
+def test_an_uncertain_letter_is_decided_by_n_grams() -> None:
+    """The network cannot tell b from c after `a`; `abba` occurred in the text, `acba` never."""
     steps = [[0.01, 0.97, 0.01, 0.01], [0.02, 0.0, 0.48, 0.5], [0.97, 0.01, 0.01, 0.01]]
     steps += [[0.01, 0.01, 0.97, 0.01], [0.97, 0.01, 0.01, 0.01], [0.01, 0.97, 0.01, 0.01]]
     answer = np.log(np.maximum(np.array(steps, dtype=np.float32), 1e-9))
@@ -99,8 +101,8 @@ def test_a_doubtful_letter_is_read_as_it_is_written_elsewhere() -> None:
     assert likeliest(answer, 1, spelling=spelling)[0][0] == (1, 2, 2, 1)
 
 
-def test_every_context_is_found_in_the_tree() -> None:
-    """Each n-gram of the texts, counted by hand; nothing else follows it."""
+def test_every_n_gram_is_in_the_tree() -> None:
+    """Each n-gram of the texts, counted independently, and no other."""
     ngrams = Ngrams.of_texts(TEXTS)
     code_of = {letter: code for code, letter in enumerate(ngrams.letters, 1)}
     for context in map("".join, product("abc", repeat=2)):

@@ -1,4 +1,6 @@
-"""The corpus is split by whole documents, augmentation keeps a line a line, and the evaluation counts as it says."""
+"""Training: the corpus is split by whole documents, augmentation preserves lines, the evaluation counts
+correctly.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,11 @@ def test_whole_documents_are_held_out_the_same_ones_each_time() -> None:
     assert held_out_documents(Counter(dict(reversed(sizes.items()))), wanted) == chosen
 
 
-def test_share_alike_lines_are_no_part_of_the_training() -> None:
+def test_lines_under_share_alike_licences_are_not_trained_on() -> None:
     assert "OCR-D/gt_structure_text" in settings().corpus.excluded_sources
 
 
-def test_a_rare_letter_is_written_by_its_parts_or_not_at_all() -> None:
+def test_a_rare_letter_is_decomposed_or_its_line_left_out() -> None:
     texts = ["ae\u0303" * 20, "ẽ" * 3, "ω"]
     letters = alphabet(texts, 15)
     codes = {letter: code for code, letter in enumerate(letters, 1)}
@@ -47,7 +49,7 @@ def test_a_rare_letter_is_written_by_its_parts_or_not_at_all() -> None:
 
 
 @pytest.mark.parametrize("width", [16, 17, 300, 3072])
-def test_an_augmented_line_is_a_line_still(width: int) -> None:
+def test_an_augmented_line_keeps_its_form(width: int) -> None:
     chance = np.random.default_rng(width)
     ink = chance.integers(0, 256, (48, width)).astype(np.uint8)
     before = ink.copy()
@@ -76,13 +78,13 @@ def test_the_interval_is_over_documents() -> None:
     assert 0.1 < low < 0.25 < high < 0.4
 
 
-def test_both_sides_are_mapped_and_beside_it_neither() -> None:
+def test_both_sides_are_compared_with_and_without_the_convention() -> None:
     row = {"text": "deſſus", "source": "s", "document": "d", "century": 16}
     line = read(row, "dessus", 0.9)
     assert (line.mapped, line.unmapped) == ((0, 6), (2, 6))
 
 
-def test_what_is_missing_for_an_evaluation_is_said(
+def test_what_is_missing_for_an_evaluation_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     wanted = settings()
@@ -98,7 +100,7 @@ def test_what_is_missing_for_an_evaluation_is_said(
 
 
 def defined_in(tree: ast.Module) -> set[str]:
-    """The names that a module defines or imports at its top."""
+    """Return the names that a module defines or imports at top level."""
     found: set[str] = set()
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -111,8 +113,10 @@ def defined_in(tree: ast.Module) -> set[str]:
     return found
 
 
-def test_the_scripts_find_in_each_other_what_they_name() -> None:
-    """Most of them need torch, which is not here: their imports are looked up, not made."""
+def test_names_imported_between_the_scripts_exist() -> None:
+    """Most of the scripts need torch, which is not installed here: their imports are resolved without running
+    them.
+    """
     trees = {path.stem: ast.parse(path.read_text("utf-8")) for path in (TRAINING / "training").glob("*.py")}
     names = {module: defined_in(tree) for module, tree in trees.items()}
     lacking = [

@@ -1,4 +1,6 @@
-"""kraken proved as a reader in its own runtime, where that is installed; what the engine looks at, always."""
+"""kraken passes the reader suite in its own runtime, where that is installed; what the engine relies on is
+always tested.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ RECORD = {
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed kraken runtime; skips in words where there is none.
+    """Return the interpreter of an installed kraken runtime; skip if there is none.
 
-    ARMARIUM_TEST_RUNTIMES names a folder of runtimes to look into; else the engine's own.
+    ARMARIUM_TEST_RUNTIMES names a folder of runtimes to search instead of the engine's own.
     """
     folder = Path(os.environ.get("ARMARIUM_TEST_RUNTIMES") or Settings().state_dir / "runtimes") / KRAKEN.name
     places = sorted(folder.iterdir()) if folder.is_dir() else []
@@ -59,7 +61,9 @@ def test_it_is_a_reader_that_finds_lines(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_it_is_a_reader_that_reads_with_a_model_given(tmp_path: Path) -> None:
-    """No package brings a recognition model: ARMARIUM_TEST_KRAKEN_MODEL names one, …_PAGE a page it can read."""
+    """No package contains a recognition model: ARMARIUM_TEST_KRAKEN_MODEL names one, …_PAGE a page it can
+    read.
+    """
     python = runtime_python()
     model, page = os.environ.get("ARMARIUM_TEST_KRAKEN_MODEL"), os.environ.get("ARMARIUM_TEST_KRAKEN_PAGE")
     if model is None or page is None:
@@ -96,7 +100,7 @@ def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> Non
     assert (pins["kraken"], pins["torch"], pins["torchvision"]) == ("7.1", "2.13.0", "0.28.0")
 
 
-def test_the_engine_looks_at_it_without_anything_heavy() -> None:
+def test_the_engine_imports_it_without_heavy_packages() -> None:
     tree = ast.parse((PACKAGE / "reader.py").read_text("utf-8"))
     imported = {
         (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name
@@ -124,7 +128,7 @@ def test_the_line_finder_inside_the_runtime_is_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["10.5281/zenodo.123", "https://doi.org/10.5281/zenodo.123", "123"])
-def test_where_a_published_model_is_downloaded(name: str) -> None:
+def test_the_download_of_a_published_model_is_resolved(name: str) -> None:
     asked: list[str] = []
 
     def fetch(url: str) -> bytes:
@@ -147,6 +151,6 @@ def test_where_a_published_model_is_downloaded(name: str) -> None:
         ("7", b'{"message": "not found"}', "is not as expected"),
     ],
 )
-def test_a_published_model_that_is_none_is_refused(name: str, answer: bytes, why: str) -> None:
+def test_a_published_record_without_a_model_is_refused(name: str, answer: bytes, why: str) -> None:
     with pytest.raises(Refused, match=why):
         KrakenReader.remote(name, lambda _url: answer)

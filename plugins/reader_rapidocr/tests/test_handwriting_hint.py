@@ -1,4 +1,6 @@
-"""On real pages: handwriting read by RapidOCR is told as such, print never, also where one of the two signs is wrong."""
+"""Real pages read by RapidOCR: handwriting is detected as such, print never is, even if one of the two signs
+is wrong.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def reader() -> RapidOcrReader:
         ("page-pairs/dinglehopper-larex/462875_0008.jpg", False),
     ],
 )
-def test_a_real_page_is_told_by_its_ink_and_by_how_sure_the_reader_was(
+def test_handwriting_on_real_pages_is_detected_by_ink_and_confidence(
     reader: RapidOcrReader, page: str, by_hand: bool
 ) -> None:
     stated = os.environ.get("ARMARIUM_SHARED_DATA")

@@ -1,4 +1,4 @@
-"""RapidOCR proved as a reader on a page the project draws itself, with its own weights and no network."""
+"""RapidOCR passes the reader suite on a generated page, with its own weights and without a network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sample() -> SamplePage:
 
 @pytest.fixture(scope="module")
 def picture(sample: SamplePage, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its picture."""
+    """The file of its picture."""
     path = tmp_path_factory.mktemp("page") / "page.jpg"
     path.write_bytes(sample.jpeg)
     return path

@@ -1,4 +1,4 @@
-"""Tesseract proved as a reader: line finding always, reading where this machine has language data."""
+"""Tesseract passes the reader suite: line finding always, reading if this machine has language data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_it_is_a_reader_where_a_language_is_installed(picture: Path, tmp_path: P
     assert any(proof.texts)
 
 
-def test_no_language_data_is_said_with_the_package_to_install(
+def test_missing_language_data_is_reported_with_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(language_data, "USUAL_PLACES", ())
@@ -60,9 +60,7 @@ def test_no_language_data_is_said_with_the_package_to_install(
     assert TesseractReader.model_for(reading=False, language=None, folder=tmp_path) is None
 
 
-def test_language_data_is_found_where_it_usually_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_language_data_is_found_in_the_usual_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_data, "USUAL_PLACES", (str(tmp_path / "usr"),))
     monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path / "prefix"))
     for place, name in (("usr", "spa"), ("usr", "osd"), ("usr/script", "Latin"), ("prefix/tessdata", "frk")):

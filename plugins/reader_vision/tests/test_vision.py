@@ -1,4 +1,6 @@
-"""Image-text models read lines in their own runtime, where that is installed; what the engine looks at, always."""
+"""Image-text models read lines in their own runtime, where that is installed; what the engine relies on is
+always tested.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ PACKAGE = Path(armarium_reader_vision.__file__).parent
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed vision runtime; skips in words where there is none.
+    """Return the interpreter of an installed vision runtime; skip if there is none.
 
-    ARMARIUM_TEST_VISION names an interpreter that has transformers; else the engine's own runtime is looked for.
+    ARMARIUM_TEST_VISION names an interpreter with transformers to use instead of the engine's own runtime.
     """
     if named := os.environ.get("ARMARIUM_TEST_VISION"):
         return Path(named)
@@ -40,7 +42,7 @@ def runtime_python() -> Path:
 
 
 def tiny_model(kind: str, folder: Path, python: Path) -> Path:
-    """A model of a few thousand weights that were drawn by chance; its config.json."""
+    """Create a random model with a few thousand weights; return its config.json."""
     folder.mkdir(parents=True)
     script = Path(__file__).with_name("tiny_models.py")
     beside = {**os.environ, "PYTHONPATH": str(Path(armarium_worker.__file__).parents[1])}
@@ -136,7 +138,7 @@ def test_every_package_of_the_runtime_is_pinned_and_no_address_is_named() -> Non
     assert {line.partition("==")[0] for line in lines} > {"transformers", "torch", "torchvision", "pillow"}
 
 
-def test_the_engine_looks_at_it_without_anything_heavy() -> None:
+def test_the_engine_imports_it_without_heavy_packages() -> None:
     tree = ast.parse((PACKAGE / "reader.py").read_text("utf-8"))
     imported = {
         (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name
@@ -167,11 +169,11 @@ def test_models_are_folders_with_a_config(tmp_path: Path) -> None:
         ((100.0, 80.0, 1.0, 1.0), (99, 79, 100, 80)),
     ],
 )
-def test_what_is_shown_of_a_line(rect: tuple[float, ...], box: tuple[int, ...]) -> None:
+def test_the_box_of_a_line_shown_to_the_model(rect: tuple[float, ...], box: tuple[int, ...]) -> None:
     assert box_of(LineShape(rect), 100, 80) == box  # type: ignore[arg-type]
 
 
-def test_what_a_model_is_told_and_what_is_taken_of_its_answer() -> None:
+def test_the_prompt_of_a_model_and_the_text_of_its_answer() -> None:
     assert "correct nothing" in read_line()
     assert "es (BCP 47)" in read_line("es")
     assert bare_line(" Muy señor\n mío ") == "Muy señor mío"

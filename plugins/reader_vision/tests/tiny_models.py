@@ -1,4 +1,6 @@
-"""Builds the tiny models of the tests: run by the runtime's own interpreter, `tiny_models.py KIND FOLDER`."""
+"""Builds the tiny models of the tests; run as a script by the runtime's interpreter: `tiny_models.py KIND
+FOLDER`.
+"""
 
 from __future__ import annotations
 

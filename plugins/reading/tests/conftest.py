@@ -1,4 +1,4 @@
-"""What the tests of reading share: an engine with the families reading stands on, fake readers, pages to read."""
+"""Fixtures for the tests of reading: an engine with the families it needs and fake readers, and a project."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from armarium_testing.model_provider import LoopbackProvider
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from reading_desk import Desk, give_fakes
+from reading_project import ReadingProject, register_fake_readers
 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with reading and what it stands on, and the fake readers."""
+    """An engine with reading, the families it depends on, and the fake readers."""
     made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin()])
-    give_fakes(made)
+    register_fake_readers(made)
     return made
 
 
 @pytest.fixture
-def desk(engine: Engine, library: Library) -> Desk:
-    """A person at work in a fresh library."""
-    return Desk(engine, library)
+def project(engine: Engine, library: Library) -> ReadingProject:
+    """A new project with helpers to fill and query it."""
+    return ReadingProject(engine, library)
 
 
 @pytest.fixture
 def provider() -> Iterator[LoopbackProvider]:
-    """A provider on this machine."""
+    """A running provider on this machine."""
     with LoopbackProvider() as running:
         yield running

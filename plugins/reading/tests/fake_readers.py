@@ -1,4 +1,6 @@
-"""Readers for tests, run in real worker processes: the colour of a page's first pixel says what they do with it."""
+"""Readers for tests, run in real worker processes: the colour of a page's first pixel determines their
+behaviour.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class FakeReader(Reader):
     model_suffixes = (".fake",)
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """A region and its lines; what else, the page's colour says."""
+        """Find a region and its lines, or do what the page's colour demands."""
         colour = page.image.getpixel((0, 0))
         if colour == REFUSE:
             raise Refused("The page is too faint to find lines on.")
@@ -66,7 +68,9 @@ class FakeReader(Reader):
             )
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """The model's name when there is one; Hebrew on the second line, nothing on the third."""
+        """Return the model file's text for every line; without a model, Hebrew on the second line and nothing
+        on the third.
+        """
         if page.image.getpixel((0, 0)) == REFUSE:
             raise Refused("The page is too faint to read.")
         for number, line in enumerate(lines):
@@ -77,7 +81,7 @@ class FakeReader(Reader):
 
     @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
-        """What the tests' double of the network offers."""
+        """Return the file that the tests' fake network offers."""
         if model != "10.1/known":
             raise Refused(f"There is no model {model!r}.")
         checksum = fetch("https://models.example/10.1/known").decode()
@@ -85,14 +89,14 @@ class FakeReader(Reader):
 
 
 class FinderOnly(Reader):
-    """Finds lines and does nothing else."""
+    """Can find lines but not read."""
 
     name = "finder"
     label = "Finder"
     can = frozenset({"find_lines"})
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """One line."""
+        """Find one line."""
         yield FoundLine(rect=(1, 1, 20, 10))
 
 
@@ -105,7 +109,7 @@ class NeedsModel(FakeReader):
 
 
 class NeedsRuntime(Reader):
-    """Needs an environment this machine does not have."""
+    """Needs a runtime that this machine does not have."""
 
     name = "heavy"
     label = "Heavy"
@@ -116,48 +120,48 @@ class NeedsRuntime(Reader):
 
     @classmethod
     def models_here(cls, folder: Path, runtime_folder: Path | None) -> list[ModelFile]:
-        """A model inside the runtime."""
+        """Return a model that comes with the runtime."""
         return [ModelFile("inside", "Inside", None, 5, shipped=True)]
 
     def find_lines(self, page: Page) -> Iterator[FoundLine]:
-        """Never reached."""
+        """Never called."""
         return iter(())
 
 
 class Modest(FakeReader):
-    """States little, and is right more often than it says."""
+    """States low confidence, and is right more often than stated."""
 
     name, label = "modest", "Modest"
     writing = frozenset({"hand"})
     calibration = ((0.0, 0.3), (0.4, 0.6), (1.0, 1.0))
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Sure of grey pages only."""
+        """Read with high confidence on grey pages only."""
         for _ in lines:
             yield LineReading("modest", 0.6 if page.image.getpixel((0, 0)) == GREY else 0.4)
 
 
 class Boastful(FakeReader):
-    """States much, and is right less often than it says."""
+    """States high confidence, and is right less often than stated."""
 
     name, label = "boastful", "Boastful"
     calibration = ((0.0, 0.0), (0.9, 0.65), (1.0, 0.7))
 
     def read_lines(self, page: Page, lines: Sequence[LineShape]) -> Iterator[LineReading]:
-        """Always sure."""
+        """Read with high confidence on every page."""
         for _ in lines:
             yield LineReading("boastful", 0.9)
 
 
 class FakeTranscriber(Transcriber):
-    """Hears two sentences in every recording of sound, beyond its edges, and silence; the frames say how long it is."""
+    """Transcribes any recording as two sentences that extend beyond its edges, and silence between them."""
 
     name = "ear"
     label = "Ear"
     languages = ("es",)
 
     def transcribe(self, recording: Path) -> Transcript:
-        """Refuses what is no WAV file."""
+        """Refuse files that are not WAV."""
         import wave
 
         try:

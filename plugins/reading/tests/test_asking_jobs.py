@@ -1,4 +1,6 @@
-"""Lines read by a provider's model are a job like any other: killed and gone on with, corrected, and taken back as one."""
+"""Reading lines with a provider's model is a job like any other: killed and resumed, corrected, and undone as
+one set.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ import io
 from typing import Any
 
 import pytest
-from gateway_desk import episodes
+from gateway_helpers import episodes
 from PIL import Image
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import Engine, ServiceError
 from armarium.principals import LOCAL_OWNER
@@ -18,15 +20,15 @@ from armarium_reading.jobs import asking
 from armarium_testing.model_provider import OWNER, Answer, LoopbackProvider
 
 
-def found_page(desk: Desk, name: str = "1.png") -> str:
-    """A page with the two lines that the fake reader finds."""
-    page = desk.page(name=name)
-    desk.job("reading.find_lines", scope_ids=[page])
+def found_page(project: ReadingProject, name: str = "1.png") -> str:
+    """Create a page with the two lines that the fake reader finds."""
+    page = project.page(name=name)
+    project.job("reading.find_lines", scope_ids=[page])
     return page
 
 
-def hold(engine: Engine, paused: bool) -> None:
-    """Keep jobs from being started, or let them."""
+def pause_jobs(engine: Engine, paused: bool) -> None:
+    """Pause or resume the start of jobs."""
     engine.run(None, "background.pause", {"paused": paused}, OWNER)
 
 
@@ -35,156 +37,158 @@ def sent_image(asked: dict[str, Any]) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
 
 
-def test_each_line_is_one_call(desk: Desk, provider: LoopbackProvider) -> None:
-    provider.add_to(desk.engine, "Loopback")
-    page = found_page(desk)
+def test_each_line_is_one_call(project: ReadingProject, provider: LoopbackProvider) -> None:
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
     provider.answers = ["  Muy señor\nmío "]
-    job_id, row = desk.job("reading.read_lines", scope_ids=[page], provider="loopback", language="es")
+    job_id, row = project.job("reading.read_lines", scope_ids=[page], provider="loopback", language="es")
     assert (row["state"], row["lane"], row["result"]["lines"]) == ("done", "local-model", 2)
-    assert desk.readings(page) == ["Muy señor mío", "Muy señor mío"]
-    # Each line is 80 by 20 pixels; what is around it is shown by 15 parts of a hundred of its height.
+    assert project.readings(page) == ["Muy señor mío", "Muy señor mío"]
+    # Each line is 80 by 20 pixels, shown with a margin of 15% of its height.
     assert [sent_image(asked).size for asked in provider.asked] == [(86, 26), (86, 26)]
     assert "(BCP 47)" in provider.asked[0]["body"]["messages"][-1]["content"][1]["text"]
-    calls = [one for one in episodes(desk) if one["provider"] == "Loopback"]
+    calls = [one for one in episodes(project) if one["provider"] == "Loopback"]
     assert len({one["segment_id"] for one in calls}) == 2
-    made = desk.rows(
+    made = project.rows(
         "SELECT producer_tool, producer_model, producer_run_id, provenance_kind FROM content_representation "
         "WHERE content = 'Muy señor mío'"
     )
     assert made == [("Loopback", "tiny", job_id, "workflow")] * 2
 
 
-def test_read_corrected_and_taken_back(desk: Desk, provider: LoopbackProvider) -> None:
-    provider.add_to(desk.engine, "Loopback")
-    page = found_page(desk)
+def test_lines_are_read_corrected_and_undone(project: ReadingProject, provider: LoopbackProvider) -> None:
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
     provider.answers = ["Muy senor mio"]
-    desk.job("reading.read_lines", scope_ids=[page], provider="Loopback")
-    first, second = (one for one in episodes(desk) if one["provider"] == "Loopback")
-    step = desk.engine.run(
-        desk.library,
+    project.job("reading.read_lines", scope_ids=[page], provider="Loopback")
+    first, second = (one for one in episodes(project) if one["provider"] == "Loopback")
+    step = project.engine.run(
+        project.library,
         "representation.create",
         {"segment_id": first["segment_id"], "text": "Muy señor mío"},
         LOCAL_OWNER,
     )
-    with desk.library.db.read() as conn:
+    with project.library.db.read() as conn:
         assert standing_of(conn, first["id"]).corrections == {first["segment_id"]: "Muy señor mío"}
         assert standing_of(conn, second["id"]).corrections == {}
-    desk.engine.undo(desk.library, [step.audit_id], LOCAL_OWNER)
-    taken = desk.rows("SELECT id FROM audit WHERE action_name = 'reading.take'")[0][0]
-    desk.engine.undo(desk.library, [taken], LOCAL_OWNER)
-    assert desk.readings(page) == []
-    with desk.library.db.read() as conn:
+    project.engine.undo(project.library, [step.audit_id], LOCAL_OWNER)
+    taken = project.rows("SELECT id FROM audit WHERE action_name = 'reading.take'")[0][0]
+    project.engine.undo(project.library, [taken], LOCAL_OWNER)
+    assert project.readings(page) == []
+    with project.library.db.read() as conn:
         assert standing_of(conn, first["id"]).corrections == {}
 
 
 def test_a_page_whose_provider_fails_is_named_and_the_others_go_on(
-    desk: Desk, provider: LoopbackProvider
+    project: ReadingProject, provider: LoopbackProvider
 ) -> None:
-    provider.add_to(desk.engine, "Loopback", "local-server")
-    pages = [found_page(desk, "a.png"), found_page(desk, "b.png")]
+    provider.add_to(project.engine, "Loopback", "local-server")
+    pages = [found_page(project, "a.png"), found_page(project, "b.png")]
     broken = Answer(body=b"<html>")
     provider.answers = [broken, broken, "read"]
-    _, row = desk.job("reading.read_lines", scope_ids=pages, provider="Loopback")
+    _, row = project.job("reading.read_lines", scope_ids=pages, provider="Loopback")
     assert (row["state"], row["result"]["pages"]) == ("done", 1)
     (failed,) = row["result"]["failed"]
     assert (failed["name"], "not with JSON" in failed["why"]) == ("a.png", True)
-    assert desk.readings(pages[1]) == ["read", "read"]
+    assert project.readings(pages[1]) == ["read", "read"]
 
 
-def test_a_provider_that_is_busy_puts_the_job_off(desk: Desk, provider: LoopbackProvider) -> None:
-    provider.add_to(desk.engine, "Loopback")
-    page = found_page(desk)
+def test_a_busy_provider_postpones_the_job(project: ReadingProject, provider: LoopbackProvider) -> None:
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
     provider.answers = [Answer(status=429, body=b"", headers={"retry-after": "900"})]
-    job_id = str(desk.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
-    desk.engine.jobs.run_until_idle(desk.library)
-    row = desk.job_row(job_id)
+    job_id = str(project.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
+    project.engine.jobs.run_until_idle(project.library)
+    row = project.job_row(job_id)
     assert (row["state"], row["reason_code"]) == ("waiting", "retry-later")
 
 
 def test_a_line_that_was_answered_is_not_asked_again(
-    desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+    project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job that ends in the midst of a page and goes on takes what the ledger has: what was paid for is not lost."""
+    """A job interrupted within a page takes answers from the ledger when it resumes, so none is paid for
+    twice.
+    """
     monkeypatch.setattr(asking, "AT_ONCE", 1)
-    provider.add_to(desk.engine, "Loopback")
-    page = found_page(desk)
+    provider.add_to(project.engine, "Loopback")
+    page = found_page(project)
     provider.answers = ["first", Answer(status=429, body=b"", headers={"retry-after": "61"}), "second"]
-    job_id = str(desk.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
-    desk.engine.jobs.run_until_idle(desk.library)
-    assert (len(provider.asked), desk.readings(page)) == (2, [])
-    with desk.library.db.write() as conn:
+    job_id = str(project.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
+    project.engine.jobs.run_until_idle(project.library)
+    assert (len(provider.asked), project.readings(page)) == (2, [])
+    with project.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job_id,))
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    assert (desk.job_row(job_id)["state"], len(provider.asked)) == ("done", 3)
-    assert desk.readings(page) == ["first", "second"]
+    assert project.engine.jobs.run_until_idle(project.library)
+    assert (project.job_row(job_id)["state"], len(provider.asked)) == ("done", 3)
+    assert project.readings(page) == ["first", "second"]
 
 
-def test_a_page_that_is_restricted_when_its_turn_comes_is_passed_over(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+def test_a_page_restricted_before_its_turn_is_skipped(
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Readers of this machine are models too."""
-    first, second = desk.page(name="a.png"), desk.page(name="b.png")
+    """Readers on this machine are models too."""
+    first, second = project.page(name="a.png"), project.page(name="b.png")
 
     def withhold(_library: Any, _principal: Any, ids: list[str], use: str) -> dict[str, str]:
         return {first: "No model may have it."} if first in ids and use == "local-model" else {}
 
-    hold(desk.engine, True)
+    pause_jobs(project.engine, True)
     started = {"scope_ids": [first, second], "reader": "fake"}
-    job_id = str(desk.run("reading.read_pages", started)["job_id"])
+    job_id = str(project.run("reading.read_pages", started)["job_id"])
     monkeypatch.setattr("armarium_reading.permission.find_withheld", withhold)
-    hold(desk.engine, False)
-    desk.engine.jobs.run_until_idle(desk.library)
-    result = desk.job_row(job_id)["result"]
+    pause_jobs(project.engine, False)
+    project.engine.jobs.run_until_idle(project.library)
+    result = project.job_row(job_id)["result"]
     assert (result["skipped"], result["failed"]) == (1, [])
-    assert (len(desk.passes(first)), len(desk.passes(second))) == (0, 1)
-    assert [one["document_id"] for one in episodes(desk)] == [second]
+    assert (len(project.passes(first)), len(project.passes(second))) == (0, 1)
+    assert [one["document_id"] for one in episodes(project)] == [second]
 
 
 def test_a_provider_switched_off_before_a_page_is_asked_no_more(
-    engine: Engine, desk: Desk, provider: LoopbackProvider
+    engine: Engine, project: ReadingProject, provider: LoopbackProvider
 ) -> None:
     identity = provider.add_to(engine, "Loopback")
-    page = found_page(desk)
-    hold(engine, True)
-    job_id = str(desk.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
+    page = found_page(project)
+    pause_jobs(engine, True)
+    job_id = str(project.run("reading.read_lines", {"scope_ids": [page], "provider": "Loopback"})["job_id"])
     engine.run(None, "provider.update", {"provider_id": identity, "enabled": False}, OWNER)
-    hold(engine, False)
-    engine.jobs.run_until_idle(desk.library)
-    row = desk.job_row(job_id)
+    pause_jobs(engine, False)
+    engine.jobs.run_until_idle(project.library)
+    row = project.job_row(job_id)
     assert (row["state"], provider.asked) == ("failed", [])
     assert "switched off" in row["reason"]
-    # Retried when it is on again it reads what it could not.
+    # A retry after the provider was enabled again reads what could not be read.
     engine.run(None, "provider.update", {"provider_id": identity, "enabled": True}, OWNER)
     provider.answers = ["read"]
-    engine.run(desk.library, "job.retry", {"job_id": job_id}, LOCAL_OWNER)
-    assert engine.jobs.run_until_idle(desk.library)
-    assert (desk.job_row(job_id)["state"], desk.readings(page)) == ("done", ["read", "read"])
+    engine.run(project.library, "job.retry", {"job_id": job_id}, LOCAL_OWNER)
+    assert engine.jobs.run_until_idle(project.library)
+    assert (project.job_row(job_id)["state"], project.readings(page)) == ("done", ["read", "read"])
 
 
 def test_a_job_none_of_whose_pages_could_be_read_reads_them_when_it_is_retried(
-    desk: Desk, provider: LoopbackProvider
+    project: ReadingProject, provider: LoopbackProvider
 ) -> None:
-    provider.add_to(desk.engine, "Loopback", "local-server")
-    pages = [found_page(desk, "a.png"), found_page(desk, "b.png")]
+    provider.add_to(project.engine, "Loopback", "local-server")
+    pages = [found_page(project, "a.png"), found_page(project, "b.png")]
     provider.answers = [Answer(body=b"<html>")]
-    job_id = str(desk.run("reading.read_lines", {"scope_ids": pages, "provider": "Loopback"})["job_id"])
-    desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.job_row(job_id)["state"] == "failed"
+    job_id = str(project.run("reading.read_lines", {"scope_ids": pages, "provider": "Loopback"})["job_id"])
+    project.engine.jobs.run_until_idle(project.library)
+    assert project.job_row(job_id)["state"] == "failed"
     provider.answers = ["read"]
-    desk.run("job.retry", {"job_id": job_id})
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.job_row(job_id)["result"]["pages"] == 2
-    assert [desk.readings(page) for page in pages] == [["read", "read"]] * 2
+    project.run("job.retry", {"job_id": job_id})
+    assert project.engine.jobs.run_until_idle(project.library)
+    assert project.job_row(job_id)["result"]["pages"] == 2
+    assert [project.readings(page) for page in pages] == [["read", "read"]] * 2
 
 
-def test_what_cannot_be_started(desk: Desk, provider: LoopbackProvider) -> None:
-    provider.add_to(desk.engine, "Cloud", host="http://203.0.113.9")
-    provider.add_to(desk.engine, "Keyless", "openai", key=None)
-    provider.add_to(desk.engine, "Idle", enabled=False)
-    off = provider.add_to(desk.engine, "Off")
-    desk.engine.run(None, "provider.update", {"provider_id": off, "enabled": False}, OWNER)
-    page = found_page(desk)
-    hold(desk.engine, True)
+def test_impossible_starts_are_refused(project: ReadingProject, provider: LoopbackProvider) -> None:
+    provider.add_to(project.engine, "Cloud", host="http://203.0.113.9")
+    provider.add_to(project.engine, "Keyless", "openai", key=None)
+    provider.add_to(project.engine, "Idle", enabled=False)
+    off = provider.add_to(project.engine, "Off")
+    project.engine.run(None, "provider.update", {"provider_id": off, "enabled": False}, OWNER)
+    page = found_page(project)
+    pause_jobs(project.engine, True)
     for stated, status, code in (
         ({"provider": "Cloud"}, 403, "pages_may_not_leave"),
         ({"provider": "Nobody"}, 404, "unknown_provider"),
@@ -194,8 +198,8 @@ def test_what_cannot_be_started(desk: Desk, provider: LoopbackProvider) -> None:
         ({"provider": "Off"}, 403, "provider_off"),
     ):
         with pytest.raises(ServiceError) as caught:
-            desk.run("reading.read_lines", {"scope_ids": [page], **stated})
+            project.run("reading.read_lines", {"scope_ids": [page], **stated})
         assert (caught.value.status, caught.value.code) == (status, code)
     started = {"scope_ids": [page], "provider": "Cloud", "pages_may_leave": True}
-    job_id = str(desk.run("reading.read_lines", started)["job_id"])
-    assert desk.job_row(job_id)["lane"] == "network"
+    job_id = str(project.run("reading.read_lines", started)["job_id"])
+    assert project.job_row(job_id)["lane"] == "network"

@@ -1,4 +1,4 @@
-"""Pages written by hand are told from print by their ink, however sure a reader of print was of its nonsense."""
+"""Handwritten pages are told from print by their ink, even if a reader of print was sure of its wrong text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium_reading.cli import handwriting_hint
 from armarium_reading.confidence import Confidence
@@ -39,7 +39,7 @@ def test_a_line_without_a_polygon_is_its_box() -> None:
     ]
 
 
-def test_of_blank_paper_and_of_two_lines_nothing_is_said() -> None:
+def test_blank_paper_and_two_lines_get_no_score() -> None:
     blank = Image.new("L", (400, 400), 230)
     boxes = [outline_of({"rect": [10, 40 * n, 300, 30]}) for n in range(8)]
     assert page_score(blank, boxes) is None
@@ -47,15 +47,15 @@ def test_of_blank_paper_and_of_two_lines_nothing_is_said() -> None:
 
 
 def test_a_job_tells_how_sure_the_reader_was_and_which_pages_look_handwritten(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fake_readers import FakeReader
 
     monkeypatch.setattr(FakeReader, "writing", frozenset({"print"}))
     looks = iter([4.0, -4.0, None])
     monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: next(looks))
-    pages = [desk.page() for _ in range(3)]
-    _, done = desk.job("reading.read_pages", scope_ids=pages, reader="fake")
+    pages = [project.page() for _ in range(3)]
+    _, done = project.job("reading.read_pages", scope_ids=pages, reader="fake")
     result = done["result"]
     assert (result["reader"], result["confidence"]) == ("fake", {"mean": 0.75, "below_half": 0.0, "lines": 6})
     assert result["by_hand_count"] == 1
@@ -63,8 +63,8 @@ def test_a_job_tells_how_sure_the_reader_was_and_which_pages_look_handwritten(
 
 
 @pytest.mark.parametrize(("confidence", "told"), [(0.94, 1), (0.96, 0), (None, 1)])
-def test_a_reader_as_sure_as_of_print_is_believed(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, confidence: float | None, told: int
+def test_pages_look_handwritten_only_if_the_reader_was_unsure(
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch, confidence: float | None, told: int
 ) -> None:
     from fake_readers import FakeReader
 
@@ -72,11 +72,11 @@ def test_a_reader_as_sure_as_of_print_is_believed(
     monkeypatch.setattr(jobs, "page_score", lambda picture, outlines: 4.0)
     readings = [{"text": "Dear Sir", "confidence": confidence}]
     monkeypatch.setattr(jobs.ReadPage, "readings", lambda self, answer: readings)
-    _, done = desk.job("reading.read_pages", scope_ids=[desk.page()], reader="fake")
+    _, done = project.job("reading.read_pages", scope_ids=[project.page()], reader="fake")
     assert done["result"]["by_hand_count"] == told
 
 
-def test_the_hint_names_the_readers_for_hands_and_how_to_get_them() -> None:
+def test_the_hint_names_readers_of_handwriting_and_how_to_install_them() -> None:
     outcome: dict[str, Any] = {
         "reader": "rapidocr",
         "by_hand_count": 5,
@@ -105,7 +105,7 @@ def _shared_folder() -> Path:
 
 
 def _score(page: Path) -> float | None:
-    """Of a real page, by the outlines of its lines in the PAGE or ALTO file beside it."""
+    """Return the score of a real page, from the line outlines in the PAGE or ALTO file beside it."""
     import re
 
     beside = page.with_suffix(".xml")

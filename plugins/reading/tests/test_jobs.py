@@ -1,4 +1,6 @@
-"""The jobs of reading: page by page, exactly once, one bad page never stops the rest, a crash fails only the job."""
+"""The jobs of reading: page by page, exactly once; a bad page does not stop the others, a crash fails only
+the job.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 import pytest
 from fake_readers import CRASH, EMPTY, FAIL, REFUSE
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import JobContext
 from armarium.principals import LOCAL_OWNER
@@ -15,15 +17,15 @@ from armarium_reading import ledger
 from armarium_reading.queries.reading import list_episodes
 
 NOTHING_LEFT = {"skipped": 0, "failed": [], "without_lines": [], "without_lines_count": 0}
-"""What a job over lines tells when every page had some."""
+"""The counts in a job's result when every page had some lines."""
 
 
-def test_lines_are_found_and_read(desk: Desk) -> None:
-    page = desk.page()
-    _, found = desk.job("reading.find_lines", scope_ids=[page])
-    output = {"output": {"pass_id": desk.passes(page)[0]}}
+def test_lines_are_found_and_read(project: ReadingProject) -> None:
+    page = project.page()
+    _, found = project.job("reading.find_lines", scope_ids=[page])
+    output = {"output": {"pass_id": project.passes(page)[0]}}
     assert (found["state"], found["result"]) == ("done", {"pages": 1, "lines": 2, **NOTHING_LEFT, **output})
-    segments = desk.rows(
+    segments = project.rows(
         "SELECT kind, bbox_x, bbox_y, bbox_w, bbox_h, direction, confidence FROM segment ORDER BY id"
     )
     assert segments == [
@@ -31,10 +33,10 @@ def test_lines_are_found_and_read(desk: Desk) -> None:
         ("line", 0.1, 0.125, 0.8, 0.25, None, 0.5),
         ("line", 0.1, 0.5, 0.8, 0.25, "rtl", 0.5),
     ]
-    assert desk.rows("SELECT provider, model, name, provenance_kind FROM segment_pass") == [
+    assert project.rows("SELECT provider, model, name, provenance_kind FROM segment_pass") == [
         ("fake", "fake", "Lines by Fake", "workflow")
     ]
-    _, read = desk.job("reading.read_lines", scope_ids=[page], language="he")
+    _, read = project.job("reading.read_lines", scope_ids=[page], language="he")
     assert read["result"] == {
         "pages": 1,
         "lines": 2,
@@ -47,76 +49,78 @@ def test_lines_are_found_and_read(desk: Desk) -> None:
         "confidence": {"mean": 0.75, "below_half": 0.0, "lines": 2},
         **output,
     }
-    assert desk.readings(page) == ["height 20", "שלום עולם"]
-    assert desk.rows("SELECT DISTINCT producer_tool, producer_model FROM content_representation") == [
+    assert project.readings(page) == ["height 20", "שלום עולם"]
+    assert project.rows("SELECT DISTINCT producer_tool, producer_model FROM content_representation") == [
         ("fake", "fake")
     ]
 
 
-def test_a_page_is_read_in_one_go(desk: Desk) -> None:
-    page = desk.page()
-    _, read = desk.job("reading.read_pages", scope_ids=[page], name="First look")
+def test_a_page_is_read_in_one_go(project: ReadingProject) -> None:
+    page = project.page()
+    _, read = project.job("reading.read_pages", scope_ids=[page], name="First look")
     assert read["result"]["lines"] == 2
-    assert desk.readings(page) == ["height 20", "שלום עולם"]
-    assert desk.rows("SELECT name FROM segment_pass") == [("First look",)]
+    assert project.readings(page) == ["height 20", "שלום עולם"]
+    assert project.rows("SELECT name FROM segment_pass") == [("First look",)]
 
 
-def test_an_empty_page_is_looked_at_and_says_so(desk: Desk) -> None:
-    page = desk.page(EMPTY)
-    _, found = desk.job("reading.find_lines", scope_ids=[page])
+def test_an_empty_page_counts_as_without_lines(project: ReadingProject) -> None:
+    page = project.page(EMPTY)
+    _, found = project.job("reading.find_lines", scope_ids=[page])
     empty = {"without_lines": [{"document_id": page, "name": "1.png"}], "without_lines_count": 1}
     assert found["result"] == {
         "pages": 1,
         "lines": 0,
         **NOTHING_LEFT,
         **empty,
-        "output": {"pass_id": desk.passes(page)[0]},
+        "output": {"pass_id": project.passes(page)[0]},
     }
-    assert len(desk.passes(page)) == 1
-    _, read = desk.job("reading.read_lines", scope_ids=[page])
+    assert len(project.passes(page)) == 1
+    _, read = project.job("reading.read_lines", scope_ids=[page])
     assert (read["state"], read["result"]["skipped"]) == ("done", 1)
 
 
-def test_one_page_that_fails_is_named_and_the_rest_goes_on(desk: Desk) -> None:
+def test_one_page_that_fails_is_named_and_the_rest_goes_on(project: ReadingProject) -> None:
     pages = [
-        desk.page(name="a.png"),
-        desk.page(REFUSE, "b.png"),
-        desk.page(FAIL, "c.png"),
-        desk.page(name="d.png"),
+        project.page(name="a.png"),
+        project.page(REFUSE, "b.png"),
+        project.page(FAIL, "c.png"),
+        project.page(name="d.png"),
     ]
-    job_id, found = desk.job("reading.find_lines", scope_ids=pages)
+    job_id, found = project.job("reading.find_lines", scope_ids=pages)
     assert found["state"] == "done"
     assert found["result"]["pages"] == 2
     refused, failed = found["result"]["failed"]
     assert (refused["name"], refused["why"]) == ("b.png", "The page is too faint to find lines on.")
     assert failed["document_id"] == pages[2]
     assert "weights do not fit" in failed["why"]
-    assert [len(desk.passes(page)) for page in pages] == [1, 0, 0, 1]
-    logged = desk.rows("SELECT message FROM job_log WHERE row_id = ? AND level = 'warning'", job_id)
+    assert [len(project.passes(page)) for page in pages] == [1, 0, 0, 1]
+    logged = project.rows("SELECT message FROM job_log WHERE row_id = ? AND level = 'warning'", job_id)
     assert ("The page is too faint to find lines on.",) in logged
 
 
-def test_a_job_of_which_no_page_could_be_done_fails_with_the_reason(desk: Desk) -> None:
-    _, found = desk.job("reading.find_lines", scope_ids=[desk.page(REFUSE)])
+def test_a_job_of_which_no_page_could_be_done_fails_with_the_reason(project: ReadingProject) -> None:
+    _, found = project.job("reading.find_lines", scope_ids=[project.page(REFUSE)])
     assert found["state"] == "failed"
     assert "The page is too faint" in str(found["reason"])
 
 
-def test_a_crash_fails_the_job_in_words_and_nothing_else(desk: Desk) -> None:
-    pages = [desk.page(name="a.png"), desk.page(CRASH, "b.png"), desk.page(name="c.png")]
-    job_id, found = desk.job("reading.find_lines", scope_ids=pages)
+def test_a_crash_fails_the_job_in_words_and_nothing_else(project: ReadingProject) -> None:
+    pages = [project.page(name="a.png"), project.page(CRASH, "b.png"), project.page(name="c.png")]
+    job_id, found = project.job("reading.find_lines", scope_ids=pages)
     assert found["state"] == "failed"
     assert "ended unexpectedly" in str(found["reason"])
-    assert [len(desk.passes(page)) for page in pages] == [1, 0, 0]
-    desk.run("job.retry", {"job_id": job_id})
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    assert [len(desk.passes(page)) for page in pages] == [1, 0, 0]
-    _, other = desk.job("reading.find_lines", scope_ids=[pages[2]])
+    assert [len(project.passes(page)) for page in pages] == [1, 0, 0]
+    project.run("job.retry", {"job_id": job_id})
+    assert project.engine.jobs.run_until_idle(project.library)
+    assert [len(project.passes(page)) for page in pages] == [1, 0, 0]
+    _, other = project.job("reading.find_lines", scope_ids=[pages[2]])
     assert other["state"] == "done"
 
 
-def test_a_job_that_was_interrupted_goes_on_where_it_was(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = [desk.page(name=f"{number}.png") for number in range(4)]
+def test_a_job_that_was_interrupted_goes_on_where_it_was(
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [project.page(name=f"{number}.png") for number in range(4)]
     whole, seen = JobContext.act, [0]
 
     def break_off(self: JobContext, *given: Any, **named: Any) -> Any:
@@ -126,63 +130,65 @@ def test_a_job_that_was_interrupted_goes_on_where_it_was(desk: Desk, monkeypatch
         return whole(self, *given, **named)
 
     monkeypatch.setattr(JobContext, "act", break_off)
-    job_id, found = desk.job("reading.find_lines", scope_ids=pages)
+    job_id, found = project.job("reading.find_lines", scope_ids=pages)
     assert found["state"] == "failed"
-    assert [len(desk.passes(page)) for page in pages] == [1, 1, 0, 0]
-    desk.run("job.retry", {"job_id": job_id})
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.job_row(job_id)["result"] == {"pages": 4, "lines": 8, **NOTHING_LEFT}
-    assert [len(desk.passes(page)) for page in pages] == [1, 1, 1, 1]
+    assert [len(project.passes(page)) for page in pages] == [1, 1, 0, 0]
+    project.run("job.retry", {"job_id": job_id})
+    assert project.engine.jobs.run_until_idle(project.library)
+    assert project.job_row(job_id)["result"] == {"pages": 4, "lines": 8, **NOTHING_LEFT}
+    assert [len(project.passes(page)) for page in pages] == [1, 1, 1, 1]
 
 
-def test_the_steps_of_a_job_are_undone_together(desk: Desk) -> None:
-    pages = [desk.page(name="a.png"), desk.page(name="b.png")]
-    job_id, _ = desk.job("reading.find_lines", scope_ids=pages)
-    steps = desk.rows("SELECT id FROM audit WHERE set_id = ?", job_id)
+def test_the_steps_of_a_job_are_undone_together(project: ReadingProject) -> None:
+    pages = [project.page(name="a.png"), project.page(name="b.png")]
+    job_id, _ = project.job("reading.find_lines", scope_ids=pages)
+    steps = project.rows("SELECT id FROM audit WHERE set_id = ?", job_id)
     assert len(steps) == 2
-    desk.engine.undo(desk.library, [row[0] for row in steps], LOCAL_OWNER)
-    assert [desk.passes(page) for page in pages] == [[], []]
+    project.engine.undo(project.library, [row[0] for row in steps], LOCAL_OWNER)
+    assert [project.passes(page) for page in pages] == [[], []]
 
 
-def test_undoing_the_start_cancels_a_job_that_has_not_begun_and_a_redo_queues_it_again(desk: Desk) -> None:
-    outcome = desk.engine.run(
-        desk.library, "reading.find_lines", {"scope_ids": [desk.page()], "reader": "fake"}, LOCAL_OWNER
+def test_undoing_the_start_cancels_a_job_that_has_not_begun_and_a_redo_queues_it_again(
+    project: ReadingProject,
+) -> None:
+    outcome = project.engine.run(
+        project.library, "reading.find_lines", {"scope_ids": [project.page()], "reader": "fake"}, LOCAL_OWNER
     )
     assert outcome.result is not None
     job_id = outcome.result["job_id"]
-    undone = desk.engine.undo(desk.library, [outcome.audit_id], LOCAL_OWNER)
-    assert desk.job_row(job_id)["state"] == "cancelled"
-    desk.engine.undo(desk.library, undone["audit_ids"], LOCAL_OWNER)
-    assert desk.job_row(job_id)["state"] == "waiting"
+    undone = project.engine.undo(project.library, [outcome.audit_id], LOCAL_OWNER)
+    assert project.job_row(job_id)["state"] == "cancelled"
+    project.engine.undo(project.library, undone["audit_ids"], LOCAL_OWNER)
+    assert project.job_row(job_id)["state"] == "waiting"
 
 
-def test_a_named_pass_is_read_and_no_other(desk: Desk) -> None:
-    page = desk.page()
-    desk.job("reading.find_lines", scope_ids=[page])
-    desk.job("reading.find_lines", scope_ids=[page])
-    first = desk.passes(page)[0]
-    desk.job("reading.read_lines", scope_ids=[page], pass_id=first)
-    read = desk.rows(
+def test_a_named_pass_is_read_and_no_other(project: ReadingProject) -> None:
+    page = project.page()
+    project.job("reading.find_lines", scope_ids=[page])
+    project.job("reading.find_lines", scope_ids=[page])
+    first = project.passes(page)[0]
+    project.job("reading.read_lines", scope_ids=[page], pass_id=first)
+    read = project.rows(
         "SELECT DISTINCT s.pass_id FROM content_representation r JOIN segment s ON s.id = r.segment_id"
     )
     assert read == [(first,)]
 
 
-def test_a_model_file_of_the_project_is_read_with(desk: Desk) -> None:
-    folder = desk.library.models / "fakes"
+def test_a_model_file_of_the_project_is_read_with(project: ReadingProject) -> None:
+    folder = project.library.models / "fakes"
     folder.mkdir(parents=True)
     (folder / "hand.fake").write_text("by the hand model", "utf-8")
-    page = desk.page()
-    desk.job("reading.read_pages", scope_ids=[page], model="hand")
-    assert desk.readings(page) == ["by the hand model", "by the hand model"]
-    assert desk.rows("SELECT model FROM segment_pass") == [("hand.fake",)]
+    page = project.page()
+    project.job("reading.read_pages", scope_ids=[page], model="hand")
+    assert project.readings(page) == ["by the hand model", "by the hand model"]
+    assert project.rows("SELECT model FROM segment_pass") == [("hand.fake",)]
 
 
-def test_every_call_is_an_episode(desk: Desk) -> None:
-    page = desk.page()
-    job_id, _ = desk.job("reading.find_lines", scope_ids=[page])
-    read_id, _ = desk.job("reading.read_lines", scope_ids=[page])
-    with desk.library.db.read() as conn:
+def test_every_call_is_an_episode(project: ReadingProject) -> None:
+    page = project.page()
+    job_id, _ = project.job("reading.find_lines", scope_ids=[page])
+    read_id, _ = project.job("reading.read_lines", scope_ids=[page])
+    with project.library.db.read() as conn:
         (found,) = list_episodes(conn, job_id=job_id)
         (read,) = list_episodes(conn, job_id=read_id)
         both = list_episodes(conn, document_id=page)
@@ -200,49 +206,51 @@ def test_every_call_is_an_episode(desk: Desk) -> None:
     assert [one["episode_id"] for one in both] == [found["episode_id"], read["episode_id"]]
 
 
-def test_the_ledger_is_never_changed(desk: Desk) -> None:
-    desk.job("reading.find_lines", scope_ids=[desk.page()])
-    with pytest.raises(Exception, match="never changed"), desk.library.db.write() as conn:
+def test_the_ledger_is_never_changed(project: ReadingProject) -> None:
+    project.job("reading.find_lines", scope_ids=[project.page()])
+    with pytest.raises(Exception, match="never changed"), project.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE episode SET model = 'another'")
 
 
 def test_a_ledger_that_cannot_be_written_never_fails_the_call(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_table: Any) -> Any:
         raise OSError("the disk is full")
 
     monkeypatch.setattr(ledger, "insert", fail)
-    page = desk.page()
-    job_id, found = desk.job("reading.find_lines", scope_ids=[page])
+    page = project.page()
+    job_id, found = project.job("reading.find_lines", scope_ids=[page])
     assert found["state"] == "done"
-    assert len(desk.passes(page)) == 1
-    assert desk.rows("SELECT count(*) FROM episode WHERE job_id = ?", job_id) == [(0,)]
+    assert len(project.passes(page)) == 1
+    assert project.rows("SELECT count(*) FROM episode WHERE job_id = ?", job_id) == [(0,)]
 
 
-def test_neither_log_nor_audit_holds_what_was_read(desk: Desk) -> None:
-    page = desk.page()
-    desk.job("reading.read_pages", scope_ids=[page])
-    everything = desk.rows("SELECT params FROM audit") + desk.rows("SELECT message || data FROM job_log")
+def test_neither_log_nor_audit_holds_what_was_read(project: ReadingProject) -> None:
+    page = project.page()
+    project.job("reading.read_pages", scope_ids=[page])
+    everything = project.rows("SELECT params FROM audit") + project.rows(
+        "SELECT message || data FROM job_log"
+    )
     assert not any("שלום" in str(row) or "height 20" in str(row) for row in everything)
 
 
-def link_picture(desk: Desk, page: str, folder: Path) -> Path:
-    """The page's picture as a link to a file that its owner keeps; that file."""
-    ((digest,),) = desk.rows("SELECT checksum FROM rendition WHERE document_id = ?", page)
-    kept = desk.library.objects.path(digest)
+def link_picture(project: ReadingProject, page: str, folder: Path) -> Path:
+    """Replace the page's picture by a link to a file of its owner; return that file."""
+    ((digest,),) = project.rows("SELECT checksum FROM rendition WHERE document_id = ?", page)
+    kept = project.library.objects.path(digest)
     original = folder / "scan.png"
     original.write_bytes(kept.read_bytes())
     kept.unlink()
-    assert desk.library.objects.link_file(original) == digest
+    assert project.library.objects.link_file(original) == digest
     return original
 
 
-def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_reads_the_checked_file_even_if_its_owner_replaces_it(
+    project: ReadingProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = desk.page()
-    original = link_picture(desk, page, tmp_path)
+    page = project.page()
+    original = link_picture(project, page, tmp_path)
     before = original.read_bytes()
     right, seen = JobContext.call_worker, []
 
@@ -255,18 +263,18 @@ def test_a_worker_reads_the_file_that_was_looked_at_though_its_owner_changes_it(
         return right(self, runtime, worker, method, params, *more)
 
     monkeypatch.setattr(JobContext, "call_worker", swap_file)
-    _, found = desk.job("reading.find_lines", scope_ids=[page])
+    _, found = project.job("reading.find_lines", scope_ids=[page])
     assert seen == [before]
     assert found["result"]["lines"] == 2
-    assert not list((desk.library.objects.root / "tmp").iterdir())
+    assert not list((project.library.objects.root / "tmp").iterdir())
 
 
-def test_a_linked_picture_that_was_changed_is_not_read_for_the_one_it_was(desk: Desk, tmp_path: Path) -> None:
-    page = desk.page()
-    original = link_picture(desk, page, tmp_path)
+def test_a_linked_picture_that_was_changed_is_not_read(project: ReadingProject, tmp_path: Path) -> None:
+    page = project.page()
+    original = link_picture(project, page, tmp_path)
     original.write_bytes(original.read_bytes() + b"more")
-    other = desk.page((255, 255, 254), "2.png")
-    _, found = desk.job("reading.find_lines", scope_ids=[page, other])
+    other = project.page((255, 255, 254), "2.png")
+    _, found = project.job("reading.find_lines", scope_ids=[page, other])
     assert [one["document_id"] for one in found["result"]["failed"]] == [page]
     assert "was changed where it lies" in found["result"]["failed"][0]["why"]
-    assert (desk.passes(page), len(desk.passes(other))) == ([], 1)
+    assert (project.passes(page), len(project.passes(other))) == ([], 1)

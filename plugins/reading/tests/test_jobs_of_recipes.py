@@ -1,23 +1,23 @@
-"""Finding lines, reading lines and reading pages as recipe jobs: declared once, and held to what such jobs promise."""
+"""Finding lines, reading lines and reading pages as recipe jobs that pass the conformance kit."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import Engine, NotFound
 from armarium_testing.recipe_jobs import exercise_recipe_job
 
 
 @pytest.mark.parametrize("job_id", ["find-lines", "read-a-line", "read-a-page"])
-def test_it_conforms(engine: Engine, tmp_path: Path, job_id: str) -> None:
+def test_the_recipe_job_passes_its_kit(engine: Engine, tmp_path: Path, job_id: str) -> None:
     (tmp_path / "kit").mkdir()
     assert exercise_recipe_job(engine, job_id, tmp_path / "kit", settings={"reader": "fake"}) == []
 
 
-def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
+def test_inputs_and_outputs_are_those_of_the_specification(engine: Engine) -> None:
     told = {job.id: (job.layer, job.takes, job.gives) for job in engine.recipe_jobs.values()}
     assert told == {
         "find-lines": ("lines", ("page_image",), ("lines",)),
@@ -27,16 +27,16 @@ def test_what_is_taken_and_given_is_what_part_c_says(engine: Engine) -> None:
     }
 
 
-def test_where_it_runs_is_known_before_it_is_queued(engine: Engine, desk: Desk) -> None:
+def test_the_placement_is_known_before_queueing(engine: Engine, project: ReadingProject) -> None:
     job = engine.recipe_jobs["read-a-line"]
-    assert job.find_placement(engine, desk.library, job.parse({"reader": "fake"})).model == "fake:fake"
+    assert job.find_placement(engine, project.library, job.parse({"reader": "fake"})).model == "fake:fake"
     with pytest.raises(NotFound, match="no reader called nobody"):
-        job.find_placement(engine, desk.library, job.parse({"reader": "nobody"}))
+        job.find_placement(engine, project.library, job.parse({"reader": "nobody"}))
 
 
-def test_a_job_of_one_page_names_the_pass(desk: Desk) -> None:
-    page = desk.page()
-    _, found = desk.job("reading.find_lines", scope_ids=[page])
-    _, read = desk.job("reading.read_lines", scope_ids=[page])
-    (pass_id,) = desk.passes(page)
+def test_a_job_of_one_page_names_the_pass(project: ReadingProject) -> None:
+    page = project.page()
+    _, found = project.job("reading.find_lines", scope_ids=[page])
+    _, read = project.job("reading.read_lines", scope_ids=[page])
+    (pass_id,) = project.passes(page)
     assert found["result"]["output"] == read["result"]["output"] == {"pass_id": pass_id}

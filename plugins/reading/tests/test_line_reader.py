@@ -1,5 +1,6 @@
-"""`linereader` is whichever line reader has the model that is named: by its name, a card's id, what it was published as, or
-a file."""
+"""`linereader` stands for whichever line reader has the named model: by name, by a card's id, by published
+id, or by file.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +9,48 @@ from pathlib import Path
 
 import pytest
 from fake_readers import FakeReader
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import NameOrMaterialPath, ServiceError
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.readers import Choice, choose, models_folder
 
 
-class First(FakeReader):
-    """A line reader of another maker, whose models are of the kind that all line readers share."""
+class ThirdPartyReader(FakeReader):
+    """A third-party line reader whose models are of the kind that all line readers share."""
 
     name, label, model_kind = "first", "First", "linereader"
     model_suffixes = (".one",)
     reading_needs_model = True
 
 
-class Second(FakeReader):
-    """One of ours, with models of its own kind, and one that it takes where none is named."""
+class OwnReader(FakeReader):
+    """A line reader of ours with models of its own kind, which needs none to be named."""
 
     name, label, model_kind = "hand", "Second", "second"
     model_suffixes = (".two",)
 
 
 @pytest.fixture
-def readers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Only these two are line readers; the folder of this machine's models."""
-    monkeypatch.setattr("armarium_reading.readers.readers", lambda engine: [FakeReader, First, Second])
-    for reader, name in ((First, "latin.one"), (Second, "court.two")):
-        folder = models_folder(desk.engine, str(reader.model_kind))
+def readers(project: ReadingProject, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The models folder, with only these two line readers installed."""
+    monkeypatch.setattr(
+        "armarium_reading.readers.readers", lambda engine: [FakeReader, ThirdPartyReader, OwnReader]
+    )
+    for reader, name in ((ThirdPartyReader, "latin.one"), (OwnReader, "court.two")):
+        folder = models_folder(project.engine, str(reader.model_kind))
         folder.mkdir(parents=True)
         (folder / name).write_text(reader.name, encoding="utf-8")
-    published = models_folder(desk.engine, "linereader") / "latin.one.source.json"
+    published = models_folder(project.engine, "linereader") / "latin.one.source.json"
     published.write_text(json.dumps({"source_id": "10.5281/zenodo.7"}), encoding="utf-8")
-    return models_folder(desk.engine, "second").parent
+    return models_folder(project.engine, "second").parent
 
 
-def choose_line_reader(desk: Desk, model: str | None, method: str = "read_lines") -> Choice:
+def choose_line_reader(project: ReadingProject, model: str | None, method: str = "read_lines") -> Choice:
     named = None if model is None else NameOrMaterialPath(model)
     if named is not None:
-        desk.engine.paths.check({"model": named}, LOCAL_OWNER)
-    return choose(desk.engine, desk.library, reader="linereader", method=method, model=named)
+        project.engine.paths.check({"model": named}, LOCAL_OWNER)
+    return choose(project.engine, project.library, reader="linereader", method=method, model=named)
 
 
 @pytest.mark.parametrize(
@@ -64,25 +67,29 @@ def choose_line_reader(desk: Desk, model: str | None, method: str = "read_lines"
     ],
 )
 def test_the_reader_that_has_the_model_is_taken(
-    desk: Desk, readers: Path, model: str | None, reader: str, file: str | None
+    project: ReadingProject, readers: Path, model: str | None, reader: str, file: str | None
 ) -> None:
-    found = choose_line_reader(desk, model)
+    found = choose_line_reader(project, model)
     assert (found.reader.name, found.model_path and found.model_path.name) == (reader, file)
 
 
-def test_a_file_is_read_by_the_reader_of_its_kind(desk: Desk, readers: Path, tmp_path: Path) -> None:
+def test_a_file_is_read_by_the_reader_of_its_kind(
+    project: ReadingProject, readers: Path, tmp_path: Path
+) -> None:
     for suffix, reader in ((".two", "hand"), (".one", "first")):
         file = tmp_path / f"mine{suffix}"
         file.write_text("weights", encoding="utf-8")
-        found = choose_line_reader(desk, str(file))
+        found = choose_line_reader(project, str(file))
         assert (found.reader.name, found.model_path) == (reader, file)
 
 
 @pytest.mark.parametrize(
     "model", ["nobody", "linereader:nobody@1", "linereader:/etc/passwd@1", "linereader:../secret.two@1"]
 )
-def test_a_model_that_no_line_reader_has_is_refused(desk: Desk, readers: Path, model: str) -> None:
+def test_a_model_that_no_line_reader_has_is_refused(
+    project: ReadingProject, readers: Path, model: str
+) -> None:
     (readers / "secret.two").write_text("beside the models", encoding="utf-8")
     with pytest.raises(ServiceError) as refused:
-        choose_line_reader(desk, model)
+        choose_line_reader(project, model)
     assert (refused.value.status, refused.value.code) == (404, "unknown_model")

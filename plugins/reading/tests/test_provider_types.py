@@ -1,4 +1,4 @@
-"""Every provider type that comes with reading passes the suite, which finds what a faulty one does wrong."""
+"""Every bundled provider type passes the suite, and the suite finds a faulty one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parse_answer(path: str, answer: Answer) -> list[Any]:
     return [json.loads(one) for one in data if one != b"[DONE]"]
 
 
-def test_all_types_that_the_engine_is_to_have_are_there() -> None:
+def test_all_required_provider_types_exist() -> None:
     assert set(OURS) == {
         *("openai", "anthropic", "google", "mistral", "openrouter"),
         *("openai-compatible", "local-server", "model-hub"),
@@ -40,7 +40,7 @@ def test_a_type_passes_the_suite(name: str) -> None:
 
 
 class Faulty(ProviderType):
-    """Sends the prompt alone and reads what it likes."""
+    """Sends only the prompt and ignores the answer."""
 
     name = "faulty"
     label = "Faulty"
@@ -60,8 +60,8 @@ def test_the_suite_finds_what_is_wrong() -> None:
         exercise_provider_type(Faulty, answer={}, events=[{}])
 
 
-def test_what_reasoning_models_answer_in_parts() -> None:
-    """Mistral's documented form: a list of parts, thinking among them."""
+def test_answers_of_reasoning_models_in_parts_are_read() -> None:
+    """Mistral's documented form: a list of parts, some of them thinking."""
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "A round hand."}]},
         {"type": "text", "text": "Muy señor mío"},
@@ -70,5 +70,5 @@ def test_what_reasoning_models_answer_in_parts() -> None:
     assert (reply.text, reply.thinking) == ("Muy señor mío", "A round hand.")
 
 
-def test_an_answer_that_google_blocks() -> None:
+def test_an_answer_blocked_by_google_is_declined() -> None:
     assert OURS["google"]().read({"promptFeedback": {"blockReason": "SAFETY"}}).declined == "SAFETY"

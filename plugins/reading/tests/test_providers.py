@@ -1,4 +1,6 @@
-"""Providers are the owner's; their keys are in no answer, no log and no database, and go where they were given for."""
+"""Providers belong to the owner; their keys are in no answer, log or database, and are sent only to their own
+host.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def test_a_provider_is_added_changed_and_removed(client: Any) -> None:
     assert (again.status_code, again.json()["code"]) == (404, "unknown_provider")
 
 
-def test_its_models_are_stated_whole(client: Any) -> None:
+def test_the_models_of_a_provider_are_replaced_as_a_whole(client: Any) -> None:
     one = f"/api/providers/{add(client)['id']}/models"
     small = {"name": "Small", "model_id": "small:3b", "capabilities": ["text", "vision"], "is_default": True}
     large = {"name": "Large", "model_id": "large", "input_cost": 2.5, "output_cost": 10, "sort_order": -1}
@@ -115,7 +117,7 @@ def test_a_change_names_what_may_change(client: Any) -> None:
     assert client.patch(one, json={"name": "DESK"}).json()["name"] == "DESK"
 
 
-def test_a_key_is_kept_in_a_private_file_and_nowhere_else(
+def test_a_key_is_stored_in_a_private_file_and_nowhere_else(
     client: Any, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
@@ -144,7 +146,7 @@ def test_a_key_is_kept_in_a_private_file_and_nowhere_else(
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "ends\n", "with space", "", "é", "x" * 5000, "a\x00b"])
-def test_what_no_header_could_carry_is_no_key(client: Any, engine: Engine, key: str) -> None:
+def test_a_key_that_no_header_can_carry_is_refused(client: Any, engine: Engine, key: str) -> None:
     one = f"/api/providers/{add(client)['id']}/key"
     answer = client.put(one, json={"key": key})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
@@ -168,7 +170,7 @@ def test_another_address_discards_the_key(client: Any, engine: Engine) -> None:
 
 
 class FakeKeychain:
-    """A keychain in memory that may refuse."""
+    """A keychain in memory that can be locked."""
 
     priority = 5
 
@@ -206,7 +208,7 @@ def test_a_keychain_is_used_where_there_is_one(
     assert len(list((engine.settings.state_dir / "provider-keys").iterdir())) == 1
 
 
-def test_a_keychain_that_keeps_nothing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_null_or_failing_keychain_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     import keyring
 
     def fail() -> Any:
@@ -217,7 +219,7 @@ def test_a_keychain_that_keeps_nothing_is_none(monkeypatch: pytest.MonkeyPatch) 
     assert keys.system_keychain() is None
 
 
-def test_a_key_that_is_gone_is_told(engine: Engine) -> None:
+def test_a_missing_key_is_reported(engine: Engine) -> None:
     for place in ("file:absent", "keychain:absent"):
         with pytest.raises(ServiceError) as caught:
             keys.fetch(engine, place, "Desk")
@@ -248,7 +250,7 @@ def test_writes_of_providers_are_not_undone(client: Any) -> None:
 
 
 class Strange(Params):
-    """No provider type."""
+    """A class that is no provider type."""
 
 
 def test_a_driver_that_is_no_provider_type(engine: Engine, tmp_path: Path) -> None:

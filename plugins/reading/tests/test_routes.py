@@ -1,4 +1,4 @@
-"""The routes of reading answer as their parts say: jobs queued with 202, models listed, fetched and removed."""
+"""The routes of reading: jobs queued with 202, models listed, downloaded and removed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading_desk import Desk, give_fakes
+from reading_project import ReadingProject, register_fake_readers
 
 from armarium.api import Conflict, Egress, Engine, Library, raw_of
 from armarium_reading import local_models
@@ -18,8 +18,8 @@ from armarium_testing.fixtures import http_client
 MODEL = b"the weights of a model"
 
 
-class Double:
-    """A double of the network gate: answers two addresses and counts."""
+class FakeNetwork:
+    """A fake network gate that answers two URLs and records the requests."""
 
     def __init__(self, checksum: str | None = None) -> None:
         self.asked: list[str] = []
@@ -43,31 +43,31 @@ class Double:
 
 
 @pytest.fixture
-def network(monkeypatch: pytest.MonkeyPatch) -> Double:
-    """The network, as far as the tests have one."""
-    double = Double()
+def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
+    """The fake network gate, in place of the real one."""
+    double = FakeNetwork()
     monkeypatch.setattr(local_models, "gate", lambda _engine: double)
     return double
 
 
-def keep(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) -> Path:
+def store_model(engine: Engine, name: str = "hand.fake", data: bytes = MODEL) -> Path:
     folder = models_folder(engine, "fakes")
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(data)
     return folder / name
 
 
-def test_jobs_are_started_with_202(client: Any, desk: Desk) -> None:
-    page = desk.page()
+def test_jobs_are_started_with_202(client: Any, project: ReadingProject) -> None:
+    page = project.page()
     found = client.post("/api/reading/find-lines", json={"scope_ids": [page], "reader": "fake"})
     assert (found.status_code, found.json()["state"], found.json()["pages"]) == (202, "waiting", 1)
     assert found.headers["X-Service-Audit-Id"] == found.json()["audit_id"]
-    assert desk.engine.jobs.run_until_idle(desk.library)
+    assert project.engine.jobs.run_until_idle(project.library)
     read = client.post("/api/reading/read", json={"scope_ids": [page], "reader": "fake"})
     assert read.status_code == 202
     both = client.post("/api/reading/read-pages", json={"scope_ids": [page], "reader": "fake"})
     assert both.status_code == 202
-    assert desk.engine.jobs.run_until_idle(desk.library)
+    assert project.engine.jobs.run_until_idle(project.library)
     answer = client.get("/api/reading/episodes", params={"job_id": read.json()["job_id"]}).json()
     assert (answer["job_id"], answer["count"]) == (read.json()["job_id"], 1)
     assert answer["episodes"][0]["exchange"]["output"].startswith("height 20")
@@ -76,8 +76,8 @@ def test_jobs_are_started_with_202(client: Any, desk: Desk) -> None:
     assert client.get("/api/reading/episodes", params={"limit": 0}).status_code == 422
 
 
-def test_a_body_is_refused_in_words(client: Any, desk: Desk) -> None:
-    unknown = client.post("/api/reading/find-lines", json={"scope_ids": [desk.page()], "colour": "red"})
+def test_a_body_is_refused_in_words(client: Any, project: ReadingProject) -> None:
+    unknown = client.post("/api/reading/find-lines", json={"scope_ids": [project.page()], "colour": "red"})
     assert (unknown.status_code, unknown.json()["code"]) == (422, "invalid_request")
     none = client.post("/api/reading/find-lines", json={"scope_ids": []})
     assert none.status_code == 422
@@ -93,7 +93,7 @@ def test_the_readers_say_what_they_do(client: Any) -> None:
 
 
 def test_the_models_of_this_machine_are_listed(client: Any, engine: Engine) -> None:
-    path = keep(engine)
+    path = store_model(engine)
     answer = client.get("/api/local-models").json()
     models = {model["model_id"]: model for model in answer["items"]}
     assert models["hand.fake"] == {
@@ -111,7 +111,7 @@ def test_the_models_of_this_machine_are_listed(client: Any, engine: Engine) -> N
     assert answer["count"] == len(answer["items"])
 
 
-def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: Double) -> None:
+def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: FakeNetwork) -> None:
     first = client.post("/api/local-models/download/fakes/10.1/known")
     assert (first.status_code, first.json()["status"]) == (200, "queued")
     assert (first.json()["model_type"], first.json()["model_id"]) == ("fakes", "10.1/known")
@@ -126,20 +126,20 @@ def test_a_model_is_downloaded_once(client: Any, engine: Engine, network: Double
     assert network.asked == ["https://models.example/10.1/known", "https://models.example/file"]
 
 
-def test_a_file_that_broke_on_its_way_is_not_kept(engine: Engine, network: Double) -> None:
+def test_a_damaged_download_is_discarded(engine: Engine, network: FakeNetwork) -> None:
     network.checksum = "0" * 32
     with pytest.raises(Exception, match="damaged on the way"):
         local_models.download(engine, "fakes", "10.1/known", lambda *_: None)
     assert list(models_folder(engine, "fakes").iterdir()) == []
 
 
-def test_an_id_that_names_no_model(engine: Engine, network: Double) -> None:
+def test_an_id_that_names_no_model(engine: Engine, network: FakeNetwork) -> None:
     with pytest.raises(Exception, match="There is no model 'nothing'"):
         local_models.download(engine, "fakes", "nothing")
 
 
 def test_an_id_that_names_no_model_is_refused_before_anything_is_queued(
-    client: Any, engine: Engine, network: Double
+    client: Any, engine: Engine, network: FakeNetwork
 ) -> None:
     for path in ("fakes/nothing", "tesseract/foo", "tesseract/script/Nowhere"):
         answer = client.post(f"/api/local-models/download/{path}")
@@ -167,7 +167,7 @@ def test_offline_nothing_is_downloaded(make_engine: Any) -> None:
 
     plugins = [documents_plugin(), source_model_plugin(), reading_plugin()]
     engine = make_engine(plugins=plugins, local_only=True)
-    give_fakes(engine)
+    register_fake_readers(engine)
     for client in http_client(engine):
         answer = client.post("/api/local-models/download/fakes/10.1/known")
         assert (answer.status_code, answer.json()["code"]) == (409, "offline")
@@ -179,7 +179,7 @@ def test_the_gate_is_the_engines_own(engine: Engine) -> None:
 
 
 def test_a_model_is_removed(client: Any, engine: Engine) -> None:
-    path = keep(engine)
+    path = store_model(engine)
     answer = client.delete("/api/local-models/fakes/hand.fake")
     assert (answer.status_code, answer.json()["status"], answer.json()["freed_bytes"]) == (
         200,
@@ -191,24 +191,26 @@ def test_a_model_is_removed(client: Any, engine: Engine) -> None:
     assert (again.status_code, again.json()["code"]) == (404, "unknown_model")
 
 
-def test_models_that_are_not_ours_stay(client: Any, engine: Engine) -> None:
+def test_models_of_a_runtime_or_an_unknown_kind_cannot_be_removed(client: Any, engine: Engine) -> None:
     assert client.delete("/api/local-models/heavies/inside").status_code == 409
     assert client.delete("/api/local-models/abacus/x").status_code == 400
 
 
-def test_a_model_at_work_stays(engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = keep(engine)
+def test_a_model_in_use_cannot_be_removed(
+    engine: Engine, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = store_model(engine)
     monkeypatch.setattr(engine.workers, "in_use", lambda **_: True)
     with pytest.raises(Conflict, match="is in use"):
         local_models.removal(engine, "fakes", "hand")
     assert path.exists()
 
 
-def test_a_model_that_work_waits_for_stays(client: Any, desk: Desk) -> None:
-    keep(desk.engine)
+def test_a_model_that_a_waiting_job_needs_cannot_be_removed(client: Any, project: ReadingProject) -> None:
+    store_model(project.engine)
     pause = "/api/activity/jobs/paused"
     assert client.put(pause, json={"paused": True}).status_code == 200
-    started = {"scope_ids": [desk.page()], "reader": "fake", "model": "hand.fake"}
+    started = {"scope_ids": [project.page()], "reader": "fake", "model": "hand.fake"}
     job_id = client.post("/api/reading/read-pages", json=started).json()["job_id"]
     one = "/api/local-models/fakes/hand.fake"
     refused = client.delete(one)
@@ -223,7 +225,7 @@ def test_a_model_that_is_a_folder_goes_by_its_name_and_is_removed_whole(
     import fake_readers
 
     monkeypatch.setattr(fake_readers.FakeReader, "model_is_folder", True)
-    path = keep(engine, "hand/config.fake")
+    path = store_model(engine, "hand/config.fake")
     (path.parent / "weights").write_bytes(MODEL)
     assert name_of(fake_readers.FakeReader, path) == "hand"
     assert name_of(fake_readers.FakeReader, None) == "fake"
@@ -232,7 +234,7 @@ def test_a_model_that_is_a_folder_goes_by_its_name_and_is_removed_whole(
 
 
 def test_a_source_that_names_another_kind_of_file_is_refused(
-    engine: Engine, network: Double, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, network: FakeNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import fake_readers
 

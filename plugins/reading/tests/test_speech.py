@@ -1,4 +1,4 @@
-"""Recordings are imported as they are, and written down by a transcriber of this machine: here by a stand-in."""
+"""Recordings are imported unchanged, and transcribed by a fake transcriber."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import wave
 from pathlib import Path
 
 import pytest
-from reading_desk import Desk
+from reading_project import ReadingProject
 
 from armarium.api import Engine, Invalid, NotFound
 from armarium.principals import LOCAL_OWNER
@@ -16,7 +16,7 @@ from armarium_testing.recipe_jobs import exercise_recipe_job
 
 
 def sound(path: Path, seconds: int = 4) -> Path:
-    """A WAV file of silence."""
+    """Write a WAV file of silence."""
     path.parent.mkdir(exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
@@ -26,7 +26,7 @@ def sound(path: Path, seconds: int = 4) -> Path:
     return path
 
 
-def test_it_conforms(engine: Engine, tmp_path: Path) -> None:
+def test_the_recipe_job_passes_its_kit(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
     assert (
         exercise_recipe_job(engine, "transcribe-speech", tmp_path / "kit", settings={"transcriber": "ear"})
@@ -34,46 +34,49 @@ def test_it_conforms(engine: Engine, tmp_path: Path) -> None:
     )
 
 
-def test_an_imported_recording_becomes_lines_with_their_times(desk: Desk, tmp_path: Path) -> None:
+def test_an_imported_recording_becomes_lines_with_their_times(
+    project: ReadingProject, tmp_path: Path
+) -> None:
     folder = tmp_path / "talks"
     talk = sound(folder / "talk.wav")
     (folder / "broken.mp3").write_bytes(b"ID3" + bytes(200))
     (folder / "false.wav").write_bytes(b"no sound at all")
-    started = desk.run("document.import", {"folder": str(folder)})
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    refused = desk.job_row(started["job_id"])["result"]["refused"]
+    started = project.run("document.import", {"folder": str(folder)})
+    assert project.engine.jobs.run_until_idle(project.library)
+    refused = project.job_row(started["job_id"])["result"]["refused"]
     assert [one["file"] for one in refused] == ["false.wav"]
     nodes = {
         name: (identity, file_type)
-        for identity, name, file_type in desk.rows(
+        for identity, name, file_type in project.rows(
             "SELECT id, name, file_type FROM document WHERE doc_type = 'file'"
         )
     }
     assert {name: kind for name, (_, kind) in nodes.items()} == {"talk.wav": "audio", "broken.mp3": "audio"}
     document, _ = nodes["talk.wav"]
-    ((role, mime_type, checksum),) = desk.rows(
+    ((role, mime_type, checksum),) = project.rows(
         "SELECT role, mime_type, checksum FROM rendition WHERE document_id = ?", document
     )
     assert (role, mime_type) == ("archival-original", "audio/wav")
-    assert desk.library.objects.path(checksum).read_bytes() == talk.read_bytes()
-    (box,) = desk.rows("SELECT parent_id FROM document WHERE id = ?", document)
+    assert project.library.objects.path(checksum).read_bytes() == talk.read_bytes()
+    (box,) = project.rows("SELECT parent_id FROM document WHERE id = ?", document)
 
-    # The whole folder: one is written down, one cannot be decoded and is named.
-    started = desk.run(
+    # The whole folder: one recording is transcribed, one cannot be decoded and is named.
+    started = project.run(
         "reading.transcribe_speech", {"scope_ids": list(box), "transcriber": "ear", "language": "es"}
     )
     assert started["pages"] == 2
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    row = desk.job_row(started["job_id"])
+    assert project.engine.jobs.run_until_idle(project.library)
+    row = project.job_row(started["job_id"])
     assert (row["state"], row["result"]["pages"]) == ("done", 1)
     (failed,) = row["result"]["failed"]
     assert failed["document_id"] == nodes["broken.mp3"][0]
     assert "cannot be decoded" in failed["why"]
-    lines = desk.rows(
+    lines = project.rows(
         "SELECT s.metadata, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h, r.content, r.confidence, r.producer_tool, "
         "r.producer_run_id FROM segment s JOIN content_representation r ON r.segment_id = s.id ORDER BY s.bbox_x"
     )
-    # From before the beginning, and beyond the end: brought into the recording, the last of some extent.
+    # Times before the beginning and beyond the end are clipped to the recording, and the last line keeps some
+    # length.
     assert [(json.loads(line[0]), *line[1:]) for line in lines] == [
         (
             {"start_seconds": 0.0, "end_seconds": 1.0},
@@ -98,21 +101,23 @@ def test_an_imported_recording_becomes_lines_with_their_times(desk: Desk, tmp_pa
             started["job_id"],
         ),
     ]
-    ((use_case, provider, job_id),) = desk.rows("SELECT use_case, provider, job_id FROM episode")
+    ((use_case, provider, job_id),) = project.rows("SELECT use_case, provider, job_id FROM episode")
     assert (use_case, provider, job_id) == ("transcribe-speech", "ear", started["job_id"])
-    steps = [row[0] for row in desk.rows("SELECT id FROM audit WHERE set_id = ?", started["job_id"])]
-    desk.engine.undo(desk.library, steps, LOCAL_OWNER)
-    assert desk.rows("SELECT count(*) FROM segment") == [(0,)]
+    steps = [row[0] for row in project.rows("SELECT id FROM audit WHERE set_id = ?", started["job_id"])]
+    project.engine.undo(project.library, steps, LOCAL_OWNER)
+    assert project.rows("SELECT count(*) FROM segment") == [(0,)]
 
 
-def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, tmp_path: Path) -> None:
-    page = desk.page()
+def test_what_cannot_be_transcribed_is_refused_before_a_job_is_queued(
+    project: ReadingProject, tmp_path: Path
+) -> None:
+    page = project.page()
     with pytest.raises(Invalid, match="contains no recording"):
-        desk.run("reading.transcribe_speech", {"scope_ids": [page], "transcriber": "ear"})
-    started = desk.run("document.import", {"folder": str(sound(tmp_path / "talks" / "1.wav").parent)})
-    assert desk.engine.jobs.run_until_idle(desk.library)
-    assert desk.job_row(started["job_id"])["state"] == "done"
-    ((talk,),) = desk.rows("SELECT id FROM document WHERE file_type = 'audio'")
+        project.run("reading.transcribe_speech", {"scope_ids": [page], "transcriber": "ear"})
+    started = project.run("document.import", {"folder": str(sound(tmp_path / "talks" / "1.wav").parent)})
+    assert project.engine.jobs.run_until_idle(project.library)
+    assert project.job_row(started["job_id"])["state"] == "done"
+    ((talk,),) = project.rows("SELECT id FROM document WHERE file_type = 'audio'")
     for given, error, words in (
         ({"transcriber": "nobody"}, NotFound, "called nobody"),
         ({"transcriber": "broken"}, Invalid, "is not a Transcriber"),
@@ -120,9 +125,9 @@ def test_what_cannot_be_written_down_is_refused_before_it_is_queued(desk: Desk, 
         ({"transcriber": "ear", "model": "small"}, Invalid, "takes no model files"),
     ):
         with pytest.raises(error, match=words):
-            desk.run("reading.transcribe_speech", {"scope_ids": [talk], **given})
-    with desk.library.db.read() as conn, pytest.raises(NotFound, match="is not a recording"):
+            project.run("reading.transcribe_speech", {"scope_ids": [talk], **given})
+    with project.library.db.read() as conn, pytest.raises(NotFound, match="is not a recording"):
         primary_recording(conn, page)
-    # A recording is no page: readers of pictures do not get it.
+    # A recording is no page, so readers of pictures do not get it.
     with pytest.raises(Invalid, match="no page"):
-        desk.run("reading.read_pages", {"scope_ids": [talk], "reader": "fake"})
+        project.run("reading.read_pages", {"scope_ids": [talk], "reader": "fake"})

@@ -1,4 +1,4 @@
-"""Pages that may not be sent to a model: asked when each is sent, passed over, and said so."""
+"""Pages that may not be shown to a model are checked when their turn comes, skipped, and reported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reading_desk import Desk, give_fakes
+from reading_project import ReadingProject, register_fake_readers
 
 from armarium.api import Engine, raw_of
 from armarium.principals import LOCAL_OWNER, asking
@@ -24,39 +24,41 @@ EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_id="an-edit
 def engine(make_engine: Callable[..., Engine]) -> Engine:
     """An engine with reading, rights, and the fake readers."""
     made = make_engine(plugins=[documents_plugin(), source_model_plugin(), reading_plugin(), rights_plugin()])
-    give_fakes(made)
+    register_fake_readers(made)
     return made
 
 
-def limit(desk: Desk, target_id: str, **stated: Any) -> None:
-    desk.run("rights.set", {"target_kind": "document", "target_id": target_id, **stated})
+def set_rights(project: ReadingProject, target_id: str, **stated: Any) -> None:
+    project.run("rights.set", {"target_kind": "document", "target_id": target_id, **stated})
 
 
-def log_of(desk: Desk, job_id: str) -> list[str]:
-    return [row[0] for row in desk.rows("SELECT message FROM job_log WHERE row_id = ?", job_id)]
+def log_of(project: ReadingProject, job_id: str) -> list[str]:
+    return [row[0] for row in project.rows("SELECT message FROM job_log WHERE row_id = ?", job_id)]
 
 
-def test_a_page_that_no_model_may_have_is_passed_over_and_the_log_says_why(desk: Desk) -> None:
-    barred, free = desk.page(name="1.png"), desk.page(name="2.png")
-    limit(desk, barred, model_use="none")
-    job_id, found = desk.job("reading.find_lines", scope_ids=[barred, free])
+def test_a_page_that_no_model_may_have_is_skipped_and_the_log_says_why(project: ReadingProject) -> None:
+    barred, free = project.page(name="1.png"), project.page(name="2.png")
+    set_rights(project, barred, model_use="none")
+    job_id, found = project.job("reading.find_lines", scope_ids=[barred, free])
     assert (found["state"], found["result"]["pages"], found["result"]["skipped"]) == ("done", 1, 1)
-    assert desk.rows("SELECT DISTINCT document_id FROM segment") == [(free,)]
-    assert desk.rows("SELECT DISTINCT document_id FROM episode") == [(free,)]
-    assert "Its rights records allow no model to receive it." in log_of(desk, job_id)
+    assert project.rows("SELECT DISTINCT document_id FROM segment") == [(free,)]
+    assert project.rows("SELECT DISTINCT document_id FROM episode") == [(free,)]
+    assert "Its rights records allow no model to receive it." in log_of(project, job_id)
 
 
-def test_a_model_of_this_machine_may_have_what_only_such_may(desk: Desk) -> None:
-    page = desk.page()
-    limit(desk, page, model_use="local")
-    _, found = desk.job("reading.find_lines", scope_ids=[page])
+def test_a_local_model_may_have_pages_limited_to_local_models(project: ReadingProject) -> None:
+    page = project.page()
+    set_rights(project, page, model_use="local")
+    _, found = project.job("reading.find_lines", scope_ids=[page])
     assert found["result"]["pages"] == 1
 
 
-def test_a_page_restricted_in_mid_run_is_passed_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both the one whose turn comes, and the one that the reader has in hand; the owner's own run goes on."""
-    pages = [desk.page(name=f"{number}.png") for number in range(4)]
-    assert desk.folder is not None
+def test_a_page_restricted_in_mid_run_is_skipped(
+    project: ReadingProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both the next page and the one being read; the run itself continues."""
+    pages = [project.page(name=f"{number}.png") for number in range(4)]
+    assert project.folder is not None
     call = jobs.PageJob.call
     called: list[int] = []
 
@@ -65,31 +67,31 @@ def test_a_page_restricted_in_mid_run_is_passed_over(desk: Desk, monkeypatch: py
         called.append(1)
         if len(called) == 2:
             for page in pages[1:3]:
-                limit(desk, page, restricted=True)
+                set_rights(project, page, restricted=True)
         return answer
 
     monkeypatch.setattr(jobs.PageJob, "call", restricting)
     started = (
-        desk.engine.run(
-            desk.library, "reading.find_lines", {"scope_ids": pages, "reader": "fake"}, EDITOR
+        project.engine.run(
+            project.library, "reading.find_lines", {"scope_ids": pages, "reader": "fake"}, EDITOR
         ).result
         or {}
     )
-    desk.engine.jobs.run_until_idle(desk.library)
-    ((state, result),) = desk.rows("SELECT state, result FROM job WHERE id = ?", started["job_id"])
+    project.engine.jobs.run_until_idle(project.library)
+    ((state, result),) = project.rows("SELECT state, result FROM job WHERE id = ?", started["job_id"])
     assert (state, '"pages":2' in result, '"skipped":2' in result, '"failed":[]' in result) == (
         "done",
         True,
         True,
         True,
     )
-    assert {row[0] for row in desk.rows("SELECT document_id FROM segment")} == {pages[0], pages[3]}
+    assert {row[0] for row in project.rows("SELECT document_id FROM segment")} == {pages[0], pages[3]}
     assert len(called) == 3
-    with asking(EDITOR), desk.library.db.read() as conn:
-        # Who started it still sees the job, and nothing that names the pages.
+    with asking(EDITOR), project.library.db.read() as conn:
+        # The editor who started the job still sees it, but nothing that names these pages.
         raw = raw_of(conn)
         assert raw.execute("SELECT state FROM job WHERE id = ?", (started["job_id"],)).fetchall() == [
             ("done",)
         ]
         assert raw.execute("SELECT data FROM job_log WHERE data LIKE ?", (f"%{pages[1]}%",)).fetchall() == []
-    assert sum("restricted" in line for line in log_of(desk, started["job_id"])) == 2
+    assert sum("restricted" in line for line in log_of(project, started["job_id"])) == 2

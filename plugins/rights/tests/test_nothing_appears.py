@@ -1,4 +1,6 @@
-"""Every GET that the engine publishes, asked by a caller who is no reader: nothing of what is restricted appears."""
+"""Every published GET, requested by a caller who may not read the page: nothing restricted appears in any
+answer.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ from itertools import islice, product
 from typing import Any
 
 import pytest
-from rights_ground import COLOURS, Ground, Page
+from restricted_project import COLOURS, Page, RestrictedProject
 
 MOST_REQUESTS = 12
-"""Of one route, with different ids."""
+"""The most requests to one route, with different ids."""
 
 OTHERS = {
     "artifact_id": "SELECT id FROM artifact WHERE document_id = ?",
@@ -34,26 +36,26 @@ FIXED = {
 STREAMS = {"/api/changes/stream"}
 
 
-def ids(ground: Ground, name: str, page: Page) -> list[str]:
-    """Values for the path parameter *name*, of *page* and of what stands about it."""
+def ids(project: RestrictedProject, name: str, page: Page) -> list[str]:
+    """Return values for the path parameter *name*, from *page* and its surroundings."""
     if name in FIXED:
         return FIXED[name]
     if name in OTHERS:
-        return [str(row[0]) for row in ground.rows(OTHERS[name], page.id)] or ["nothing"]
+        return [str(row[0]) for row in project.rows(OTHERS[name], page.id)] or ["nothing"]
     if name == "end_id":
         return [*page.lines, page.id]
-    beneath = [str(row[0]) for row in ground.rows("SELECT id FROM document WHERE parent_id = ?", page.id)]
-    return [page.id, ground.box, *beneath]
+    beneath = [str(row[0]) for row in project.rows("SELECT id FROM document WHERE parent_id = ?", page.id)]
+    return [page.id, project.box, *beneath]
 
 
-def requests(ground: Ground, page: Page) -> Iterator[str]:
-    """The paths of every GET, with ids of *page* in them."""
-    published = ground.client.get("/openapi.json").json()["paths"]
+def requests(project: RestrictedProject, page: Page) -> Iterator[str]:
+    """Yield the path of every GET, with ids of *page* in it."""
+    published = project.client.get("/openapi.json").json()["paths"]
     for path, operations in sorted(published.items()):
         if "get" not in operations or path in STREAMS:
             continue
         named = [one["name"] for one in operations["get"].get("parameters", ()) if one["in"] == "path"]
-        values = [ids(ground, name, page) for name in named]
+        values = [ids(project, name, page) for name in named]
         for chosen in islice(product(*values), MOST_REQUESTS):
             filled = path
             for name, value in zip(named, chosen, strict=True):
@@ -72,8 +74,8 @@ def _with_query(path: str, operation: dict[str, Any], page: Page) -> Iterator[st
             yield f"{path}?{name}={values[name]}"
 
 
-def shows(answer: Any, page: Page) -> bool:
-    """Whether an answer has the page's word in it, or a spot of its colour."""
+def reveals(answer: Any, page: Page) -> bool:
+    """Return whether an answer has the page's word in it, or a pixel of its colour."""
     if page.word.encode() in answer.content:
         return True
     if not answer.headers.get("content-type", "").startswith("image/"):
@@ -87,90 +89,92 @@ def shows(answer: Any, page: Page) -> bool:
 
 
 @pytest.fixture
-def stranger(ground: Ground) -> dict[str, str]:
-    """The headers of an editor who is no reader."""
-    return ground.token()[1]
+def outsider(project: RestrictedProject) -> dict[str, str]:
+    """The headers of an editor who may not read restricted pages."""
+    return project.token()[1]
 
 
 @pytest.mark.parametrize("above", ["the page", "the folder", "the project"])
 def test_nothing_of_a_restricted_page_appears_in_any_answer(
-    ground: Ground, stranger: dict[str, str], above: str
+    project: RestrictedProject, outsider: dict[str, str], above: str
 ) -> None:
-    page = ground.hidden_page
-    asked = list(dict.fromkeys(requests(ground, page)))
-    before = {path: shows(ground.client.get(path, headers=stranger), page) for path in asked}
-    target = {"the page": page.id, "the folder": ground.box, "the project": "library"}[above]
-    ground.restrict(target, "library" if above == "the project" else "document")
-    told = {path: ground.client.get(path, headers=stranger) for path in asked}
-    leaks = [path for path, answer in told.items() if shows(answer, page)]
+    page = project.hidden_page
+    asked = list(dict.fromkeys(requests(project, page)))
+    before = {path: reveals(project.client.get(path, headers=outsider), page) for path in asked}
+    target = {"the page": page.id, "the folder": project.box, "the project": "library"}[above]
+    project.restrict(target, "library" if above == "the project" else "document")
+    told = {path: project.client.get(path, headers=outsider) for path in asked}
+    leaks = [path for path, answer in told.items() if reveals(answer, page)]
     assert leaks == []
     broken = {path: answer.text for path, answer in told.items() if answer.status_code >= 500}
     assert broken == {}
-    # The walk means something: these are the routes on which the page was to be seen.
+    # The walk proves something only if the page was visible on these routes before.
     assert sum(before.values()) > 30
     for path, answer in told.items():
         if page.id in path.partition("?")[0] or page.lines[0] in path:
             assert answer.status_code == 403, path
-            # Some routes of the whole engine are the owner's alone.
+            # Some routes of the whole engine are for the owner only.
             assert answer.json().get("code") in ("rights_restricted", "owner_only"), path
 
 
-def test_the_owner_and_a_named_reader_see_all_of_it(ground: Ground) -> None:
-    page = ground.hidden_page
-    reader_id, reader = ground.token()
-    asked = [path for path in dict.fromkeys(requests(ground, page)) if shows(ground.client.get(path), page)]
+def test_the_owner_and_a_named_reader_see_all_of_it(project: RestrictedProject) -> None:
+    page = project.hidden_page
+    reader_id, reader = project.token()
+    asked = [
+        path for path in dict.fromkeys(requests(project, page)) if reveals(project.client.get(path), page)
+    ]
     assert len(asked) > 30
-    ground.restrict(page.id, readers=[reader_id])
+    project.restrict(page.id, readers=[reader_id])
     for headers in ({}, reader):
-        unseen = [path for path in asked if not shows(ground.client.get(path, headers=headers), page)]
+        unseen = [path for path in asked if not reveals(project.client.get(path, headers=headers), page)]
         assert unseen == []
 
 
-def test_the_other_page_is_shown_as_before(ground: Ground, stranger: dict[str, str]) -> None:
-    page = ground.open
-    asked = [path for path in dict.fromkeys(requests(ground, page)) if ground.box not in path]
-    before = {path: shows(ground.client.get(path, headers=stranger), page) for path in asked}
-    ground.restrict(ground.hidden_page.id)
-    after = {path: shows(ground.client.get(path, headers=stranger), page) for path in asked}
+def test_the_other_page_is_shown_as_before(project: RestrictedProject, outsider: dict[str, str]) -> None:
+    page = project.open
+    asked = [path for path in dict.fromkeys(requests(project, page)) if project.box not in path]
+    before = {path: reveals(project.client.get(path, headers=outsider), page) for path in asked}
+    project.restrict(project.hidden_page.id)
+    after = {path: reveals(project.client.get(path, headers=outsider), page) for path in asked}
     assert {path for path in asked if before[path] and not after[path]} == set()
 
 
-def test_lists_say_how_much_is_withheld(ground: Ground, stranger: dict[str, str]) -> None:
-    ground.restrict(ground.hidden_page.id)
+def test_lists_say_how_much_is_withheld(project: RestrictedProject, outsider: dict[str, str]) -> None:
+    project.restrict(project.hidden_page.id)
     for path, withheld in (
-        (f"/api/documents?parent_id={ground.box}", 1),
-        (f"/api/documents/{ground.box}/view", 1),
+        (f"/api/documents?parent_id={project.box}", 1),
+        (f"/api/documents/{project.box}/view", 1),
         ("/api/bookmarks", 1),
         ("/api/annotations", 1),
         ("/api/reading/episodes", 1),
-        (f"/api/documents/run-history?ids={ground.open.id}&ids={ground.hidden_page.id}", 1),
+        (f"/api/documents/run-history?ids={project.open.id}&ids={project.hidden_page.id}", 1),
     ):
-        seen = ground.client.get(path, headers=stranger)
+        seen = project.client.get(path, headers=outsider)
         assert (seen.status_code, seen.json().get("withheld", 0)) == (200, withheld), (path, seen.text)
-        assert not ground.client.get(path).json().get("withheld")
+        assert not project.client.get(path).json().get("withheld")
 
 
 def test_a_restricted_line_takes_the_whole_pictures_and_texts_of_its_page_with_it(
-    ground: Ground, stranger: dict[str, str]
+    project: RestrictedProject, outsider: dict[str, str]
 ) -> None:
-    page = ground.hidden_page
+    page = project.hidden_page
     first, second = page.lines
-    secret = ground.client.get(f"/api/segments/{first}/readings").json()["items"][0]["content"]
+    secret = project.client.get(f"/api/segments/{first}/readings").json()["items"][0]["content"]
     assert "corrected" in secret or "first line" in secret
-    ground.restrict(first, "segment")
-    for path in dict.fromkeys(requests(ground, page)):
-        answer = ground.client.get(path, headers=stranger)
+    project.restrict(first, "segment")
+    for path in dict.fromkeys(requests(project, page)):
+        answer = project.client.get(path, headers=outsider)
         assert answer.status_code < 500, (path, answer.text)
         assert b"first line" not in answer.content, path
         assert b"corrected" not in answer.content, path
-        assert not answer.headers.get("content-type", "").startswith("image/") or not shows(answer, page), (
+        assert not answer.headers.get("content-type", "").startswith("image/") or not reveals(answer, page), (
             path
         )
-    assert ground.client.get(f"/api/segments/{second}/readings", headers=stranger).json()["count"] == 1
-    listed = ground.client.get(f"/api/segments/document/{page.id}", headers=stranger).json()
+    assert project.client.get(f"/api/segments/{second}/readings", headers=outsider).json()["count"] == 1
+    listed = project.client.get(f"/api/segments/document/{page.id}", headers=outsider).json()
     assert (first in str(listed), second in str(listed), listed["withheld"] > 0) == (False, True, True)
-    text = ground.client.get(f"/api/segments/document/{page.id}/text", headers=stranger).json()["text"]
+    text = project.client.get(f"/api/segments/document/{page.id}/text", headers=outsider).json()["text"]
     assert text == f"{page.word} second line"
     for path in (f"/api/documents/{page.id}/thumbnail", f"/api/segments/{second}/picture"):
-        assert ground.client.get(path, headers=stranger).json()["code"] == "rights_restricted"
-        assert ground.client.get(path).status_code == 200
+        assert project.client.get(path, headers=outsider).json()["code"] == "rights_restricted"
+        assert project.client.get(path).status_code == 200

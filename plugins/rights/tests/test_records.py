@@ -1,4 +1,4 @@
-"""Rights records: what applies to a target, what may be done with a record by whom, and every refusal."""
+"""Rights records: what applies to a target, who may do what with a record, and every refusal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rights_ground import EDITOR, MACHINE, Ground
+from restricted_project import EDITOR, MACHINE, RestrictedProject
 
 from armarium.api import Engine, Forbidden
 from armarium.principals import LOCAL_OWNER
@@ -14,39 +14,41 @@ from armarium_rights.cli import in_words
 from armarium_testing.conformance import exercise_plugin
 
 
-def effective(ground: Ground, kind: str, target_id: str) -> dict[str, Any]:
-    answer = ground.client.get("/api/rights/effective", params={"target_kind": kind, "target_id": target_id})
+def effective(project: RestrictedProject, kind: str, target_id: str) -> dict[str, Any]:
+    answer = project.client.get("/api/rights/effective", params={"target_kind": kind, "target_id": target_id})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
-def undo(ground: Ground, audit_id: str, who: Any = LOCAL_OWNER) -> dict[str, Any]:
-    return ground.engine.undo(ground.library, [audit_id], who)
+def undo(project: RestrictedProject, audit_id: str, who: Any = LOCAL_OWNER) -> dict[str, Any]:
+    return project.engine.undo(project.library, [audit_id], who)
 
 
 def test_actions_conform(engine: Engine, tmp_path: Path) -> None:
     assert exercise_plugin(engine, "rights", tmp_path / "kit") == []
 
 
-def test_records_above_a_target_only_tighten(ground: Ground) -> None:
-    page, line = ground.hidden_page.id, ground.hidden_page.lines[0]
+def test_records_above_a_target_only_tighten(project: RestrictedProject) -> None:
+    page, line = project.hidden_page.id, project.hidden_page.lines[0]
     free = {"restricted": False, "readers": None, "model_use": None, "labels": [], "holders": [],
             "conditions": [], "record_ids": []}  # fmt: skip
-    assert effective(ground, "segment", line) == {"target_kind": "segment", "target_id": line, **free}
+    assert effective(project, "segment", line) == {"target_kind": "segment", "target_id": line, **free}
     stated: list[tuple[str, str, dict[str, Any]]] = [
         ("segment", line, {"model_use": "cloud", "labels": ["Line"], "conditions": "Ask first"}),
         ("document", page, {"restricted": True, "readers": ["a", "b"], "model_use": "local", "labels": ["Page", "All"]}),
-        ("document", ground.box, {"restricted": True, "readers": ["b", "c"], "holders": ["The house"]}),
+        ("document", project.box, {"restricted": True, "readers": ["b", "c"], "holders": ["The house"]}),
         ("library", "library", {"labels": ["All"], "holders": ["The town"], "model_use": "cloud"}),
     ]  # fmt: skip
     made = []
     for kind, target_id, more in stated:
-        answer = ground.client.post("/api/rights", json={"target_kind": kind, "target_id": target_id, **more})
+        answer = project.client.post(
+            "/api/rights", json={"target_kind": kind, "target_id": target_id, **more}
+        )
         assert answer.status_code == 200, answer.text
         assert (answer.json()["target_kind"], answer.json()["target_id"]) == (kind, target_id)
         made.append(answer.json()["id"])
-    assert effective(ground, "segment", line) == {
+    assert effective(project, "segment", line) == {
         "target_kind": "segment",
         "target_id": line,
         "restricted": True,
@@ -57,116 +59,118 @@ def test_records_above_a_target_only_tighten(ground: Ground) -> None:
         "conditions": ["Ask first"],
         "record_ids": made[::-1],
     }
-    beside = effective(ground, "document", ground.open.id)
+    beside = effective(project, "document", project.open.id)
     assert (beside["restricted"], beside["record_ids"]) == (False, [made[3]])
 
 
-def test_a_record_that_names_no_reader_is_the_owners_alone(ground: Ground) -> None:
-    ground.restrict(ground.hidden_page.id)
-    assert effective(ground, "document", ground.hidden_page.id)["readers"] == []
-    _, other = ground.token()
-    assert ground.client.get(f"/api/documents/{ground.hidden_page.id}", headers=other).status_code == 403
-    assert ground.client.get(f"/api/documents/{ground.hidden_page.id}").status_code == 200
+def test_a_record_that_names_no_reader_is_the_owners_alone(project: RestrictedProject) -> None:
+    project.restrict(project.hidden_page.id)
+    assert effective(project, "document", project.hidden_page.id)["readers"] == []
+    _, other = project.token()
+    assert project.client.get(f"/api/documents/{project.hidden_page.id}", headers=other).status_code == 403
+    assert project.client.get(f"/api/documents/{project.hidden_page.id}").status_code == 200
 
 
-def test_a_withdrawn_record_counts_no_more_and_comes_back_with_the_undo(ground: Ground) -> None:
-    record = ground.restrict(ground.hidden_page.id)
-    answer = ground.client.post(f"/api/rights/{record['id']}/withdraw")
+def test_a_withdrawn_record_counts_no_more_and_comes_back_with_the_undo(project: RestrictedProject) -> None:
+    record = project.restrict(project.hidden_page.id)
+    answer = project.client.post(f"/api/rights/{record['id']}/withdraw")
     assert (answer.status_code, answer.json()["withdrawn_at"] is not None) == (200, True)
-    assert effective(ground, "document", ground.hidden_page.id)["restricted"] is False
-    again = ground.client.post(f"/api/rights/{record['id']}/withdraw")
+    assert effective(project, "document", project.hidden_page.id)["restricted"] is False
+    again = project.client.post(f"/api/rights/{record['id']}/withdraw")
     assert (again.status_code, again.json()["code"]) == (409, "already_withdrawn")
-    undo(ground, answer.json()["audit_id"])
-    assert effective(ground, "document", ground.hidden_page.id)["restricted"] is True
+    undo(project, answer.json()["audit_id"])
+    assert effective(project, "document", project.hidden_page.id)["restricted"] is True
 
 
-def test_a_record_about_nothing_or_with_what_is_not_the_callers_is_refused(ground: Ground) -> None:
-    project = {"target_kind": "library", "target_id": "library"}
+def test_a_record_without_a_target_or_with_server_fields_is_refused(
+    project: RestrictedProject,
+) -> None:
+    whole = {"target_kind": "library", "target_id": "library"}
     bodies: list[tuple[dict[str, Any], int, str]] = [
         ({"target_kind": "document", "target_id": "nowhere"}, 404, "not_found"),
         ({"target_kind": "segment", "target_id": "nowhere"}, 404, "not_found"),
         ({"target_kind": "library", "target_id": "nowhere"}, 422, "bad_target"),
-        ({**project, "readers": ["a"]}, 422, "invalid_request"),
-        ({**project, "model_use": "some"}, 422, "invalid_request"),
-        ({**project, "trust": "person"}, 422, "invalid_request"),
-        ({**project, "created_by": "me"}, 422, "invalid_request"),
+        ({**whole, "readers": ["a"]}, 422, "invalid_request"),
+        ({**whole, "model_use": "some"}, 422, "invalid_request"),
+        ({**whole, "trust": "person"}, 422, "invalid_request"),
+        ({**whole, "created_by": "me"}, 422, "invalid_request"),
     ]
     for body, status, code in bodies:
-        answer = ground.client.post("/api/rights", json=body)
+        answer = project.client.post("/api/rights", json=body)
         assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
-    assert ground.rows("SELECT count(*) FROM rights_record") == [(0,)]
+    assert project.rows("SELECT count(*) FROM rights_record") == [(0,)]
 
 
-def test_unknown_records_and_targets_are_named(ground: Ground) -> None:
-    answer = ground.client.post("/api/rights/nowhere/withdraw")
+def test_unknown_records_and_targets_are_named(project: RestrictedProject) -> None:
+    answer = project.client.post("/api/rights/nowhere/withdraw")
     assert (answer.status_code, answer.json()["code"]) == (404, "rights_record_not_found")
     for query, status in (
         ("document&target_id=no", 404),
         ("library&target_id=no", 422),
         ("page&target_id=no", 422),
     ):
-        assert ground.client.get(f"/api/rights/effective?target_kind={query}").status_code == status
+        assert project.client.get(f"/api/rights/effective?target_kind={query}").status_code == status
 
 
-def test_a_machine_tightens_and_loosens_nothing(ground: Ground) -> None:
-    page = ground.hidden_page.id
+def test_a_machine_tightens_and_loosens_nothing(project: RestrictedProject) -> None:
+    page = project.hidden_page.id
     own = {"target_kind": "document", "target_id": page, "restricted": True, "readers": [MACHINE.token_id]}
-    outcome = ground.engine.run(ground.library, "rights.set", own, MACHINE)
+    outcome = project.engine.run(project.library, "rights.set", own, MACHINE)
     assert outcome.result is not None
     record_id = outcome.result["id"]
     with pytest.raises(Forbidden) as refused:
-        ground.do("rights.withdraw", {"record_id": record_id}, MACHINE)
+        project.do("rights.withdraw", {"record_id": record_id}, MACHINE)
     assert refused.value.code == "person_only"
     with pytest.raises(Forbidden) as refused:
-        undo(ground, outcome.audit_id, MACHINE)
+        undo(project, outcome.audit_id, MACHINE)
     assert refused.value.code == "person_only"
-    back = ground.engine.run(ground.library, "rights.withdraw", {"record_id": record_id}, LOCAL_OWNER)
+    back = project.engine.run(project.library, "rights.withdraw", {"record_id": record_id}, LOCAL_OWNER)
     with pytest.raises(Forbidden):
-        undo(ground, back.audit_id, MACHINE)
-    assert effective(ground, "document", page)["restricted"] is False
+        undo(project, back.audit_id, MACHINE)
+    assert effective(project, "document", page)["restricted"] is False
 
 
-def test_a_machine_does_not_move_a_page_from_beneath_a_record(ground: Ground) -> None:
-    """Nor does its undo; a person may."""
-    page = ground.hidden_page.id
-    other = ground.do("document.create", {"name": "Elsewhere"})["id"]
-    ground.do("rights.set", {"target_kind": "document", "target_id": ground.box, "model_use": "none"})
+def test_a_machine_cannot_move_a_page_away_from_a_record(project: RestrictedProject) -> None:
+    """A machine's undo cannot either; a person may."""
+    page = project.hidden_page.id
+    other = project.do("document.create", {"name": "Elsewhere"})["id"]
+    project.do("rights.set", {"target_kind": "document", "target_id": project.box, "model_use": "none"})
     move = {"ids": [page], "parent_id": other}
     with pytest.raises(Forbidden) as refused:
-        ground.do("document.move", move, MACHINE)
+        project.do("document.move", move, MACHINE)
     assert "rights record" in refused.value.detail
-    ground.do("document.move", move)
-    ground.do("document.move", {"ids": [page], "parent_id": ground.box}, MACHINE)
-    assert effective(ground, "document", page)["model_use"] == "none"
+    project.do("document.move", move)
+    project.do("document.move", {"ids": [page], "parent_id": project.box}, MACHINE)
+    assert effective(project, "document", page)["model_use"] == "none"
 
 
-def test_who_is_no_reader_changes_nothing_of_it_whatever_the_road(ground: Ground) -> None:
-    page, line = ground.hidden_page.id, ground.hidden_page.lines[0]
-    made = ground.engine.run(
-        ground.library, "document.update", {"document_id": page, "is_starred": True}, LOCAL_OWNER
+def test_an_outsider_cannot_change_a_restricted_page_by_any_action(project: RestrictedProject) -> None:
+    page, line = project.hidden_page.id, project.hidden_page.lines[0]
+    made = project.engine.run(
+        project.library, "document.update", {"document_id": page, "is_starred": True}, LOCAL_OWNER
     )
-    record = ground.restrict(page)
+    record = project.restrict(page)
     for name, params in (
         ("document.update", {"document_id": page, "name": "Mine"}),
-        ("document.delete", {"ids": [ground.box]}),
+        ("document.delete", {"ids": [project.box]}),
         ("document.move", {"ids": [page], "parent_id": None}),
         ("representation.create", {"segment_id": line, "text": "mine"}),
         ("rights.withdraw", {"record_id": record["id"]}),
     ):
         with pytest.raises(Forbidden) as refused:
-            ground.do(name, params, EDITOR)
+            project.do(name, params, EDITOR)
         assert refused.value.code == "rights_restricted", name
     with pytest.raises(Forbidden) as refused:
-        undo(ground, made.audit_id, EDITOR)
+        undo(project, made.audit_id, EDITOR)
     assert refused.value.code == "rights_restricted"
-    assert ground.rows("SELECT name FROM document WHERE id = ?", page) == [("Zyxwvuts.png",)]
+    assert project.rows("SELECT name FROM document WHERE id = ?", page) == [("Zyxwvuts.png",)]
 
 
-def test_the_command_says_it_in_words(ground: Ground) -> None:
-    ground.restrict(ground.hidden_page.id, readers=["a-reader"], holders=["The house"], model_use="local")
-    assert in_words(effective(ground, "document", ground.hidden_page.id)) == (
+def test_the_rights_command_explains_what_applies(project: RestrictedProject) -> None:
+    project.restrict(project.hidden_page.id, readers=["a-reader"], holders=["The house"], model_use="local")
+    assert in_words(effective(project, "document", project.hidden_page.id)) == (
         "Seen by: the owner, a-reader\nModels: those on this machine\nHolders: The house"
     )
     assert (
-        in_words(effective(ground, "document", ground.open.id)) == "Seen by: everybody\nModels: not limited"
+        in_words(effective(project, "document", project.open.id)) == "Seen by: everybody\nModels: not limited"
     )

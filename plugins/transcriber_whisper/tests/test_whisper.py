@@ -1,4 +1,4 @@
-"""What the engine looks at, always; what is no model is refused in words, where the runtime is installed."""
+"""What the engine relies on, always; folders that are no model are refused, where the runtime is installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ PACKAGE = Path(armarium_transcriber_whisper.__file__).parent
 
 
 def runtime_python() -> Path:
-    """The interpreter of an installed runtime, or the one that ARMARIUM_TEST_WHISPER names; skips where there is none."""
+    """Return the interpreter that ARMARIUM_TEST_WHISPER names, or that of an installed runtime; skip if there
+    is none.
+    """
     if named := os.environ.get("ARMARIUM_TEST_WHISPER"):
         return Path(named)
     folder = Settings().state_dir / "runtimes" / WHISPER.name
@@ -72,7 +74,7 @@ def test_segments_become_lines_and_what_cannot_be_decoded_is_refused() -> None:
     assert asked == [("talk.wav", "es"), ("broken", "es")]
 
 
-def test_the_engine_looks_at_it_without_anything_heavy_and_its_runtime_is_pinned(tmp_path: Path) -> None:
+def test_the_engine_imports_it_without_heavy_packages_and_its_runtime_is_pinned(tmp_path: Path) -> None:
     tree = ast.parse((PACKAGE / "transcriber.py").read_text("utf-8"))
     imported = {
         (node.module or "").partition(".")[0] if isinstance(node, ast.ImportFrom) else node.names[0].name

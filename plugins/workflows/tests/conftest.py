@@ -1,4 +1,4 @@
-"""What the tests of workflows share: an engine with small recipe jobs of a stranger, pages, a run that is waited for."""
+"""Fixtures for the tests of workflows: an engine with small third-party recipe jobs, and a project."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from armarium_testing.fixtures import http_client
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from small_jobs import Ground, small_plugin
+from small_jobs import WorkflowProject, small_plugin
 
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with workflows, what they stand on, and the small jobs."""
+    """An engine with workflows, the families they depend on, and the small jobs."""
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_reading.plugin import armarium_plugin as reading
     from armarium_source_model.plugin import armarium_plugin as source_model
@@ -30,11 +30,11 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 @pytest.fixture
 def client(engine: Engine, library: Library) -> Iterator[Any]:
-    """The owner's client, in the project."""
+    """The owner's client in the project."""
     yield from http_client(engine, library)
 
 
 @pytest.fixture
-def ground(engine: Engine, library: Library, client: Any) -> Ground:
-    """Short ways to do and to look."""
-    return Ground(engine, library, client)
+def project(engine: Engine, library: Library, client: Any) -> WorkflowProject:
+    """Helpers to create pages, run workflows and query the results."""
+    return WorkflowProject(engine, library, client)

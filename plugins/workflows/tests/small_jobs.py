@@ -1,4 +1,4 @@
-"""Small recipe jobs for tests, and short ways to compose, run and look at workflows."""
+"""Small recipe jobs for tests, and helpers to compose, run and query workflows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ marks = Table(
 
 
 class Mark(Params):
-    """A page and the word it is marked with."""
+    """A page and the word to mark it with."""
 
     page_id: str
     word: str
@@ -51,7 +51,7 @@ class Mark(Params):
     example=lambda ex: {"page_id": "a", "word": "b"},
 )
 def mark(ctx: ActionContext, p: Mark) -> dict[str, Any]:
-    """One row a mark."""
+    """Insert one row for a mark."""
     row = {"id": new_id(), "page_id": p.page_id, "word": p.word, "run_id": ctx.run_id}
     ctx.conn.execute(marks.insert().values(row))
     return row
@@ -67,7 +67,7 @@ class MarkSettings(Params):
 
 
 def work(job: JobContext, page_id: str) -> PageWork:
-    """Mark the page; refused where the page is named bad."""
+    """Mark the page; refuse it if it is in `bad`."""
     if page_id in job.args.bad:
         raise Conflict("The page is torn.")
     word = job.args.word if job.args.reader is None else f"{job.args.reader}:{job.args.word}"
@@ -76,7 +76,7 @@ def work(job: JobContext, page_id: str) -> PageWork:
 
 
 def recipe(name: str, takes: tuple[str, ...], gives: tuple[str, ...], **more: Any) -> RecipeJob:
-    """A recipe job that marks pages."""
+    """Return a recipe job that marks pages."""
     given: dict[str, Any] = {"layer": "lines", "settings": MarkSettings, "writes": ("small.mark",), **more}
     return RecipeJob(
         kind=page_kind(name, work, MarkSettings, summary="Mark pages."),
@@ -91,13 +91,13 @@ def recipe(name: str, takes: tuple[str, ...], gives: tuple[str, ...], **more: An
 
 
 class ReadSettings(Params):
-    """What pages are read as."""
+    """The text that pages are read as."""
 
     text: str = "Dear Sir"
 
 
 def read(job: JobContext, page_id: str) -> PageWork:
-    """A pass whose lines are those of the text."""
+    """Return a pass whose lines are those of the text."""
     lines = [
         {"key": str(n), "kind": "line", "rect": [0.1, 0.1 + n / 20, 0.8, 0.04], "text": line}
         for n, line in enumerate(job.args.text.split("|"))
@@ -107,13 +107,13 @@ def read(job: JobContext, page_id: str) -> PageWork:
 
 
 class AskSettings(Params):
-    """Whom to ask."""
+    """The provider to ask."""
 
     provider: str = "Loopback"
 
 
 def ask_model(job: JobContext, page_id: str) -> PageWork:
-    """The page marked with what a model answers."""
+    """Return the mark of a page with a model's answer."""
     request = ModelRequest(
         provider=job.args.provider, prompt="One word", subject=Subject(page_id), use_case="small-ask"
     )
@@ -146,7 +146,7 @@ READ = RecipeJob(
 
 
 class PeopleSettings(Params):
-    """Who is found."""
+    """The people to be found."""
 
     people: list[str] = []
 
@@ -182,24 +182,24 @@ JOBS = (
 
 
 def small_plugin() -> Plugin:
-    """The plugin of a stranger."""
+    """Return the third-party plugin."""
     return Plugin(name="small", summary="Marks pages.", metadata=metadata, actions=(mark,), recipe_jobs=JOBS)
 
 
 def node(identity: str, tool: str, **more: Any) -> dict[str, Any]:
-    """A node."""
+    """Return a node."""
     return {"id": identity, "tool": tool, **more}
 
 
 def edge(source: str, target: str, **more: Any) -> dict[str, Any]:
-    """An edge from `node.port` to `node.port`."""
+    """Return an edge from `node.port` to `node.port`."""
     (one, one_port), (other, other_port) = source.split("."), target.split(".")
     ends = {"source": one, "source_port": one_port, "target": other, "target_port": other_port}
     return {"id": f"{one}-{other}-{other_port}-{more.get('when', '')}".rstrip("-"), **ends, **more}
 
 
 def two_steps(**settings: Any) -> dict[str, Any]:
-    """Pages through two jobs."""
+    """Return a workflow that passes pages through two jobs."""
     return {
         "name": "Two steps",
         "nodes": [
@@ -217,37 +217,37 @@ def two_steps(**settings: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Ground:
-    """Short ways to do and to look."""
+class WorkflowProject:
+    """Creates pages and workflows in a project, runs them and queries the results."""
 
     engine: Engine
     library: Library
     client: Any
 
     def do(self, name: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Run an action as the owner; its result."""
+        """Run an action as the owner; return its result."""
         return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
 
     def pages(self, count: int) -> list[str]:
-        """So many pages."""
+        """Create this many pages; return their ids."""
         return [
             str(self.do("document.create", {"name": f"{n}", "doc_type": "page"})["id"]) for n in range(count)
         ]
 
     def save(self, workflow: dict[str, Any]) -> str:
-        """A saved workflow's id."""
+        """Save a workflow; return its id."""
         answer = self.client.post("/api/workflows", json=workflow)
         assert answer.status_code == 200, answer.text
         return str(answer.json()["id"])
 
     def start(self, workflow_id: str, pages: list[str], **more: Any) -> str:
-        """A run's thread id."""
+        """Start a run; return its thread id."""
         answer = self.client.post(f"/api/workflows/{workflow_id}/execute", json={"scope_ids": pages, **more})
         assert answer.status_code == 202, answer.text
         return str(answer.json()["thread_id"])
 
     def start_held(self, workflow: dict[str, Any], pages: list[str]) -> str:
-        """A run that is paused before it begins; its thread id."""
+        """Start a run and pause it before its first step; return its thread id."""
         self.client.put("/api/activity/jobs/paused", json={"paused": True})
         thread_id = self.start(self.save(workflow), pages)
         self.client.post(f"/api/workflow-execution/threads/{thread_id}/pause")
@@ -255,27 +255,27 @@ class Ground:
         return thread_id
 
     def idle(self) -> None:
-        """Wait until nothing goes on."""
+        """Wait until no job is running or waiting."""
         assert self.engine.jobs.run_until_idle(self.library, 60)
 
     def run(self, workflow: dict[str, Any], pages: list[str], **more: Any) -> dict[str, Any]:
-        """Save, run and wait; the run."""
+        """Save and run a workflow to its end; return the run."""
         thread_id = self.start(self.save(workflow), pages, **more)
         self.idle()
         return self.of(thread_id)
 
     def of(self, thread_id: str) -> dict[str, Any]:
-        """A run as it is answered."""
+        """Return a run as the API answers it."""
         answer = self.client.get(f"/api/workflow-execution/threads/{thread_id}")
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        """What a query answers."""
+        """Return the rows of a query."""
         with self.library.db.read() as conn:
             return [tuple(row) for row in conn.exec_driver_sql(statement, values).all()]
 
     def marks(self) -> list[Any]:
-        """(page, word) of every mark."""
+        """Return (page, word) of every mark."""
         return sorted(self.rows("SELECT page_id, word FROM small_mark"))

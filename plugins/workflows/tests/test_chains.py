@@ -1,17 +1,19 @@
-"""A chain runs workflows one after the other, each a run that is there from the start; conditions choose the next."""
+"""A chain runs workflows one after another, each as a run that exists from the start; conditions choose the
+next.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from small_jobs import Ground, edge, node, two_steps
+from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium_workflows import chaining
 
 
-def speaking(value: str = "word") -> dict[str, Any]:
-    """A workflow without pages that hands on an input."""
+def passing_workflow(value: str = "word") -> dict[str, Any]:
+    """Return a workflow without pages that passes on an input."""
     return {
         "name": "Speak",
         "nodes": [
@@ -24,26 +26,28 @@ def speaking(value: str = "word") -> dict[str, Any]:
     }
 
 
-def failing() -> dict[str, Any]:
-    """A workflow that fails whatever it is given."""
-    workflow = speaking()
+def failing_workflow() -> dict[str, Any]:
+    """Return a workflow that always fails."""
+    workflow = passing_workflow()
     workflow["nodes"][0] |= {"config": {"transform": "join"}}
     return workflow
 
 
-def chain(ground: Ground, steps: list[dict[str, Any]], **more: Any) -> str:
-    answer = ground.client.post("/api/chains", json={"name": "A chain", "steps": steps, **more})
+def chain(project: WorkflowProject, steps: list[dict[str, Any]], **more: Any) -> str:
+    answer = project.client.post("/api/chains", json={"name": "A chain", "steps": steps, **more})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["id"])
 
 
-def execute_chain(ground: Ground, chain_id: str, **inputs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was accepted, and how it ended."""
-    accepted = ground.client.post(f"/api/chains/{chain_id}/execute-steps", json={"inputs": inputs})
+def execute_chain(
+    project: WorkflowProject, chain_id: str, **inputs: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the accepted execution, and its state at the end."""
+    accepted = project.client.post(f"/api/chains/{chain_id}/execute-steps", json={"inputs": inputs})
     assert accepted.status_code == 202, accepted.text
-    ground.idle()
+    project.idle()
     told = accepted.json()
-    return told, ground.client.get(f"/api/chains/executions/{told['execution_id']}").json()
+    return told, project.client.get(f"/api/chains/executions/{told['execution_id']}").json()
 
 
 def statuses(execution: dict[str, Any]) -> dict[str, str]:
@@ -54,11 +58,11 @@ def step(identity: str, workflow_id: str, **more: Any) -> dict[str, Any]:
     return {"id": identity, "workflow_id": workflow_id, "name": identity.title(), **more}
 
 
-def test_steps_run_one_after_the_other_and_hand_on_what_they_gave(ground: Ground) -> None:
-    speak = ground.save(speaking())
+def test_steps_run_in_sequence_and_pass_on_their_outputs(project: WorkflowProject) -> None:
+    speak = project.save(passing_workflow())
     mapping = {"source_path": "$.nodes.first.result", "target_key": "word", "transform": "upper"}
-    identity = chain(ground, [step("first", speak), step("second", speak, input_mappings=[mapping])])
-    told, ended = execute_chain(ground, identity, word="so")
+    identity = chain(project, [step("first", speak), step("second", speak, input_mappings=[mapping])])
+    told, ended = execute_chain(project, identity, word="so")
     assert [one["stream_url"].split("/")[-2] for one in told["steps"]] == [
         one["thread_id"] for one in told["steps"]
     ]
@@ -69,23 +73,25 @@ def test_steps_run_one_after_the_other_and_hand_on_what_they_gave(ground: Ground
     assert kinds.index(("workflow_completed", "first")) < kinds.index(("workflow_started", "second"))
 
 
-def test_pages_come_from_the_inputs_and_each_run_is_listed_with_its_execution(ground: Ground) -> None:
-    pages = ground.pages(2)
-    marking = ground.save(two_steps())
-    told, ended = execute_chain(ground, chain(ground, [step("mark", marking)]), scope_ids=pages)
+def test_pages_come_from_the_inputs_and_each_run_is_listed_with_its_execution(
+    project: WorkflowProject,
+) -> None:
+    pages = project.pages(2)
+    marking = project.save(two_steps())
+    told, ended = execute_chain(project, chain(project, [step("mark", marking)]), scope_ids=pages)
     assert ended["status"] == "done"
-    assert len(ground.marks()) == 4
-    run = ground.of(told["steps"][0]["thread_id"])
+    assert len(project.marks()) == 4
+    run = project.of(told["steps"][0]["thread_id"])
     assert (run["execution_id"], run["scope_ids"], run["pages_done"]) == (told["execution_id"], pages, 2)
 
 
-def test_static_inputs_win_over_inputs(ground: Ground) -> None:
-    speak = ground.save(speaking())
+def test_static_inputs_win_over_inputs(project: WorkflowProject) -> None:
+    speak = project.save(passing_workflow())
     identity = chain(
-        ground, [step("a", speak, static_inputs={"word": "stated"})], initial_inputs={"word": "first"}
+        project, [step("a", speak, static_inputs={"word": "stated"})], initial_inputs={"word": "first"}
     )
-    assert execute_chain(ground, identity, word="given")[1]["final_outputs"] == {"result": "stated"}
-    assert execute_chain(ground, chain(ground, [step("a", speak)], initial_inputs={"word": "first"}))[1][
+    assert execute_chain(project, identity, word="given")[1]["final_outputs"] == {"result": "stated"}
+    assert execute_chain(project, chain(project, [step("a", speak)], initial_inputs={"word": "first"}))[1][
         "final_outputs"
     ] == {"result": "first"}
 
@@ -106,9 +112,9 @@ def test_static_inputs_win_over_inputs(ground: Ground) -> None:
     ],
 )
 def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
-    ground: Ground, expression: str, taken: str
+    project: WorkflowProject, expression: str, taken: str
 ) -> None:
-    speak = ground.save(speaking())
+    speak = project.save(passing_workflow())
     condition = {"expression": expression, "true_step": "yes", "false_step": "no"}
     steps = [
         step("ask", speak, condition=condition),
@@ -118,131 +124,137 @@ def test_a_condition_chooses_the_next_step_and_the_others_are_skipped(
     ]
     if taken == "yes":
         steps[2]["condition"] = {"expression": "$.inputs.gone"}
-    told, ended = execute_chain(ground, chain(ground, steps), word="go", count=3)
+    told, ended = execute_chain(project, chain(project, steps), word="go", count=3)
     found = statuses(ended)
     assert (found["ask"], found["between"], found[taken]) == ("done", "skipped", "done")
     if taken == "no":
         assert found["yes"] == "skipped"
-    skipped = ground.of(told["steps"][1]["thread_id"])
+    skipped = project.of(told["steps"][1]["thread_id"])
     assert (skipped["status"], skipped["reason"]) == ("cancelled", "The chain skipped this step.")
 
 
-def test_a_failed_step_ends_the_chain_unless_it_is_to_go_on(ground: Ground) -> None:
-    speak, bad = ground.save(speaking()), ground.save(failing())
-    _, ended = execute_chain(ground, chain(ground, [step("bad", bad), step("next", speak)]), word="so")
+def test_a_failed_step_ends_the_chain_unless_it_is_to_go_on(project: WorkflowProject) -> None:
+    speak, bad = project.save(passing_workflow()), project.save(failing_workflow())
+    _, ended = execute_chain(project, chain(project, [step("bad", bad), step("next", speak)]), word="so")
     assert (ended["status"], statuses(ended)) == ("failed", {"bad": "failed", "next": "skipped"})
     assert "join takes a list" in ended["step_results"][0]["error"]
     _, ended = execute_chain(
-        ground, chain(ground, [step("bad", bad, continue_on_error=True), step("next", speak)]), word="so"
+        project, chain(project, [step("bad", bad, continue_on_error=True), step("next", speak)]), word="so"
     )
     assert (ended["status"], statuses(ended)) == ("done", {"bad": "failed", "next": "done"})
 
 
-def test_a_step_may_choose_the_provider(ground: Ground) -> None:
-    pages = ground.pages(1)
-    marking = ground.save(two_steps())
-    execute_chain(ground, chain(ground, [step("mark", marking, provider_override="kraken")]), scope_ids=pages)
-    assert {word for _, word in ground.marks()} == {"kraken:one", "kraken:two"}
+def test_a_step_may_choose_the_provider(project: WorkflowProject) -> None:
+    pages = project.pages(1)
+    marking = project.save(two_steps())
+    execute_chain(
+        project, chain(project, [step("mark", marking, provider_override="kraken")]), scope_ids=pages
+    )
+    assert {word for _, word in project.marks()} == {"kraken:one", "kraken:two"}
 
 
-def test_a_step_that_takes_too_long_is_stopped_before_its_next_node(ground: Ground) -> None:
-    marking = ground.save(two_steps())
-    identity = chain(ground, [step("mark", marking, timeout_seconds=1e-9)])
-    _, ended = execute_chain(ground, identity, scope_ids=ground.pages(1))
+def test_a_step_that_takes_too_long_is_stopped_before_its_next_node(project: WorkflowProject) -> None:
+    marking = project.save(two_steps())
+    identity = chain(project, [step("mark", marking, timeout_seconds=1e-9)])
+    _, ended = execute_chain(project, identity, scope_ids=project.pages(1))
     assert "took longer than the 1e-09 seconds" in ended["step_results"][0]["error"]
-    assert ground.marks() == []
+    assert project.marks() == []
 
 
 @pytest.mark.parametrize("scope", [7, "a page", [1], ["nobody"]])
-def test_pages_that_are_none_fail_the_step(ground: Ground, scope: Any) -> None:
-    _, ended = execute_chain(ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=scope)
+def test_invalid_pages_fail_the_step(project: WorkflowProject, scope: Any) -> None:
+    _, ended = execute_chain(
+        project, chain(project, [step("mark", project.save(two_steps()))]), scope_ids=scope
+    )
     assert statuses(ended) == {"mark": "failed"}
     assert ended["step_results"][0]["error"]
 
 
-def test_an_empty_folder_fails_the_step(ground: Ground) -> None:
-    folder = str(ground.do("document.create", {"name": "Box"})["id"])
+def test_an_empty_folder_fails_the_step(project: WorkflowProject) -> None:
+    folder = str(project.do("document.create", {"name": "Box"})["id"])
     _, ended = execute_chain(
-        ground, chain(ground, [step("mark", ground.save(two_steps()))]), scope_ids=[folder]
+        project, chain(project, [step("mark", project.save(two_steps()))]), scope_ids=[folder]
     )
     assert ended["step_results"][0]["error"] == "The documents named contain no pages."
 
 
-def test_a_chain_begins_where_it_says(ground: Ground) -> None:
-    speak = ground.save(speaking())
-    identity = chain(ground, [step("a", speak), step("b", speak)], entry_step="b")
-    assert statuses(execute_chain(ground, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
+def test_a_chain_begins_at_its_stated_step(project: WorkflowProject) -> None:
+    speak = project.save(passing_workflow())
+    identity = chain(project, [step("a", speak), step("b", speak)], entry_step="b")
+    assert statuses(execute_chain(project, identity, word="so")[1]) == {"a": "skipped", "b": "done"}
 
 
-def test_a_chain_is_cancelled_whole(ground: Ground) -> None:
-    speak = ground.save(speaking())
-    identity = chain(ground, [step("a", speak), step("b", speak)])
-    told = ground.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
+def test_cancelling_a_chain_cancels_all_its_runs(project: WorkflowProject) -> None:
+    speak = project.save(passing_workflow())
+    identity = chain(project, [step("a", speak), step("b", speak)])
+    told = project.client.post(f"/api/chains/{identity}/execute-steps", json={}).json()
     thread = told["steps"][0]["thread_id"]
-    waiting = ground.of(thread)
+    waiting = project.of(thread)
     assert (waiting["status"], [one["status"] for one in waiting["nodes"]]) == (
         "waiting",
         ["waiting", "waiting"],
     )
     for what in ("pause", "cancel"):
         assert (
-            ground.client.post(f"/api/workflow-execution/threads/{thread}/{what}").json()["code"]
+            project.client.post(f"/api/workflow-execution/threads/{thread}/{what}").json()["code"]
             == "not_begun"
         )
-    ground.client.post(f"/api/activity/jobs/{told['execution_id']}/cancel")
-    ended = ground.client.get(f"/api/chains/executions/{told['execution_id']}").json()
+    project.client.post(f"/api/activity/jobs/{told['execution_id']}/cancel")
+    ended = project.client.get(f"/api/chains/executions/{told['execution_id']}").json()
     assert (ended["status"], statuses(ended)) == ("cancelled", {"a": "cancelled", "b": "cancelled"})
 
 
-def test_a_paused_step_stands_where_it_was_and_its_run_says_that_it_is_paused(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+def test_a_paused_step_keeps_its_state_and_its_run_is_paused(
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`step_results` know waiting, running, done, failed, skipped and cancelled (A 4.10), and so does the execution."""
-    speak, bad = ground.save(speaking()), ground.save(failing())
-    identity = chain(ground, [step("bad", bad, continue_on_error=True), step("a", speak), step("b", speak)])
+    """`step_results` and the execution know only waiting, running, done, failed, skipped and cancelled."""
+    speak, bad = project.save(passing_workflow()), project.save(failing_workflow())
+    identity = chain(project, [step("bad", bad, continue_on_error=True), step("a", speak), step("b", speak)])
     begin = chaining._begin_step
 
     def begin_held(job: Any, execution: Any, one: Any, thread_id: str, kept: Any) -> str | None:
-        """Step a is paused before a lane can take it."""
+        """Pause step a before a lane can take it."""
         if one.id != "a":
             return begin(job, execution, one, thread_id, kept)
-        ground.do("background.pause", {"paused": True})
+        project.do("background.pause", {"paused": True})
         why = begin(job, execution, one, thread_id, kept)
-        ground.do("run.pause", {"thread_id": thread_id})
-        ground.do("background.pause", {"paused": False})
+        project.do("run.pause", {"thread_id": thread_id})
+        project.do("background.pause", {"paused": False})
         return why
 
     monkeypatch.setattr(chaining, "_begin_step", begin_held)
-    told = ground.client.post(f"/api/chains/{identity}/execute-steps", json={"inputs": {"word": "so"}}).json()
-    ground.idle()
+    told = project.client.post(
+        f"/api/chains/{identity}/execute-steps", json={"inputs": {"word": "so"}}
+    ).json()
+    project.idle()
     url = f"/api/chains/executions/{told['execution_id']}"
     thread = told["steps"][1]["thread_id"]
-    assert ground.of(thread)["status"] == "paused"
-    standing = ground.client.get(url).json()
+    assert project.of(thread)["status"] == "paused"
+    standing = project.client.get(url).json()
     assert standing["status"] == "running"
     assert statuses(standing)["bad"] == "failed"
     assert "join takes a list" in standing["step_results"][0]["error"]
     assert (statuses(standing)["a"], statuses(standing)["b"]) == ("waiting", "waiting")
-    # What ended keeps its state when its run is taken from the list.
+    # A step that ended keeps its state when its run is deleted.
     gone = {"thread_ids": [told["steps"][0]["thread_id"]]}
-    assert ground.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
-    assert statuses(ground.client.get(url).json())["bad"] == "failed"
-    resumed = ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
+    assert project.client.post("/api/workflow-execution/runs/delete", json=gone).json()["deleted"] == 1
+    assert statuses(project.client.get(url).json())["bad"] == "failed"
+    resumed = project.client.post(f"/api/workflow-execution/threads/{thread}/resume")
     assert resumed.status_code == 200, resumed.text
-    ground.idle()
-    assert statuses(ground.client.get(url).json()) == {"bad": "failed", "a": "done", "b": "done"}
+    project.idle()
+    assert statuses(project.client.get(url).json()) == {"bad": "failed", "a": "done", "b": "done"}
 
 
-def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> None:
-    marking = ground.save(two_steps())
-    identity = chain(ground, [step("mark", marking)])
-    begun = ground.client.post(
-        f"/api/chains/{identity}/execute-steps", json={"inputs": {"scope_ids": ground.pages(1)}}
+def test_its_start_is_undone_only_while_nothing_was_written(project: WorkflowProject) -> None:
+    marking = project.save(two_steps())
+    identity = chain(project, [step("mark", marking)])
+    begun = project.client.post(
+        f"/api/chains/{identity}/execute-steps", json={"inputs": {"scope_ids": project.pages(1)}}
     )
-    assert ground.client.post(f"/api/actions/audit/{begun.json()['audit_id']}/undo").status_code == 200
-    assert ground.client.get(f"/api/chains/executions/{begun.json()['execution_id']}").status_code == 404
-    told, _ = execute_chain(ground, identity, scope_ids=ground.pages(1))
-    answer = ground.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
+    assert project.client.post(f"/api/actions/audit/{begun.json()['audit_id']}/undo").status_code == 200
+    assert project.client.get(f"/api/chains/executions/{begun.json()['execution_id']}").status_code == 404
+    told, _ = execute_chain(project, identity, scope_ids=project.pages(1))
+    answer = project.client.post(f"/api/actions/audit/{told['audit_id']}/undo")
     assert (answer.status_code, answer.json()["set_id"]) == (409, told["steps"][0]["thread_id"])
 
 
@@ -285,29 +297,31 @@ def test_its_start_is_undone_only_while_nothing_was_written(ground: Ground) -> N
     ],
 )
 def test_a_faulty_chain_is_refused_in_words(
-    ground: Ground, steps: list[dict[str, Any]], more: dict[str, Any], told: str
+    project: WorkflowProject, steps: list[dict[str, Any]], more: dict[str, Any], told: str
 ) -> None:
-    speak = ground.save(speaking())
+    speak = project.save(passing_workflow())
     sent = [{**one, "workflow_id": speak} for one in steps]
-    answer = ground.client.post("/api/chains", json={"name": "Bad", "steps": sent, **more})
+    answer = project.client.post("/api/chains", json={"name": "Bad", "steps": sent, **more})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_chain")
     assert told in answer.json()["detail"]
 
 
-def test_a_chain_is_saved_changed_and_removed_and_an_empty_one_is_not_executed(ground: Ground) -> None:
-    identity = chain(ground, [])
-    answer = ground.client.post(f"/api/chains/{identity}/execute-steps", json={})
+def test_a_chain_is_saved_changed_and_removed_and_an_empty_one_is_not_executed(
+    project: WorkflowProject,
+) -> None:
+    identity = chain(project, [])
+    answer = project.client.post(f"/api/chains/{identity}/execute-steps", json={})
     assert (answer.status_code, answer.json()["code"]) == (400, "empty_chain")
-    changed = ground.client.put(f"/api/chains/{identity}", json={"name": "Anew", "steps": []}).json()
-    assert changed["name"] == ground.client.get(f"/api/chains/{identity}").json()["name"] == "Anew"
-    assert ground.client.get("/api/chains").json()["count"] == 1
-    assert ground.client.delete(f"/api/chains/{identity}").json()["status"] == "deleted"
+    changed = project.client.put(f"/api/chains/{identity}", json={"name": "Anew", "steps": []}).json()
+    assert changed["name"] == project.client.get(f"/api/chains/{identity}").json()["name"] == "Anew"
+    assert project.client.get("/api/chains").json()["count"] == 1
+    assert project.client.delete(f"/api/chains/{identity}").json()["status"] == "deleted"
     gone = [
-        ground.client.get(f"/api/chains/{identity}"),
-        ground.client.put(f"/api/chains/{identity}", json={"name": "Anew"}),
-        ground.client.delete(f"/api/chains/{identity}"),
-        ground.client.post(f"/api/chains/{identity}/execute-steps", json={}),
-        ground.client.get("/api/chains/executions/nobody"),
-        ground.client.post("/api/chains", json={"name": "Bad", "steps": [step("a", "nobody")]}),
+        project.client.get(f"/api/chains/{identity}"),
+        project.client.put(f"/api/chains/{identity}", json={"name": "Anew"}),
+        project.client.delete(f"/api/chains/{identity}"),
+        project.client.post(f"/api/chains/{identity}/execute-steps", json={}),
+        project.client.get("/api/chains/executions/nobody"),
+        project.client.post("/api/chains", json={"name": "Bad", "steps": [step("a", "nobody")]}),
     ]
     assert [one.status_code for one in gone] == [404] * 6

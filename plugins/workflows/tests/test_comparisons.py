@@ -1,10 +1,10 @@
-"""Two runs side by side: line by line for transcriptions, item by item for what else they made."""
+"""Two runs side by side: line by line for transcriptions, item by item for other results."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from small_jobs import Ground, edge, node
+from small_jobs import WorkflowProject, edge, node
 
 from armarium_workflows.comparing import differences, error_rate
 
@@ -17,28 +17,28 @@ def workflow(tool: str, **config: Any) -> dict[str, Any]:
     }
 
 
-def compare_runs(ground: Ground, left: dict[str, Any], right: dict[str, Any]) -> Any:
-    return ground.client.get(
+def compare_runs(project: WorkflowProject, left: dict[str, Any], right: dict[str, Any]) -> Any:
+    return project.client.get(
         "/api/workflow-execution/comparisons", params={"left": left["thread_id"], "right": right["thread_id"]}
     )
 
 
-def test_a_reading_step_leaves_a_transcription_that_names_its_pass(ground: Ground) -> None:
-    (page,) = ground.pages(1)
-    run = ground.run(workflow("small-read", text="Dear Sir|I write"), [page])
+def test_a_reading_step_leaves_a_transcription_that_names_its_pass(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
+    run = project.run(workflow("small-read", text="Dear Sir|I write"), [page])
     assert run["status"] == "done", run
-    (pass_id,) = ground.rows("SELECT id FROM segment_pass")[0]
-    made = ground.rows(
+    (pass_id,) = project.rows("SELECT id FROM segment_pass")[0]
+    made = project.rows(
         "SELECT document_id, artifact_type, content, data ->> '$.pass_id', run_id, step_name FROM artifact"
     )
     assert made == [(page, "transcription", "Dear Sir\nI write", pass_id, run["thread_id"], "The work")]
 
 
-def test_transcriptions_are_compared_line_by_line(ground: Ground) -> None:
-    first, second = ground.pages(2)
-    left = ground.run(workflow("small-read", text="Dear Sir|I write|to you"), [first, second])
-    right = ground.run(workflow("small-read", text="Dear Sir|I wrote|to you|now"), [first])
-    told = compare_runs(ground, left, right).json()
+def test_transcriptions_are_compared_line_by_line(project: WorkflowProject) -> None:
+    first, second = project.pages(2)
+    left = project.run(workflow("small-read", text="Dear Sir|I write|to you"), [first, second])
+    right = project.run(workflow("small-read", text="Dear Sir|I wrote|to you|now"), [first])
+    told = compare_runs(project, left, right).json()
     (pair,) = told["pairs"]
     assert (pair["document_id"], pair["artifact_type"], pair["both"]) == (first, "transcription", 2)
     assert [(one["op"], one["left_text"], one["right_text"]) for one in pair["lines"]] == [
@@ -53,17 +53,17 @@ def test_transcriptions_are_compared_line_by_line(ground: Ground) -> None:
         (2, 2),
         (None, 3),
     ]
-    # i to o in the second line; a line break and "now" at the end: five changes.
+    # i to o in the second line, a line break and "now" at the end: five changes.
     assert pair["rate"] == 5 / len("Dear Sir\nI write\nto you")
     assert [(one["document_id"], one["side"]) for one in told["unpaired"]] == [(second, "left")]
     assert (told["left"]["thread_id"], told["right"]["thread_id"]) == (left["thread_id"], right["thread_id"])
 
 
-def test_what_was_extracted_is_compared_item_by_item(ground: Ground) -> None:
-    (page,) = ground.pages(1)
-    left = ground.run(workflow("small-people", people=["Ana", "Inés"]), [page])
-    right = ground.run(workflow("small-people", people=["Inés", "Juan"]), [page])
-    (pair,) = compare_runs(ground, left, right).json()["pairs"]
+def test_what_was_extracted_is_compared_item_by_item(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
+    left = project.run(workflow("small-people", people=["Ana", "Inés"]), [page])
+    right = project.run(workflow("small-people", people=["Inés", "Juan"]), [page])
+    (pair,) = compare_runs(project, left, right).json()["pairs"]
     assert (pair["only_left"], pair["only_right"], pair["both"], pair["lines"], pair["rate"]) == (
         ["Ana"],
         ["Juan"],
@@ -73,19 +73,19 @@ def test_what_was_extracted_is_compared_item_by_item(ground: Ground) -> None:
     )
 
 
-def test_only_two_runs_that_are_done_are_compared(ground: Ground) -> None:
-    pages = ground.pages(1)
-    done = ground.run(workflow("small-read"), pages)
-    paused = {"thread_id": ground.start_held(workflow("small-read"), pages)}
-    answer = compare_runs(ground, done, paused)
+def test_only_two_runs_that_are_done_are_compared(project: WorkflowProject) -> None:
+    pages = project.pages(1)
+    done = project.run(workflow("small-read"), pages)
+    paused = {"thread_id": project.start_held(workflow("small-read"), pages)}
+    answer = compare_runs(project, done, paused)
     assert (answer.status_code, answer.json()["code"], answer.json()["reason"]) == (
         409,
         "run_not_done",
         "paused",
     )
-    answer = compare_runs(ground, done, done)
+    answer = compare_runs(project, done, done)
     assert (answer.status_code, answer.json()["code"]) == (422, "same_run")
-    assert compare_runs(ground, done, {"thread_id": "nobody"}).status_code == 404
+    assert compare_runs(project, done, {"thread_id": "nobody"}).status_code == 404
 
 
 def test_lines_that_are_gone_or_new_have_one_side() -> None:
@@ -96,6 +96,6 @@ def test_lines_that_are_gone_or_new_have_one_side() -> None:
     assert differences([], []) == []
 
 
-def test_the_rate_of_nothing_is_none() -> None:
+def test_the_rate_without_text_is_null() -> None:
     assert error_rate("", "a") is None
     assert error_rate("abcd", "abxd") == 0.25

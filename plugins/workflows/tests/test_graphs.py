@@ -1,11 +1,13 @@
-"""A graph is checked when it is saved: each fault is a sentence that names node and port. What ships is read only."""
+"""Graphs are checked when saved: each fault is a sentence that names node and port. Shipped workflows are
+read-only.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from small_jobs import Ground, edge, node, two_steps
+from small_jobs import WorkflowProject, edge, node, two_steps
 
 
 def graph(nodes: list[dict[str, Any]], *edges: dict[str, Any]) -> dict[str, Any]:
@@ -86,12 +88,14 @@ CIRCLE = [node(one, "transform") for one in ("a", "b", "c")]
         ),
     ],
 )
-def test_a_faulty_graph_is_refused_in_words(ground: Ground, sent: dict[str, Any], told: str) -> None:
-    answer = ground.client.post("/api/workflows", json=sent)
+def test_a_faulty_graph_is_refused_in_words(
+    project: WorkflowProject, sent: dict[str, Any], told: str
+) -> None:
+    answer = project.client.post("/api/workflows", json=sent)
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_workflow")
     assert told in " ".join(answer.json()["problems"])
     assert answer.json()["detail"].startswith(answer.json()["problems"][0])
-    assert ground.rows("SELECT count(*) FROM workflow") == [(0,)]
+    assert project.rows("SELECT count(*) FROM workflow") == [(0,)]
 
 
 @pytest.mark.parametrize(
@@ -110,37 +114,39 @@ def test_a_faulty_graph_is_refused_in_words(ground: Ground, sent: dict[str, Any]
         "{{ inputs.x }}",
     ],
 )
-def test_a_path_that_escapes_is_refused(ground: Ground, path: str) -> None:
+def test_a_path_that_escapes_is_refused(project: WorkflowProject, path: str) -> None:
     mapping = [{"port_id": "value", "source_path": path}]
-    answer = ground.client.post(
+    answer = project.client.post(
         "/api/workflows", json=graph([node("x", "transform", input_mappings=mapping)])
     )
     assert answer.status_code == 422
-    # A path of keys alone reads nothing but JSON: this one names a node that is not there.
+    # A path of keys alone can only read JSON: this one names a missing node.
     assert "Node x: " in answer.json()["detail"] or "there is no node first" in answer.json()["detail"]
 
 
-def test_a_path_into_a_node_that_is_not_there_or_makes_a_circle(ground: Ground) -> None:
+def test_paths_to_missing_nodes_and_cyclic_paths_are_refused(project: WorkflowProject) -> None:
     def reading(node_id: str) -> list[dict[str, str]]:
         return [{"port_id": "value", "source_path": f"$.nodes.{node_id}.value"}]
 
     a, b = (node(one, "transform", input_mappings=reading(other)) for one, other in (("a", "b"), ("b", "a")))
     answers = [
-        ground.client.post("/api/workflows", json=graph(nodes)).json()["detail"] for nodes in ([a], [a, b])
+        project.client.post("/api/workflows", json=graph(nodes)).json()["detail"] for nodes in ([a], [a, b])
     ]
     assert "there is no node b" in answers[0]
     assert "form a cycle" in answers[1]
 
 
-def test_ten_thousand_nodes_are_refused(ground: Ground) -> None:
-    answer = ground.client.post("/api/workflows", json=graph([node(f"n{n}", "input") for n in range(10_000)]))
+def test_ten_thousand_nodes_are_refused(project: WorkflowProject) -> None:
+    answer = project.client.post(
+        "/api/workflows", json=graph([node(f"n{n}", "input") for n in range(10_000)])
+    )
     assert answer.status_code == 422
     assert "at most 200 nodes, and this one has 10000" in answer.json()["detail"]
 
 
-def test_a_graph_is_saved_read_changed_and_removed(ground: Ground) -> None:
-    saved = ground.save(two_steps())
-    found = ground.client.get(f"/api/workflows/{saved}").json()
+def test_a_graph_is_saved_read_changed_and_removed(project: WorkflowProject) -> None:
+    saved = project.save(two_steps())
+    found = project.client.get(f"/api/workflows/{saved}").json()
     first = found["nodes"][1]
     assert first["input_ports"][0] == {
         "id": "page_image",
@@ -154,57 +160,57 @@ def test_a_graph_is_saved_read_changed_and_removed(ground: Ground) -> None:
         ("result", "json"),
     ]
     assert (first["uses_llm"], found["is_system"]) == (False, False)
-    changed = ground.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Anew"}).json()
+    changed = project.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Anew"}).json()
     assert changed["name"] == "Anew"
-    assert ground.client.delete(f"/api/workflows/{saved}").json()["status"] == "deleted"
+    assert project.client.delete(f"/api/workflows/{saved}").json()["status"] == "deleted"
     gone = [
-        ground.client.get(f"/api/workflows/{saved}"),
-        ground.client.put(f"/api/workflows/{saved}", json=two_steps()),
-        ground.client.delete(f"/api/workflows/{saved}"),
-        ground.client.post(f"/api/workflows/{saved}/execute", json={}),
+        project.client.get(f"/api/workflows/{saved}"),
+        project.client.put(f"/api/workflows/{saved}", json=two_steps()),
+        project.client.delete(f"/api/workflows/{saved}"),
+        project.client.post(f"/api/workflows/{saved}/execute", json={}),
     ]
     assert [answer.status_code for answer in gone] == [404] * 4
 
 
-def test_each_recipe_job_has_a_workflow_that_ships_and_is_read_only(ground: Ground) -> None:
-    listed = ground.client.get("/api/workflows").json()["items"]
+def test_each_recipe_job_has_a_workflow_that_ships_and_is_read_only(project: WorkflowProject) -> None:
+    listed = project.client.get("/api/workflows").json()["items"]
     shipped = {one["id"]: one for one in listed if one["is_system"]}
-    jobs = ground.engine.recipe_jobs
+    jobs = project.engine.recipe_jobs
     assert shipped.keys() == {f"system-{one}" for one in [*jobs, "find-and-read"]}
     assert shipped["system-find-and-read"]["folder_path"] == "/read"
     assert shipped["system-find-lines"]["folder_path"] == "/find-regions"
     for method in ("put", "delete"):
         options = {"json": two_steps()} if method == "put" else {}
-        answer = ground.client.request(method, "/api/workflows/system-find-lines", **options)
+        answer = project.client.request(method, "/api/workflows/system-find-lines", **options)
         assert (answer.status_code, answer.json()["code"]) == (403, "system_workflow")
 
 
-def test_what_ships_can_run_and_its_copy_can_be_changed(ground: Ground) -> None:
-    pages = ground.pages(1)
-    shipped = ground.client.get("/api/workflows/system-small-regions").json()
+def test_a_shipped_workflow_can_run_and_its_copy_can_be_changed(project: WorkflowProject) -> None:
+    pages = project.pages(1)
+    shipped = project.client.get("/api/workflows/system-small-regions").json()
     fields = ("id", "tool", "config")
     copy = {
         "name": "Mine",
         "nodes": [{key: one[key] for key in fields} for one in shipped["nodes"]],
         "edges": shipped["edges"],
     }
-    ground.save(copy)
-    ground.start("system-small-regions", pages)
-    ground.idle()
-    assert ground.marks() == [(pages[0], "seen")]
+    project.save(copy)
+    project.start("system-small-regions", pages)
+    project.idle()
+    assert project.marks() == [(pages[0], "seen")]
 
 
-def test_every_workflow_that_ships_is_sound(ground: Ground) -> None:
+def test_every_shipped_workflow_is_valid(project: WorkflowProject) -> None:
     from armarium_workflows.graph import Graph, problems_of
     from armarium_workflows.system import system_workflows
 
-    jobs = ground.engine.recipe_jobs
+    jobs = project.engine.recipe_jobs
     for shipped in system_workflows(jobs).values():
         assert problems_of(Graph.of(shipped), jobs) == [], shipped["id"]
 
 
-def test_folders_are_in_the_order_in_which_work_happens(ground: Ground) -> None:
-    answer = ground.client.get("/api/workflows/folders").json()
+def test_folders_are_in_the_order_in_which_work_happens(project: WorkflowProject) -> None:
+    answer = project.client.get("/api/workflows/folders").json()
     assert answer["count"] == 7
     assert [(one["path"], one["icon"], one["sort_order"]) for one in answer["items"]] == [
         ("/prepare", "wand", 0),
@@ -217,9 +223,9 @@ def test_folders_are_in_the_order_in_which_work_happens(ground: Ground) -> None:
     ]
 
 
-def test_a_graph_whose_tool_is_gone_is_shown_and_not_run(ground: Ground) -> None:
-    saved = ground.save(two_steps())
-    ground.engine.recipe_jobs._jobs.pop("small-lines")
-    assert ground.client.get(f"/api/workflows/{saved}").json()["nodes"][2]["input_ports"] == []
-    answer = ground.client.post(f"/api/workflows/{saved}/execute", json={"scope_ids": ground.pages(1)})
+def test_a_graph_with_an_uninstalled_tool_is_shown_but_not_run(project: WorkflowProject) -> None:
+    saved = project.save(two_steps())
+    project.engine.recipe_jobs._jobs.pop("small-lines")
+    assert project.client.get(f"/api/workflows/{saved}").json()["nodes"][2]["input_ports"] == []
+    answer = project.client.post(f"/api/workflows/{saved}/execute", json={"scope_ids": project.pages(1)})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_workflow")

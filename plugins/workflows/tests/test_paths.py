@@ -1,4 +1,4 @@
-"""The path language: where values come from and the pipes they go through."""
+"""The path language: sources of values, and the pipes applied to them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROOTS: dict[str, Any] = {
         ('$.nodes.read.json | json_extract("a[1]")', 2),
     ],
 )
-def test_what_a_path_reads(path: str, value: Any) -> None:
+def test_values_read_by_paths(path: str, value: Any) -> None:
     assert read(parse_path(path), ROOTS) == value
 
 
@@ -60,6 +60,6 @@ def test_a_value_that_a_pipe_cannot_take(path: str, told: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "$", "nodes.a.b", "$.nodes.a", "$.inputs", "$.files", "$.inputs.a b", "$.inputs.a |"]
 )
-def test_what_is_no_path(text: str) -> None:
+def test_invalid_paths_are_refused(text: str) -> None:
     with pytest.raises(PathFault):
         parse_path(text)

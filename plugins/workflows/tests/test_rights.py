@@ -1,4 +1,6 @@
-"""What runs tell a caller who may not see one of their pages: nothing of it, on whichever road."""
+"""Runs over a restricted page, as answered to a caller who may not read it: nothing of the page appears on
+any route.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from small_jobs import Ground, edge, node, small_plugin
+from small_jobs import WorkflowProject, edge, node, small_plugin
 
 from armarium.api import Engine
 
@@ -15,7 +17,7 @@ SECRET, PLAIN = "Zyxwvuts", "Abcdefgh"
 
 @pytest.fixture
 def engine(make_engine: Callable[..., Engine]) -> Engine:
-    """An engine with workflows, and with rights."""
+    """An engine with workflows and rights."""
     from armarium_documents.plugin import armarium_plugin as documents
     from armarium_reading.plugin import armarium_plugin as reading
     from armarium_rights.plugin import armarium_plugin as rights
@@ -27,15 +29,15 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 
 
 @pytest.fixture
-def stranger(ground: Ground) -> dict[str, str]:
-    """The headers of an editor who reads no restricted page."""
-    made = ground.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
+def outsider(project: WorkflowProject) -> dict[str, str]:
+    """The headers of an editor who may not read restricted pages."""
+    made = project.client.post("/api/tokens", json={"name": "an editor", "role": "editor"}).json()
     secret = next(value for name, value in made.items() if name == "token" or name.endswith("_token"))
     return {"Authorization": f"Bearer {secret}"}
 
 
-def read_as(ground: Ground, pages: list[str], words: list[str]) -> dict[str, Any]:
-    """A run over *pages* that reads each as its word."""
+def read_as(project: WorkflowProject, pages: list[str], words: list[str]) -> dict[str, Any]:
+    """Run a workflow over *pages* that reads each as its word; return the run."""
     flow = {
         "name": "Read",
         "nodes": [
@@ -52,11 +54,11 @@ def read_as(ground: Ground, pages: list[str], words: list[str]) -> dict[str, Any
             edge("both.value", "result.value"),
         ],
     }
-    return ground.run(flow, pages)
+    return project.run(flow, pages)
 
 
-def roads(*threads: str) -> list[str]:
-    """Every route that tells of runs."""
+def run_routes(*threads: str) -> list[str]:
+    """Return the path of every route that answers about runs."""
     base = "/api/workflow-execution"
     return [
         f"{base}/runs",
@@ -65,28 +67,30 @@ def roads(*threads: str) -> list[str]:
     ]
 
 
-def test_a_stranger_is_told_nothing_of_a_restricted_page(ground: Ground, stranger: dict[str, str]) -> None:
-    hidden, plain = ground.pages(2)
-    left = read_as(ground, [hidden, plain], [SECRET, PLAIN])
-    right = read_as(ground, [hidden, plain], [f"{SECRET}x", f"{PLAIN}x"])
+def test_runs_show_nothing_of_a_restricted_page_to_an_outsider(
+    project: WorkflowProject, outsider: dict[str, str]
+) -> None:
+    hidden, plain = project.pages(2)
+    left = read_as(project, [hidden, plain], [SECRET, PLAIN])
+    right = read_as(project, [hidden, plain], [f"{SECRET}x", f"{PLAIN}x"])
     assert (left["status"], right["status"]) == ("done", "done"), (left, right)
-    asked = roads(left["thread_id"], right["thread_id"])
-    seen = {path: ground.client.get(path).text for path in asked}
+    asked = run_routes(left["thread_id"], right["thread_id"])
+    seen = {path: project.client.get(path).text for path in asked}
     assert sum(SECRET in text for text in seen.values()) >= 3, "the comparison, and the outputs of both runs"
-    ground.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
-    told = {path: ground.client.get(path, headers=stranger) for path in asked}
+    project.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
+    told = {path: project.client.get(path, headers=outsider) for path in asked}
     assert {path for path, one in told.items() if SECRET in one.text or hidden in one.text} == set()
     assert {one.status_code for one in told.values()} == {200}
     compared = told[asked[1]].json()
     assert [one["document_id"] for one in compared["pairs"]] == [plain]
     assert compared["unpaired"] == []
-    assert {path: ground.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
+    assert {path: project.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
 
 
-def test_what_a_run_gave_is_withheld_whole_where_a_line_of_one_page_is_restricted(
-    ground: Ground, stranger: dict[str, str]
+def test_all_outputs_of_a_run_are_withheld_if_a_line_of_one_page_is_restricted(
+    project: WorkflowProject, outsider: dict[str, str]
 ) -> None:
-    (page,) = ground.pages(1)
+    (page,) = project.pages(1)
     flow = {
         "name": "Read",
         "nodes": [
@@ -96,20 +100,20 @@ def test_what_a_run_gave_is_withheld_whole_where_a_line_of_one_page_is_restricte
         ],
         "edges": [edge("pages.pages", "read.page_image"), edge("read.page_reading", "result.value")],
     }
-    step = {"id": "one", "workflow_id": ground.save(flow), "name": "One"}
-    chain = ground.client.post("/api/chains", json={"name": "A chain", "steps": [step]}).json()["id"]
-    made = ground.client.post(
+    step = {"id": "one", "workflow_id": project.save(flow), "name": "One"}
+    chain = project.client.post("/api/chains", json={"name": "A chain", "steps": [step]}).json()["id"]
+    made = project.client.post(
         f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [page]}}
     ).json()
-    ground.idle()
+    project.idle()
     asked = [
         f"/api/chains/executions/{made['execution_id']}",
         f"/api/workflow-execution/threads/{made['steps'][0]['thread_id']}",
     ]
-    assert all(SECRET in ground.client.get(path, headers=stranger).text for path in asked)
-    ((line,),) = ground.rows("SELECT id FROM segment")
-    ground.do("rights.set", {"target_kind": "segment", "target_id": line, "restricted": True})
-    told = [ground.client.get(path, headers=stranger) for path in asked]
+    assert all(SECRET in project.client.get(path, headers=outsider).text for path in asked)
+    ((line,),) = project.rows("SELECT id FROM segment")
+    project.do("rights.set", {"target_kind": "segment", "target_id": line, "restricted": True})
+    told = [project.client.get(path, headers=outsider) for path in asked]
     assert [(one.status_code, SECRET in one.text) for one in told] == [(200, False)] * 2
     assert (told[0].json()["final_outputs"], told[1].json()["outputs"]) == ({}, {})
-    assert all(SECRET in ground.client.get(path).text for path in asked)
+    assert all(SECRET in project.client.get(path).text for path in asked)

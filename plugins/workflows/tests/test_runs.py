@@ -1,38 +1,40 @@
-"""A run goes over its pages node by node, once, whatever stops it; what it did not do is read again."""
+"""A run processes its pages node by node, exactly once, however it is interrupted; pages not done can be read
+again.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from small_jobs import Ground, edge, node, two_steps
+from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium.api import ServiceError
 
 
-def test_a_run_goes_over_all_pages_node_by_node(ground: Ground) -> None:
-    pages = ground.pages(3)
-    run = ground.run(two_steps(), pages)
+def test_a_run_goes_over_all_pages_node_by_node(project: WorkflowProject) -> None:
+    pages = project.pages(3)
+    run = project.run(two_steps(), pages)
     assert (run["status"], run["pages"], run["pages_done"], run["pages_failed"]) == ("done", 3, 3, 0), run
-    assert ground.marks() == sorted([(p, w) for p in pages for w in ("one", "two")])
+    assert project.marks() == sorted([(p, w) for p in pages for w in ("one", "two")])
     assert [(n["node_id"], n["status"]) for n in run["nodes"]] == [
         (name, "done") for name in ("pages", "first", "second", "result")
     ]
     assert run["outputs"]["result"] == [{"word": "two", "big": "x"}] * 3
 
 
-def test_an_input_of_the_run_is_a_setting_where_the_node_says_nothing_of_it(ground: Ground) -> None:
-    (page,) = ground.pages(1)
+def test_an_input_of_the_run_is_a_setting_where_the_node_says_nothing_of_it(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
     workflow = two_steps()
     workflow["nodes"][1]["config"] = {}
-    ground.run(workflow, [page], inputs={"word": "from the run", "unknown": 1})
-    assert ground.marks() == sorted([(page, "from the run"), (page, "two")])
+    project.run(workflow, [page], inputs={"word": "from the run", "unknown": 1})
+    assert project.marks() == sorted([(page, "from the run"), (page, "two")])
 
 
-def test_steps_and_pages_are_jobs_under_the_run(ground: Ground) -> None:
-    run = ground.run(two_steps(), ground.pages(2))
+def test_steps_and_pages_are_jobs_under_the_run(project: WorkflowProject) -> None:
+    run = project.run(two_steps(), project.pages(2))
     thread = run["thread_id"]
-    tree = ground.client.get(f"/api/activity/jobs/{thread}").json()
+    tree = project.client.get(f"/api/activity/jobs/{thread}").json()
     assert (tree["state"], tree["done"], tree["total"]) == ("done", 4, 4)
     assert [step["id"] for step in tree["children"]] == [
         f"{thread}:{n}" for n in ("pages", "first", "second", "result")
@@ -40,303 +42,305 @@ def test_steps_and_pages_are_jobs_under_the_run(ground: Ground) -> None:
     assert [page["kind"] for page in tree["children"][1]["children"]] == ["small-regions"] * 2
 
 
-def test_a_page_that_fails_is_named_and_the_others_go_on(ground: Ground) -> None:
-    good, bad = ground.pages(2)
-    run = ground.run(two_steps(bad=[bad]), [good, bad])
+def test_a_page_that_fails_is_named_and_the_others_go_on(project: WorkflowProject) -> None:
+    good, bad = project.pages(2)
+    run = project.run(two_steps(bad=[bad]), [good, bad])
     assert (run["status"], run["pages_done"], run["pages_failed"]) == ("done", 1, 1)
     assert {p["document_id"]: (p["status"], p["reason"]) for p in run["page_items"]} == {
         good: ("done", None),
         bad: ("failed", "The page is torn."),
     }
-    assert ground.marks() == sorted([(good, "one"), (good, "two")])
+    assert project.marks() == sorted([(good, "one"), (good, "two")])
 
 
-def test_a_run_without_one_page_done_has_failed(ground: Ground) -> None:
-    (bad,) = ground.pages(1)
-    run = ground.run(two_steps(bad=[bad]), [bad])
+def test_a_run_without_one_page_done_has_failed(project: WorkflowProject) -> None:
+    (bad,) = project.pages(1)
+    run = project.run(two_steps(bad=[bad]), [bad])
     assert run["status"] == "failed"
     assert run["reason"].startswith("No page could be done.")
 
 
-def test_a_run_is_put_beneath_a_job_only_while_that_goes_on(ground: Ground) -> None:
-    (page,) = ground.pages(1)
-    ended = ground.run(two_steps(), [page])
+def test_a_run_becomes_a_child_only_of_a_running_job(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
+    ended = project.run(two_steps(), [page])
     given = {"workflow_id": ended["workflow_id"], "page_ids": [page]}
     for job_id, said in ((ended["thread_id"], "has ended"), ("nothing", "No job has the id")):
         with pytest.raises(ServiceError, match=said):
-            ground.do("workflow.execute_in_job", {**given, "job_id": job_id})
-    assert len(ground.marks()) == 2
+            project.do("workflow.execute_in_job", {**given, "job_id": job_id})
+    assert len(project.marks()) == 2
 
 
-def test_what_was_not_done_is_read_again_by_the_same_workflow(ground: Ground) -> None:
-    good, bad = ground.pages(2)
+def test_what_was_not_done_is_read_again_by_the_same_workflow(project: WorkflowProject) -> None:
+    good, bad = project.pages(2)
     workflow = two_steps(bad=[bad])
-    run = ground.run(workflow, [good, bad])
-    answer = ground.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
+    run = project.run(workflow, [good, bad])
+    answer = project.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
     assert answer.status_code == 200, answer.text
     told = answer.json()
     assert (told["read_again_of"], told["pages"]) == (run["thread_id"], 1)
-    ground.idle()
-    again = ground.of(told["thread_id"])
+    project.idle()
+    again = project.of(told["thread_id"])
     assert [p["document_id"] for p in again["page_items"]] == [bad]
     assert again["workflow_id"] == run["workflow_id"]
 
 
-def test_a_run_is_read_again_as_it_was_started_whatever_became_of_its_workflow(ground: Ground) -> None:
-    good, bad = ground.pages(2)
-    saved = ground.save(two_steps(bad=[bad]))
-    thread = ground.start(saved, [good, bad], provider_override="kraken", inputs={"times": 2})
-    ground.idle()
-    ground.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Another"})
-    again = ground.client.post(f"/api/workflow-execution/threads/{thread}/read-again").json()
-    ground.idle()
-    told = ground.of(again["thread_id"])
+def test_a_run_is_read_again_as_it_was_started_whatever_became_of_its_workflow(
+    project: WorkflowProject,
+) -> None:
+    good, bad = project.pages(2)
+    saved = project.save(two_steps(bad=[bad]))
+    thread = project.start(saved, [good, bad], provider_override="kraken", inputs={"times": 2})
+    project.idle()
+    project.client.put(f"/api/workflows/{saved}", json={**two_steps(), "name": "Another"})
+    again = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again").json()
+    project.idle()
+    told = project.of(again["thread_id"])
     assert (told["workflow_name"], told["provider"], told["pages_failed"]) == ("Two steps", "kraken", 1)
-    ground.client.delete(f"/api/workflows/{saved}")
-    answer = ground.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
+    project.client.delete(f"/api/workflows/{saved}")
+    answer = project.client.post(f"/api/workflow-execution/threads/{thread}/read-again")
     assert answer.status_code == 200, answer.text
 
 
-def test_a_run_that_did_everything_has_nothing_to_read_again(ground: Ground) -> None:
-    run = ground.run(two_steps(), ground.pages(1))
-    answer = ground.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
+def test_a_run_that_did_everything_has_nothing_to_read_again(project: WorkflowProject) -> None:
+    run = project.run(two_steps(), project.pages(1))
+    answer = project.client.post(f"/api/workflow-execution/threads/{run['thread_id']}/read-again")
     assert (answer.status_code, answer.json()["code"]) == (409, "nothing_left")
 
 
-def test_pause_resume_and_two_resumes_at_once(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+def test_pause_resume_and_two_resumes_at_once(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(2))
     url = f"/api/workflow-execution/threads/{thread}"
-    paused = ground.client.post(f"{url}/pause").json()
+    paused = project.client.post(f"{url}/pause").json()
     assert paused["status"] == "paused"
-    ground.idle()
-    assert ground.of(thread)["status"] == "paused"
-    assert ground.marks() == []
-    first, second = ground.client.post(f"{url}/resume"), ground.client.post(f"{url}/resume")
+    project.idle()
+    assert project.of(thread)["status"] == "paused"
+    assert project.marks() == []
+    first, second = project.client.post(f"{url}/resume"), project.client.post(f"{url}/resume")
     assert (first.status_code, second.status_code, second.json()["code"]) == (200, 409, "not_paused")
-    ground.idle()
-    assert ground.of(thread)["status"] == "done"
+    project.idle()
+    assert project.of(thread)["status"] == "done"
 
 
-def test_two_resumes_at_the_same_moment_let_it_go_on_once(ground: Ground) -> None:
+def test_of_two_simultaneous_resumes_only_one_takes_effect(project: WorkflowProject) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+    thread = project.start(project.save(two_steps()), project.pages(2))
     url = f"/api/workflow-execution/threads/{thread}"
-    ground.client.post(f"{url}/pause")
+    project.client.post(f"{url}/pause")
     with ThreadPoolExecutor(2) as both:
-        answers = list(both.map(lambda _: ground.client.post(f"{url}/resume").status_code, range(2)))
+        answers = list(both.map(lambda _: project.client.post(f"{url}/resume").status_code, range(2)))
     assert sorted(answers) == [200, 409]
-    ground.idle()
-    assert len(ground.marks()) == 4
+    project.idle()
+    assert len(project.marks()) == 4
 
 
-def test_cancel_withdraws_what_waits_and_the_rest_can_be_read_again(ground: Ground) -> None:
-    pages = ground.pages(2)
-    thread = ground.start(ground.save(two_steps()), pages)
+def test_cancel_withdraws_what_waits_and_the_rest_can_be_read_again(project: WorkflowProject) -> None:
+    pages = project.pages(2)
+    thread = project.start(project.save(two_steps()), pages)
     url = f"/api/workflow-execution/threads/{thread}"
-    assert ground.client.post(f"{url}/cancel").json()["status"] == "cancelled"
-    ground.idle()
-    assert ground.of(thread)["status"] == "cancelled"
-    assert ground.marks() == []
+    assert project.client.post(f"{url}/cancel").json()["status"] == "cancelled"
+    project.idle()
+    assert project.of(thread)["status"] == "cancelled"
+    assert project.marks() == []
     for what in ("pause", "cancel"):
-        assert ground.client.post(f"{url}/{what}").json()["code"] == "run_ended"
-    again = ground.client.post(f"{url}/read-again").json()
-    ground.idle()
-    assert ground.of(again["thread_id"])["pages_done"] == 2
+        assert project.client.post(f"{url}/{what}").json()["code"] == "run_ended"
+    again = project.client.post(f"{url}/read-again").json()
+    project.idle()
+    assert project.of(again["thread_id"])["pages_done"] == 2
 
 
-def test_a_run_that_goes_on_is_not_read_again_nor_is_its_checkpoint_removed(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+def test_a_run_that_goes_on_is_not_read_again_nor_is_its_checkpoint_removed(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
     url = f"/api/workflow-execution/threads/{thread}"
-    assert ground.client.post(f"{url}/read-again").json()["code"] == "still_going"
-    assert ground.client.delete(url).json()["code"] == "still_going"
+    assert project.client.post(f"{url}/read-again").json()["code"] == "still_going"
+    assert project.client.delete(url).json()["code"] == "still_going"
 
 
-def test_a_page_that_a_run_waits_for_is_not_paused_cancelled_or_retried(ground: Ground) -> None:
-    good, bad = ground.pages(2)
-    run = ground.run(two_steps(bad=[bad]), [good, bad])
-    (page,) = ground.rows("SELECT id FROM job WHERE thread_id = ? AND state = 'failed'", run["thread_id"])
+def test_a_page_that_a_run_waits_for_is_not_paused_cancelled_or_retried(project: WorkflowProject) -> None:
+    good, bad = project.pages(2)
+    run = project.run(two_steps(bad=[bad]), [good, bad])
+    (page,) = project.rows("SELECT id FROM job WHERE thread_id = ? AND state = 'failed'", run["thread_id"])
     job = f"/api/activity/jobs/{page[0]}"
     answers = [
-        ground.client.put(f"{job}/paused", json={"paused": True}),
-        ground.client.post(f"{job}/cancel"),
-        ground.client.post(f"{job}/retry"),
-        ground.client.put(f"/api/activity/jobs/{run['thread_id']}:first/paused", json={"paused": True}),
+        project.client.put(f"{job}/paused", json={"paused": True}),
+        project.client.post(f"{job}/cancel"),
+        project.client.post(f"{job}/retry"),
+        project.client.put(f"/api/activity/jobs/{run['thread_id']}:first/paused", json={"paused": True}),
     ]
     assert [(a.status_code, a.json()["code"]) for a in answers] == [(409, "handed_in_by_run")] * 4
 
 
-def test_a_run_that_ended_is_not_retried_but_read_again(ground: Ground) -> None:
-    (bad,) = ground.pages(1)
-    run = ground.run(two_steps(bad=[bad]), [bad])
-    answer = ground.client.post(f"/api/activity/jobs/{run['thread_id']}/retry")
+def test_a_run_that_ended_is_not_retried_but_read_again(project: WorkflowProject) -> None:
+    (bad,) = project.pages(1)
+    run = project.run(two_steps(bad=[bad]), [bad])
+    answer = project.client.post(f"/api/activity/jobs/{run['thread_id']}/retry")
     assert (answer.status_code, answer.json()["code"]) == (409, "run_ended")
 
 
-def test_pause_and_cancel_on_the_row_of_the_run_reach_the_run(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+def test_pause_and_cancel_on_the_row_of_the_run_reach_the_run(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
     row = f"/api/activity/jobs/{thread}"
-    ground.client.put(f"{row}/paused", json={"paused": True})
-    assert ground.of(thread)["status"] == "paused"
-    ground.client.post(f"{row}/cancel")
-    assert ground.of(thread)["status"] == "cancelled"
-    log = ground.client.get(f"{row}/log").json()["lines"]
+    project.client.put(f"{row}/paused", json={"paused": True})
+    assert project.of(thread)["status"] == "paused"
+    project.client.post(f"{row}/cancel")
+    assert project.of(thread)["status"] == "cancelled"
+    log = project.client.get(f"{row}/log").json()["lines"]
     assert [line["data"]["type"] for line in log] == ["workflow_paused", "workflow_cancelled"]
 
 
-def test_undoing_the_start_takes_back_all_that_the_run_wrote(ground: Ground) -> None:
-    pages = ground.pages(2)
-    workflow = ground.save(two_steps())
-    answer = ground.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
-    ground.idle()
-    assert len(ground.marks()) == 4
-    undone = ground.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
+def test_undoing_the_start_undoes_everything_the_run_wrote(project: WorkflowProject) -> None:
+    pages = project.pages(2)
+    workflow = project.save(two_steps())
+    answer = project.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
+    project.idle()
+    assert len(project.marks()) == 4
+    undone = project.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
     assert undone.status_code == 200, undone.text
-    assert ground.marks() == []
-    assert ground.client.get(f"/api/workflow-execution/threads/{answer['thread_id']}").status_code == 404
-    ground.client.post(f"/api/actions/audit/{undone.json()['audit_ids'][-1]}/undo")
-    assert len(ground.marks()) == 4
-    assert ground.of(answer["thread_id"])["status"] == "done"
-    # What was done again is taken back again: all of it named, and by its start alone.
-    listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
+    assert project.marks() == []
+    assert project.client.get(f"/api/workflow-execution/threads/{answer['thread_id']}").status_code == 404
+    project.client.post(f"/api/actions/audit/{undone.json()['audit_ids'][-1]}/undo")
+    assert len(project.marks()) == 4
+    assert project.of(answer["thread_id"])["status"] == "done"
+    # The redo is undone twice: by naming all its steps, then by its start alone.
+    listed = project.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
     done_again = [row["id"] for row in listed if row["inverse_of"]]
-    undone = ground.client.post("/api/actions/audit/undo", json={"audit_ids": done_again})
+    undone = project.client.post("/api/actions/audit/undo", json={"audit_ids": done_again})
     assert undone.status_code == 200, undone.text
-    assert ground.marks() == []
-    undone = ground.client.post("/api/actions/audit/undo", json={"audit_ids": undone.json()["audit_ids"]})
-    assert len(ground.marks()) == 4
-    listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
+    assert project.marks() == []
+    undone = project.client.post("/api/actions/audit/undo", json={"audit_ids": undone.json()["audit_ids"]})
+    assert len(project.marks()) == 4
+    listed = project.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
     start = next(
         row["id"] for row in listed if row["action_name"] == "workflow.execute" and row["inverse_of"]
     )
-    assert ground.client.post(f"/api/actions/audit/{start}/undo").status_code == 200
-    assert ground.marks() == []
+    assert project.client.post(f"/api/actions/audit/{start}/undo").status_code == 200
+    assert project.marks() == []
 
 
-def test_read_again_and_resume_are_undone_only_while_nothing_was_written(ground: Ground) -> None:
-    pages = ground.pages(2)
-    thread = ground.start(ground.save(two_steps()), pages)
+def test_read_again_and_resume_are_undone_only_while_nothing_was_written(project: WorkflowProject) -> None:
+    pages = project.pages(2)
+    thread = project.start(project.save(two_steps()), pages)
     url = f"/api/workflow-execution/threads/{thread}"
-    ground.client.post(f"{url}/cancel")
-    again = ground.client.post(f"{url}/read-again").json()
-    ground.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/pause")
-    resumed = ground.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/resume").json()
-    ground.idle()
+    project.client.post(f"{url}/cancel")
+    again = project.client.post(f"{url}/read-again").json()
+    project.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/pause")
+    resumed = project.client.post(f"/api/workflow-execution/threads/{again['thread_id']}/resume").json()
+    project.idle()
     for step in (again, resumed):
-        answer = ground.client.post(f"/api/actions/audit/{step['audit_id']}/undo")
+        answer = project.client.post(f"/api/actions/audit/{step['audit_id']}/undo")
         assert answer.status_code == 409
         told = answer.json()
         assert (told["reason"], told["set_id"]) == ("not-undoable", again["thread_id"])
         assert "4 steps" in told["detail"]
 
 
-def test_a_read_again_that_has_not_written_is_undone(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+def test_a_read_again_that_has_not_written_is_undone(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
     url = f"/api/workflow-execution/threads/{thread}"
-    ground.client.post(f"{url}/cancel")
-    again = ground.client.post(f"{url}/read-again").json()
-    assert ground.client.post(f"/api/actions/audit/{again['audit_id']}/undo").status_code == 200
-    ground.idle()
-    assert ground.marks() == []
+    project.client.post(f"{url}/cancel")
+    again = project.client.post(f"{url}/read-again").json()
+    assert project.client.post(f"/api/actions/audit/{again['audit_id']}/undo").status_code == 200
+    project.idle()
+    assert project.marks() == []
 
 
-def test_the_start_of_a_run_at_work_is_not_taken_back(ground: Ground) -> None:
-    workflow = ground.save(two_steps())
-    answer = ground.client.post(
-        f"/api/workflows/{workflow}/execute", json={"scope_ids": ground.pages(1)}
+def test_the_start_of_a_running_run_is_not_undone(project: WorkflowProject) -> None:
+    workflow = project.save(two_steps())
+    answer = project.client.post(
+        f"/api/workflows/{workflow}/execute", json={"scope_ids": project.pages(1)}
     ).json()
-    with ground.library.db.write() as conn:
+    with project.library.db.write() as conn:
         conn.exec_driver_sql("UPDATE job SET state = 'running' WHERE id = ?", (answer["thread_id"],))
-    refused = ground.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
+    refused = project.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
     assert (refused.status_code, refused.json()["reason"]) == (409, "not-undoable")
     assert "Cancel it first" in refused.json()["detail"]
 
 
-def test_deleting_runs_is_one_step_keeps_checkpoints_and_comes_back(ground: Ground) -> None:
-    done = ground.run(two_steps(), ground.pages(1))
-    waiting = ground.start_held(two_steps(), ground.pages(1))
+def test_deleting_runs_is_one_step_keeps_checkpoints_and_comes_back(project: WorkflowProject) -> None:
+    done = project.run(two_steps(), project.pages(1))
+    waiting = project.start_held(two_steps(), project.pages(1))
     body = {"thread_ids": [done["thread_id"], waiting]}
-    answer = ground.client.post("/api/workflow-execution/runs/delete", json=body).json()
+    answer = project.client.post("/api/workflow-execution/runs/delete", json=body).json()
     assert (answer["deleted"], answer["kept"]) == (1, [{"thread_id": waiting, "why": "It is paused."}])
-    assert ground.client.get(f"/api/workflow-execution/threads/{done['thread_id']}").status_code == 404
-    assert ground.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", done["thread_id"]) == [(5,)]
-    ground.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
-    assert ground.of(done["thread_id"])["pages_done"] == 1
+    assert project.client.get(f"/api/workflow-execution/threads/{done['thread_id']}").status_code == 404
+    assert project.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", done["thread_id"]) == [(5,)]
+    project.client.post(f"/api/actions/audit/{answer['audit_id']}/undo")
+    assert project.of(done["thread_id"])["pages_done"] == 1
 
 
-def test_clear_failed_is_a_deletion_by_status(ground: Ground) -> None:
-    (bad,) = ground.pages(1)
-    failed = ground.run(two_steps(bad=[bad]), [bad])
-    done = ground.run(two_steps(), [bad])
-    answer = ground.client.post("/api/workflow-execution/runs/delete", json={"statuses": ["failed"]}).json()
+def test_clear_failed_is_a_deletion_by_status(project: WorkflowProject) -> None:
+    (bad,) = project.pages(1)
+    failed = project.run(two_steps(bad=[bad]), [bad])
+    done = project.run(two_steps(), [bad])
+    answer = project.client.post("/api/workflow-execution/runs/delete", json={"statuses": ["failed"]}).json()
     assert (answer["deleted"], answer["kept"]) == (1, [])
-    listed = ground.client.get("/api/workflow-execution/runs").json()["items"]
+    listed = project.client.get("/api/workflow-execution/runs").json()["items"]
     assert [run["thread_id"] for run in listed] == [done["thread_id"]]
     assert failed["thread_id"] != done["thread_id"]
 
 
-def test_one_of_thread_ids_and_statuses_is_needed(ground: Ground) -> None:
-    assert ground.client.post("/api/workflow-execution/runs/delete", json={}).status_code == 422
+def test_one_of_thread_ids_and_statuses_is_needed(project: WorkflowProject) -> None:
+    assert project.client.post("/api/workflow-execution/runs/delete", json={}).status_code == 422
 
 
-def test_a_removed_checkpoint_leaves_the_run_but_nothing_to_read_again(ground: Ground) -> None:
-    good, bad = ground.pages(2)
-    run = ground.run(two_steps(bad=[bad]), [good, bad])
+def test_a_removed_checkpoint_leaves_the_run_but_nothing_to_read_again(project: WorkflowProject) -> None:
+    good, bad = project.pages(2)
+    run = project.run(two_steps(bad=[bad]), [good, bad])
     url = f"/api/workflow-execution/threads/{run['thread_id']}"
-    assert ground.client.delete(url).json()["status"] == "deleted"
-    assert ground.of(run["thread_id"])["pages_done"] == 1
-    assert ground.client.post(f"{url}/read-again").json()["code"] == "no_checkpoint"
+    assert project.client.delete(url).json()["status"] == "deleted"
+    assert project.of(run["thread_id"])["pages_done"] == 1
+    assert project.client.post(f"{url}/read-again").json()["code"] == "no_checkpoint"
 
 
-def test_runs_are_filtered_sorted_and_paged_in_the_query(ground: Ground) -> None:
-    pages = ground.pages(1)
-    first = ground.run(two_steps(), pages)
-    second = ground.run(two_steps(bad=pages), pages)
-    waiting = ground.start_held(two_steps(), pages)
-    listed = ground.client.get("/api/workflow-execution/runs", params={"sort_direction": "asc"}).json()
+def test_runs_are_filtered_sorted_and_paged_in_the_query(project: WorkflowProject) -> None:
+    pages = project.pages(1)
+    first = project.run(two_steps(), pages)
+    second = project.run(two_steps(bad=pages), pages)
+    waiting = project.start_held(two_steps(), pages)
+    listed = project.client.get("/api/workflow-execution/runs", params={"sort_direction": "asc"}).json()
     assert [run["thread_id"] for run in listed["items"]] == [first["thread_id"], second["thread_id"], waiting]
     assert (listed["count"], listed["total"], listed["limit"], listed["offset"]) == (3, 3, 50, 0)
     for words, wanted in (
         (["completed"], [first["thread_id"]]),
         (["paused", "failed"], [waiting, second["thread_id"]]),
     ):
-        found = ground.client.get("/api/workflow-execution/runs", params={"status": words}).json()
+        found = project.client.get("/api/workflow-execution/runs", params={"status": words}).json()
         assert [run["thread_id"] for run in found["items"]] == wanted
-    page = ground.client.get("/api/workflow-execution/runs", params={"limit": 1, "offset": 1}).json()
+    page = project.client.get("/api/workflow-execution/runs", params={"limit": 1, "offset": 1}).json()
     assert ([run["thread_id"] for run in page["items"]], page["total"]) == ([second["thread_id"]], 3)
-    of_one = ground.client.get(
+    of_one = project.client.get(
         "/api/workflow-execution/runs", params={"workflow_id": first["workflow_id"]}
     ).json()
     assert of_one["total"] == 1
     for bad in ({"limit": 0}, {"limit": 501}, {"status": ["lost"]}, {"sort_by": "graph"}):
-        assert ground.client.get("/api/workflow-execution/runs", params=bad).status_code == 422
+        assert project.client.get("/api/workflow-execution/runs", params=bad).status_code == 422
 
 
-def test_nine_mebibytes_of_output_fail_the_page_in_words(ground: Ground) -> None:
-    pages = ground.pages(1)
+def test_nine_mebibytes_of_output_fail_the_page_in_words(project: WorkflowProject) -> None:
+    pages = project.pages(1)
     workflow = two_steps()
     workflow["nodes"][1]["config"] = {"word": "huge"}
-    run = ground.run(workflow, pages)
+    run = project.run(workflow, pages)
     assert run["page_items"][0]["reason"] == (
         "Node first returned 9.0 MiB for this page; a node passes on at most 8 MiB."
     )
 
 
-def test_a_job_for_the_whole_scope_gets_all_pages_at_once(ground: Ground) -> None:
-    pages = ground.pages(3)
+def test_a_job_for_the_whole_scope_gets_all_pages_at_once(project: WorkflowProject) -> None:
+    pages = project.pages(3)
     workflow = {
         "name": "All at once",
         "nodes": [node("pages", "input"), node("all", "small-whole"), node("result", "output")],
         "edges": [edge("pages.pages", "all.lines"), edge("all.result", "result.value")],
     }
-    run = ground.run(workflow, pages)
+    run = project.run(workflow, pages)
     assert (run["status"], run["pages_done"]) == ("done", 3)
-    assert ground.marks() == sorted((page, "seen") for page in pages)
-    assert ground.rows("SELECT count(*) FROM job WHERE kind = 'small-whole'") == [(1,)]
+    assert project.marks() == sorted((page, "seen") for page in pages)
+    assert project.rows("SELECT count(*) FROM job WHERE kind = 'small-whole'") == [(1,)]
 
 
-def test_a_branch_sends_pages_their_ways_and_merge_brings_them_together(ground: Ground) -> None:
-    left, right, other = ground.pages(3)
+def test_a_branch_sends_pages_their_ways_and_merge_brings_them_together(project: WorkflowProject) -> None:
+    left, right, other = project.pages(3)
     workflow = {
         "name": "Branch",
         "nodes": [
@@ -359,9 +363,9 @@ def test_a_branch_sends_pages_their_ways_and_merge_brings_them_together(ground: 
             edge("both.value", "result.value"),
         ],
     }
-    run = ground.run(workflow, [left, right, other])
+    run = project.run(workflow, [left, right, other])
     assert (run["status"], run["pages_done"]) == ("done", 3), run
-    assert ground.marks() == sorted([(left, "a"), (right, "b")])
+    assert project.marks() == sorted([(left, "a"), (right, "b")])
     assert run["outputs"]["result"] == [
         {"a": {"word": "a", "big": "x"}},
         {"b": {"word": "b", "big": "x"}},
@@ -369,18 +373,18 @@ def test_a_branch_sends_pages_their_ways_and_merge_brings_them_together(ground: 
     ]
 
 
-def test_settings_come_from_paths_and_a_disabled_node_hands_on(ground: Ground) -> None:
-    (page,) = ground.pages(1)
+def test_settings_come_from_paths_and_a_disabled_node_hands_on(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
     workflow = two_steps()
     mapping = {"port_id": "word", "source_path": "$.inputs.words", "transform": 'join("-") | upper'}
     workflow["nodes"][1]["input_mappings"] = [mapping]
     workflow["nodes"][2]["enabled"] = False
-    run = ground.run(workflow, [page], inputs={"words": ["so", "be", "it"]})
+    run = project.run(workflow, [page], inputs={"words": ["so", "be", "it"]})
     assert run["status"] == "done"
-    assert ground.marks() == [(page, "SO-BE-IT")]
+    assert project.marks() == [(page, "SO-BE-IT")]
 
 
-def test_a_list_is_mapped_and_a_value_that_does_not_fit_fails_the_page(ground: Ground) -> None:
+def test_a_list_is_mapped_and_a_value_that_does_not_fit_fails_the_page(project: WorkflowProject) -> None:
     workflow = {
         "name": "Map",
         "nodes": [
@@ -390,49 +394,49 @@ def test_a_list_is_mapped_and_a_value_that_does_not_fit_fails_the_page(ground: G
         ],
         "edges": [edge("each.items", "result.value")],
     }  # fmt: skip
-    saved = ground.save(workflow)
-    run = ground.start(saved, [], inputs={"names": [" Inés ", "Ana"]})
-    bad = ground.start(saved, [], inputs={"names": "Inés"})
-    ground.idle()
-    assert ground.of(run)["outputs"]["result"] == ["Inés", "Ana"]
-    assert ground.of(bad)["reason"] == "each: map takes a list, and this is not one."
+    saved = project.save(workflow)
+    run = project.start(saved, [], inputs={"names": [" Inés ", "Ana"]})
+    bad = project.start(saved, [], inputs={"names": "Inés"})
+    project.idle()
+    assert project.of(run)["outputs"]["result"] == ["Inés", "Ana"]
+    assert project.of(bad)["reason"] == "each: map takes a list, and this is not one."
 
 
-def test_the_run_chooses_the_provider_of_nodes_that_take_one(ground: Ground) -> None:
-    (page,) = ground.pages(1)
-    ground.run(two_steps(), [page], provider_override="kraken")
-    assert [word for _, word in ground.marks()] == ["kraken:one", "kraken:two"]
+def test_the_run_chooses_the_provider_of_nodes_that_take_one(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
+    project.run(two_steps(), [page], provider_override="kraken")
+    assert [word for _, word in project.marks()] == ["kraken:one", "kraken:two"]
     workflow = {"name": "None", "nodes": [node("pages", "input")], "edges": []}
-    answer = ground.client.post(
-        f"/api/workflows/{ground.save(workflow)}/execute",
+    answer = project.client.post(
+        f"/api/workflows/{project.save(workflow)}/execute",
         json={"scope_ids": [page], "provider_override": "kraken"},
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "no_node_for_override")
 
 
-def test_there_is_nothing_to_run_over_in_an_empty_folder(ground: Ground) -> None:
-    folder = str(ground.do("document.create", {"name": "Box"})["id"])
-    saved = ground.save(two_steps())
-    answer = ground.client.post(f"/api/workflows/{saved}/execute", json={"scope_ids": [folder]})
+def test_there_is_nothing_to_run_over_in_an_empty_folder(project: WorkflowProject) -> None:
+    folder = str(project.do("document.create", {"name": "Box"})["id"])
+    saved = project.save(two_steps())
+    answer = project.client.post(f"/api/workflows/{saved}/execute", json={"scope_ids": [folder]})
     assert (answer.status_code, answer.json()["code"]) == (422, "no_pages")
 
 
-def test_episodes_of_a_run_that_is_not_there(ground: Ground) -> None:
-    assert ground.client.get("/api/workflow-execution/threads/nobody/episodes").status_code == 404
-    run = ground.run(two_steps(), ground.pages(1))
-    answer = ground.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
+def test_episodes_of_a_run_that_is_not_there(project: WorkflowProject) -> None:
+    assert project.client.get("/api/workflow-execution/threads/nobody/episodes").status_code == 404
+    run = project.run(two_steps(), project.pages(1))
+    answer = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
     assert answer == {"thread_id": run["thread_id"], "count": 0, "episodes": []}
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch, when: str
+def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """As a kill leaves it: the call was made or was not, and the body is run again from its checkpoint."""
+    """The state after a kill: the call was made or not, and the body runs again from its checkpoint."""
     from armarium.jobs.context import JobContext, JobStopped
 
-    pages = ground.pages(2)
-    saved = ground.save(two_steps())
+    pages = project.pages(2)
+    saved = project.save(two_steps())
     left: list[int | None] = [None]
 
     def strike_at(call: Any) -> Any:
@@ -453,16 +457,18 @@ def test_stopped_at_any_call_it_loses_nothing_and_does_nothing_twice(
     number, expected = 0, 0
     while True:
         left[0] = number
-        thread = ground.start(saved, pages)
-        ground.idle()
+        thread = project.start(saved, pages)
+        project.idle()
         expected += 1
-        run = ground.of(thread)
+        run = project.of(thread)
         assert (run["status"], run["pages_done"]) == ("done", 2), (number, run)
-        marks = ground.rows("SELECT page_id, word FROM small_mark WHERE run_id = ?", thread)
+        marks = project.rows("SELECT page_id, word FROM small_mark WHERE run_id = ?", thread)
         assert sorted(marks) == sorted((p, w) for p in pages for w in ("one", "two")), number
-        rows = ground.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", thread)
+        rows = project.rows("SELECT count(*) FROM workflow_page WHERE thread_id = ?", thread)
         assert rows == [(10,)], number
-        lines = ground.client.get("/api/activity", params={"thread_id": thread, "limit": 100}).json()["items"]
+        lines = project.client.get("/api/activity", params={"thread_id": thread, "limit": 100}).json()[
+            "items"
+        ]
         kinds = [line["type"] for line in lines]
         told = (kinds.count("workflow_completed"), kinds.count("node_completed"))
         assert told == (1, 4), (number, kinds)

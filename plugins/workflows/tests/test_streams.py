@@ -1,4 +1,4 @@
-"""The stream of a run: a snapshot before it starts, then what happens, resumed by number; an end in any case."""
+"""The stream of a run: a snapshot before it starts, then events, resumable by number; it always ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from small_jobs import Ground, edge, node, two_steps
+from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium.principals import LOCAL_OWNER
 from armarium_testing.model_provider import LoopbackProvider
@@ -16,12 +16,12 @@ from armarium_workflows.stream import RunStream
 
 
 @pytest.fixture(autouse=True)
-def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "EVERY", 0.01)
 
 
 def parse_frames(frames: bytes) -> list[dict[str, Any]]:
-    """The events of a stream, with their number and kind."""
+    """Return the events of a stream, with their number and kind."""
     found = []
     for block in frames.decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
@@ -30,12 +30,14 @@ def parse_frames(frames: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def follow_run(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) -> list[dict[str, Any]]:
-    """The events of a run to its end; *meanwhile* is done after the first."""
+def follow_run(
+    project: WorkflowProject, thread: str, meanwhile: Any = None, **more: Any
+) -> list[dict[str, Any]]:
+    """Return the events of a run to its end; *meanwhile* is called after the first."""
 
     async def collect() -> bytes:
         listener = RunStream(
-            ground.engine, ground.library, LOCAL_OWNER, thread, more.get("after"), more.get("deltas", False)
+            project.engine, project.library, LOCAL_OWNER, thread, more.get("after"), more.get("deltas", False)
         )
         found = b""
         async for one in listener.events():
@@ -47,10 +49,10 @@ def follow_run(ground: Ground, thread: str, meanwhile: Any = None, **more: Any) 
     return parse_frames(asyncio.run(asyncio.wait_for(collect(), 30)))
 
 
-def test_it_may_be_attached_before_the_run_starts(ground: Ground) -> None:
-    pages = ground.pages(2)
-    thread = ground.start(ground.save(two_steps()), pages)
-    events = follow_run(ground, thread, ground.idle)
+def test_a_stream_can_be_opened_before_the_run_starts(project: WorkflowProject) -> None:
+    pages = project.pages(2)
+    thread = project.start(project.save(two_steps()), pages)
+    events = follow_run(project, thread, project.idle)
     kinds = [one["kind"] for one in events]
     assert (kinds[0], events[0]["data"]["run"]["status"], kinds[-1]) == ("snapshot", "waiting", "end")
     lasting = [kind for kind in kinds if kind not in ("node_progress", "lane_waiting")]
@@ -67,14 +69,14 @@ def test_it_may_be_attached_before_the_run_starts(ground: Ground) -> None:
     )
 
 
-def test_it_is_resumed_after_the_last_event_that_was_seen(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
-    first = follow_run(ground, thread, ground.idle)
+def test_a_stream_is_resumed_after_the_last_event_seen(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
+    first = follow_run(project, thread, project.idle)
     lasting = [
         one for one in first if one["kind"] not in ("snapshot", "node_progress", "lane_waiting", "end")
     ]
     seen = lasting[3]
-    answer = ground.client.get(
+    answer = project.client.get(
         f"/api/workflow-execution/threads/{thread}/stream", headers={"Last-Event-ID": str(seen["id"])}
     )
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -83,37 +85,37 @@ def test_it_is_resumed_after_the_last_event_that_was_seen(ground: Ground) -> Non
     assert [one["id"] for one in again[1:-1]] == [one["id"] for one in lasting[4:]]
 
 
-def test_a_pause_and_its_end_are_told_and_silence_shows_that_it_is_alive(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+def test_the_stream_reports_pause_and_resume_and_sends_heartbeats(
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "QUIET", 0.0)
-    thread = ground.start_held(two_steps(), ground.pages(1))
+    thread = project.start_held(two_steps(), project.pages(1))
 
     def pause_again() -> None:
         url = f"/api/workflow-execution/threads/{thread}"
-        ground.client.put("/api/activity/jobs/paused", json={"paused": True})
-        ground.client.post(f"{url}/resume")
-        ground.client.post(f"{url}/pause")
-        ground.client.post(f"{url}/resume")
-        ground.client.put("/api/activity/jobs/paused", json={"paused": False})
-        ground.idle()
+        project.client.put("/api/activity/jobs/paused", json={"paused": True})
+        project.client.post(f"{url}/resume")
+        project.client.post(f"{url}/pause")
+        project.client.post(f"{url}/resume")
+        project.client.put("/api/activity/jobs/paused", json={"paused": False})
+        project.idle()
 
-    events = follow_run(ground, thread, pause_again)
+    events = follow_run(project, thread, pause_again)
     assert events[0]["data"]["run"]["status"] == "paused"
     said = [one["kind"] for one in events if one["kind"] in ("workflow_paused", "workflow_resumed")]
     assert said == ["workflow_resumed", "workflow_paused", "workflow_resumed"]
     assert [one["kind"] for one in events][-2:] == ["workflow_completed", "end"]
 
 
-def test_a_number_that_was_never_given_is_a_resync(ground: Ground) -> None:
-    thread = ground.run(two_steps(), ground.pages(1))["thread_id"]
-    assert [one["kind"] for one in follow_run(ground, thread, after=10**9)] == ["resync", "snapshot", "end"]
+def test_an_unknown_event_number_causes_a_resync(project: WorkflowProject) -> None:
+    thread = project.run(two_steps(), project.pages(1))["thread_id"]
+    assert [one["kind"] for one in follow_run(project, thread, after=10**9)] == ["resync", "snapshot", "end"]
 
 
-def test_a_failed_page_and_a_failed_run_are_told(ground: Ground) -> None:
-    (bad,) = ground.pages(1)
-    thread = ground.start(ground.save(two_steps(bad=[bad])), [bad])
-    events = follow_run(ground, thread, ground.idle)
+def test_the_stream_reports_failed_pages_and_runs(project: WorkflowProject) -> None:
+    (bad,) = project.pages(1)
+    thread = project.start(project.save(two_steps(bad=[bad])), [bad])
+    events = follow_run(project, thread, project.idle)
     by_kind = {one["kind"]: one for one in events}
     assert (by_kind["page_failed"]["document_id"], by_kind["page_failed"]["message"]) == (
         bad,
@@ -122,65 +124,65 @@ def test_a_failed_page_and_a_failed_run_are_told(ground: Ground) -> None:
     assert by_kind["workflow_failed"]["error"].startswith("No page could be done.")
 
 
-def test_a_step_that_a_chain_skips_has_a_stream_that_ends(ground: Ground) -> None:
-    (bad,) = ground.pages(1)
-    failing, other = ground.save(two_steps(bad=[bad])), ground.save(two_steps())
+def test_a_step_that_a_chain_skips_has_a_stream_that_ends(project: WorkflowProject) -> None:
+    (bad,) = project.pages(1)
+    failing, other = project.save(two_steps(bad=[bad])), project.save(two_steps())
     steps = [
         {"id": one, "workflow_id": flow, "name": one} for one, flow in (("bad", failing), ("next", other))
     ]
-    chain = ground.client.post("/api/chains", json={"name": "A chain", "steps": steps}).json()["id"]
-    told = ground.client.post(
+    chain = project.client.post("/api/chains", json={"name": "A chain", "steps": steps}).json()["id"]
+    told = project.client.post(
         f"/api/chains/{chain}/execute-steps", json={"inputs": {"scope_ids": [bad]}}
     ).json()
-    events = follow_run(ground, told["steps"][1]["thread_id"], ground.idle)
+    events = follow_run(project, told["steps"][1]["thread_id"], project.idle)
     assert [one["kind"] for one in events] == ["snapshot", "workflow_cancelled", "end"]
     assert events[0]["data"]["run"]["status"] == "waiting"
 
 
-def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
+def test_a_run_that_is_deleted_while_it_streams_ends_the_stream(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
 
     def delete() -> None:
-        ground.client.post(f"/api/workflow-execution/threads/{thread}/cancel")
-        answer = ground.client.post("/api/workflow-execution/runs/delete", json={"thread_ids": [thread]})
+        project.client.post(f"/api/workflow-execution/threads/{thread}/cancel")
+        answer = project.client.post("/api/workflow-execution/runs/delete", json={"thread_ids": [thread]})
         assert answer.json()["deleted"] == 1
 
-    assert follow_run(ground, thread, delete)[-1]["kind"] == "end"
-    assert ground.client.get(f"/api/workflow-execution/threads/{thread}/stream").status_code == 404
+    assert follow_run(project, thread, delete)[-1]["kind"] == "end"
+    assert project.client.get(f"/api/workflow-execution/threads/{thread}/stream").status_code == 404
 
 
-def asking() -> dict[str, Any]:
-    """Pages through a job that asks a model."""
+def asking_workflow() -> dict[str, Any]:
+    """Return a workflow that passes pages through a job that asks a model."""
     nodes = [node("pages", "input"), node("ask", "small-ask"), node("result", "output")]
     edges = [edge("pages.pages", "ask.page_image"), edge("ask.result", "result.value")]
     return {"name": "Asking", "nodes": nodes, "edges": edges}
 
 
 @pytest.mark.parametrize("deltas", [True, False])
-def test_pieces_of_answers_come_where_somebody_follows_them(ground: Ground, deltas: bool) -> None:
+def test_pieces_of_answers_are_streamed_only_to_followers(project: WorkflowProject, deltas: bool) -> None:
     with LoopbackProvider() as provider:
-        provider.add_to(ground.engine, "Loopback")
+        provider.add_to(project.engine, "Loopback")
         provider.answers = ["Dear Sir and Madam"]
-        (page,) = ground.pages(1)
-        before = ground.engine.events.seq
-        thread = ground.start(ground.save(asking()), [page])
-        found = follow_run(ground, thread, ground.idle, deltas=deltas)
+        (page,) = project.pages(1)
+        before = project.engine.events.seq
+        thread = project.start(project.save(asking_workflow()), [page])
+        found = follow_run(project, thread, project.idle, deltas=deltas)
     pieces = [one["data"] for one in found if one["kind"] == "model_delta"]
-    assert ground.marks() == [(page, "Dear Sir and Madam")]
+    assert project.marks() == [(page, "Dear Sir and Madam")]
     assert [bool(one["body"].get("stream")) for one in provider.asked] == [deltas]
     assert "".join(one["text"] for one in pieces) == ("Dear Sir and Madam" if deltas else "")
     assert {(one["thread_id"], one["document_id"]) for one in pieces} == (
         {(thread, page)} if deltas else set()
     )
-    published = [one.kind for one in ground.engine.events.since(before) or ()]
+    published = [one.kind for one in project.engine.events.since(before) or ()]
     assert ("model_delta" in published) is deltas, "where nobody follows nothing is published"
 
 
-def test_pieces_about_what_a_follower_may_not_see_are_left_out(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+def test_pieces_about_pages_a_follower_may_not_see_are_left_out(
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, hidden = ground.pages(2)
-    thread = ground.start_held(two_steps(), [seen])
+    seen, hidden = project.pages(2)
+    thread = project.start_held(two_steps(), [seen])
     monkeypatch.setattr(
         stream,
         "find_withheld",
@@ -190,9 +192,9 @@ def test_pieces_about_what_a_follower_may_not_see_are_left_out(
     def speak() -> None:
         for page in (hidden, seen):
             data = {"thread_id": thread, "document_id": page, "segment_id": None, "text": page}
-            ground.engine.events.publish("model_delta", data, str(ground.library.path))
-        ground.client.post(f"/api/workflow-execution/threads/{thread}/resume")
-        ground.idle()
+            project.engine.events.publish("model_delta", data, str(project.library.path))
+        project.client.post(f"/api/workflow-execution/threads/{thread}/resume")
+        project.idle()
 
-    found = follow_run(ground, thread, speak, deltas=True)
+    found = follow_run(project, thread, speak, deltas=True)
     assert [one["data"]["text"] for one in found if one["kind"] == "model_delta"] == [seen]

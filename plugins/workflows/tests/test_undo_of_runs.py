@@ -1,148 +1,148 @@
-"""What undo does with each thing that is done to a run, and in which order its routes refuse."""
+"""Undo of each operation on a run, and the order in which the routes of runs refuse."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from small_jobs import Ground, two_steps
+from small_jobs import WorkflowProject, two_steps
 
 from armarium.api import JobContext
 
 THREADS = "/api/workflow-execution/threads"
 
 
-def undo(ground: Ground, audit_id: str, expected: int = 200) -> dict[str, Any]:
-    answer = ground.client.post(f"/api/actions/audit/{audit_id}/undo")
+def undo(project: WorkflowProject, audit_id: str, expected: int = 200) -> dict[str, Any]:
+    answer = project.client.post(f"/api/actions/audit/{audit_id}/undo")
     assert answer.status_code == expected, answer.text
     told: dict[str, Any] = answer.json()
     return told
 
 
-def test_a_pause_that_is_undone_lets_the_run_go_on(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
-    paused = ground.client.post(f"{THREADS}/{thread}/pause").json()
-    ground.idle()
-    undo(ground, paused["audit_id"])
-    ground.idle()
-    assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 2)
+def test_undoing_a_pause_continues_the_run(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
+    paused = project.client.post(f"{THREADS}/{thread}/pause").json()
+    project.idle()
+    undo(project, paused["audit_id"])
+    project.idle()
+    assert (project.of(thread)["status"], len(project.marks())) == ("done", 2)
 
 
 def test_a_resume_is_undone_where_the_run_wrote_before_its_pause_and_nothing_since(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
+    project: WorkflowProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(2))
+    thread = project.start(project.save(two_steps()), project.pages(2))
     act, acts = JobContext.act, []
 
     def pausing(self: Any, *given: Any, **more: Any) -> Any:
         done = act(self, *given, **more)
         acts.append(1)
         if len(acts) == 1:
-            ground.do("run.pause", {"thread_id": thread})
+            project.do("run.pause", {"thread_id": thread})
         return done
 
     monkeypatch.setattr(JobContext, "act", pausing)
-    ground.idle()
-    written = len(ground.marks())
-    assert (ground.of(thread)["status"], 0 < written < 4) == ("paused", True)
-    ground.client.put("/api/activity/jobs/paused", json={"paused": True})
-    resumed = ground.client.post(f"{THREADS}/{thread}/resume").json()
-    undone = undo(ground, resumed["audit_id"])
-    ground.client.put("/api/activity/jobs/paused", json={"paused": False})
-    ground.idle()
-    assert (ground.of(thread)["status"], len(ground.marks())) == ("paused", written)
-    undo(ground, undone["audit_ids"][-1])
-    ground.idle()
-    assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 4)
-    told = undo(ground, resumed["audit_id"], 409)
+    project.idle()
+    written = len(project.marks())
+    assert (project.of(thread)["status"], 0 < written < 4) == ("paused", True)
+    project.client.put("/api/activity/jobs/paused", json={"paused": True})
+    resumed = project.client.post(f"{THREADS}/{thread}/resume").json()
+    undone = undo(project, resumed["audit_id"])
+    project.client.put("/api/activity/jobs/paused", json={"paused": False})
+    project.idle()
+    assert (project.of(thread)["status"], len(project.marks())) == ("paused", written)
+    undo(project, undone["audit_ids"][-1])
+    project.idle()
+    assert (project.of(thread)["status"], len(project.marks())) == ("done", 4)
+    told = undo(project, resumed["audit_id"], 409)
     assert told["reason"] in ("already-undone", "not-undoable")
 
 
-def test_a_cancellation_that_is_undone_lets_the_run_go_on_where_it_was(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(2))
-    cancelled = ground.client.post(f"{THREADS}/{thread}/cancel").json()
-    ground.idle()
-    ground.client.put("/api/activity/jobs/paused", json={"paused": True})
-    undone = undo(ground, cancelled["audit_id"])
-    assert ground.of(thread)["status"] == "waiting"
-    again = undo(ground, undone["audit_ids"][-1])
-    assert ground.of(thread)["status"] == "cancelled"
-    undo(ground, again["audit_ids"][-1])
-    ground.client.put("/api/activity/jobs/paused", json={"paused": False})
-    ground.idle()
-    assert (ground.of(thread)["status"], len(ground.marks())) == ("done", 4)
+def test_undoing_a_cancellation_continues_the_run_where_it_was(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(2))
+    cancelled = project.client.post(f"{THREADS}/{thread}/cancel").json()
+    project.idle()
+    project.client.put("/api/activity/jobs/paused", json={"paused": True})
+    undone = undo(project, cancelled["audit_id"])
+    assert project.of(thread)["status"] == "waiting"
+    again = undo(project, undone["audit_ids"][-1])
+    assert project.of(thread)["status"] == "cancelled"
+    undo(project, again["audit_ids"][-1])
+    project.client.put("/api/activity/jobs/paused", json={"paused": False})
+    project.idle()
+    assert (project.of(thread)["status"], len(project.marks())) == ("done", 4)
 
 
-def test_a_cancellation_is_not_undone_while_the_page_in_hand_is_finished(ground: Ground) -> None:
-    thread = ground.start(ground.save(two_steps()), ground.pages(1))
-    cancelled = ground.client.post(f"{THREADS}/{thread}/cancel").json()
-    with ground.library.db.write() as conn:
+def test_a_cancellation_is_not_undone_while_the_page_in_hand_is_finished(project: WorkflowProject) -> None:
+    thread = project.start(project.save(two_steps()), project.pages(1))
+    cancelled = project.client.post(f"{THREADS}/{thread}/cancel").json()
+    with project.library.db.write() as conn:
         conn.exec_driver_sql(
             "UPDATE job SET state = 'running', stop = 'cancel', finished_at = NULL WHERE id = ?", (thread,)
         )
-    told = undo(ground, cancelled["audit_id"], 409)
+    told = undo(project, cancelled["audit_id"], 409)
     assert told["reason"] == "not-undoable"
     assert "finishing its current page" in told["detail"]
 
 
-def test_a_start_that_is_undone_before_it_began_leaves_no_run(ground: Ground) -> None:
-    workflow = ground.save(two_steps())
-    begun = ground.client.post(
-        f"/api/workflows/{workflow}/execute", json={"scope_ids": ground.pages(1)}
+def test_undoing_a_start_before_it_began_leaves_no_run(project: WorkflowProject) -> None:
+    workflow = project.save(two_steps())
+    begun = project.client.post(
+        f"/api/workflows/{workflow}/execute", json={"scope_ids": project.pages(1)}
     ).json()
-    undo(ground, begun["audit_id"])
-    ground.idle()
-    assert ground.client.get(f"{THREADS}/{begun['thread_id']}").status_code == 404
-    assert ground.marks() == []
+    undo(project, begun["audit_id"])
+    project.idle()
+    assert project.client.get(f"{THREADS}/{begun['thread_id']}").status_code == 404
+    assert project.marks() == []
 
 
-def test_a_start_that_is_done_again_brings_back_no_other_step_that_was_taken_back_with_it(
-    ground: Ground,
+def test_redoing_a_start_restores_no_other_step_undone_with_it(
+    project: WorkflowProject,
 ) -> None:
-    pages = ground.pages(1)
-    workflow = ground.save(two_steps())
-    begun = ground.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
-    ground.idle()
-    other = ground.client.post("/api/documents", json={"name": "Beside"}).json()
-    both = ground.client.post(
+    pages = project.pages(1)
+    workflow = project.save(two_steps())
+    begun = project.client.post(f"/api/workflows/{workflow}/execute", json={"scope_ids": pages}).json()
+    project.idle()
+    other = project.client.post("/api/documents", json={"name": "Beside"}).json()
+    both = project.client.post(
         "/api/actions/audit/undo", json={"audit_ids": [begun["audit_id"], other["audit_id"]]}
     )
     assert both.status_code == 200, both.text
-    listed = ground.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
+    listed = project.client.get("/api/actions/audit", params={"undone": False, "limit": 200}).json()["items"]
     start = next(
         row["id"] for row in listed if row["action_name"] == "workflow.execute" and row["inverse_of"]
     )
-    undo(ground, start)
-    assert len(ground.marks()) == 2
-    assert ground.of(begun["thread_id"])["status"] == "done"
-    assert ground.rows("SELECT count(*) FROM document WHERE name = 'Beside'") == [(0,)]
+    undo(project, start)
+    assert len(project.marks()) == 2
+    assert project.of(begun["thread_id"])["status"] == "done"
+    assert project.rows("SELECT count(*) FROM document WHERE name = 'Beside'") == [(0,)]
 
 
-def test_a_removed_checkpoint_does_not_come_back(ground: Ground) -> None:
-    run = ground.run(two_steps(), ground.pages(1))
-    removed = ground.client.delete(f"{THREADS}/{run['thread_id']}").json()
-    assert undo(ground, removed["audit_id"], 409)["reason"] == "not-undoable"
+def test_a_removed_checkpoint_does_not_come_back(project: WorkflowProject) -> None:
+    run = project.run(two_steps(), project.pages(1))
+    removed = project.client.delete(f"{THREADS}/{run['thread_id']}").json()
+    assert undo(project, removed["audit_id"], 409)["reason"] == "not-undoable"
 
 
-def test_a_run_that_is_not_there_is_refused_before_anything_else(ground: Ground) -> None:
+def test_a_run_that_is_not_there_is_refused_before_anything_else(project: WorkflowProject) -> None:
     answers = [
-        ground.client.post(f"{THREADS}/nobody/{one}") for one in ("pause", "resume", "cancel", "read-again")
+        project.client.post(f"{THREADS}/nobody/{one}") for one in ("pause", "resume", "cancel", "read-again")
     ]
-    answers += [ground.client.delete(f"{THREADS}/nobody"), ground.client.get(f"{THREADS}/nobody/stream")]
+    answers += [project.client.delete(f"{THREADS}/nobody"), project.client.get(f"{THREADS}/nobody/stream")]
     answers.append(
-        ground.client.post(
+        project.client.post(
             "/api/workflow-execution/runs/delete", json={"thread_ids": ["nobody"], "statuses": ["done"]}
         )
     )
     assert {(one.status_code, one.json()["code"]) for one in answers} == {(404, "unknown_run")}
 
 
-def test_a_start_is_refused_in_this_order(ground: Ground) -> None:
-    """An unknown workflow, an unknown page, no pages, an override that no node takes; and nothing is queued."""
-    workflow = ground.save({**two_steps(), "nodes": [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}],
+def test_a_start_is_refused_in_this_order(project: WorkflowProject) -> None:
+    """An unknown workflow, an unknown page, no pages, an override that fits no node; and nothing is queued."""
+    workflow = project.save({**two_steps(), "nodes": [{"id": "pages", "tool": "input"}, {"id": "result", "tool": "output"}],
                             "edges": [{"id": "e", "source": "pages", "source_port": "pages", "target": "result",
                                        "target_port": "value"}]})  # fmt: skip
-    empty, (page,) = str(ground.do("document.create", {"name": "Box"})["id"]), ground.pages(1)
+    empty, (page,) = str(project.do("document.create", {"name": "Box"})["id"]), project.pages(1)
     override = {"provider_override": "kraken"}
     for path, scope, status, code in (
         ("nobody", ["nobody"], 404, "unknown_workflow"),
@@ -150,18 +150,18 @@ def test_a_start_is_refused_in_this_order(ground: Ground) -> None:
         (workflow, [empty], 422, "no_pages"),
         (workflow, [page], 400, "no_node_for_override"),
     ):
-        answer = ground.client.post(f"/api/workflows/{path}/execute", json={"scope_ids": scope, **override})
+        answer = project.client.post(f"/api/workflows/{path}/execute", json={"scope_ids": scope, **override})
         assert answer.status_code == status, answer.text
         assert code in (None, answer.json()["code"])
-    assert ground.rows("SELECT count(*) FROM workflow_run") == [(0,)]
-    assert ground.rows("SELECT count(*) FROM job") == [(0,)]
+    assert project.rows("SELECT count(*) FROM workflow_run") == [(0,)]
+    assert project.rows("SELECT count(*) FROM job") == [(0,)]
 
 
-def test_both_of_thread_ids_and_statuses_are_the_runs_that_are_in_both(ground: Ground) -> None:
-    (page,) = ground.pages(1)
-    done, failed = ground.run(two_steps(), [page]), ground.run(two_steps(bad=[page]), [page])
+def test_thread_ids_and_statuses_together_select_runs_in_both(project: WorkflowProject) -> None:
+    (page,) = project.pages(1)
+    done, failed = project.run(two_steps(), [page]), project.run(two_steps(bad=[page]), [page])
     body = {"thread_ids": [done["thread_id"], failed["thread_id"]], "statuses": ["failed"]}
-    answer = ground.client.post("/api/workflow-execution/runs/delete", json=body).json()
+    answer = project.client.post("/api/workflow-execution/runs/delete", json=body).json()
     assert (answer["deleted"], answer["kept"]) == (1, [])
-    listed = ground.client.get("/api/workflow-execution/runs").json()["items"]
+    listed = project.client.get("/api/workflow-execution/runs").json()["items"]
     assert [one["thread_id"] for one in listed] == [done["thread_id"]]

@@ -39,7 +39,7 @@ def place_sheet(sheet: tuple[int, int], picture: tuple[int, int], rng: random.Ra
 
 
 def bend_between(origin: Sequence[Point], target: Sequence[Point]) -> Bend:
-    """The eight numbers of the projective map that takes four points to four others."""
+    """Return the eight numbers of the projective map that takes four points to four others."""
     rows: list[list[float]] = []
     for (x, y), (u, v) in zip(origin, target, strict=True):
         rows.append([x, y, 1, 0, 0, 0, -u * x, -u * y, u])
@@ -76,7 +76,7 @@ def photograph(
     rng: random.Random,
     wear: float = 0.0,
 ) -> Image.Image:
-    """An RGB photograph of the sheet lying on dark cloth.
+    """Return an RGB photograph of the sheet on dark cloth.
 
     ``behind`` is the ink that shows through from the back; ``wear`` fades the ink and softens the focus.
     """

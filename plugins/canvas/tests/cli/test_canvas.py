@@ -1,4 +1,4 @@
-"""The canvas of a folder drawn by the command line."""
+"""The picture of a folder's canvas, drawn from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which folders a demonstration refuses."""
+"""Folders that a demonstration refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Formats at the command line: which there are, what a file is, pages in with their layout files and out again."""
+"""Formats on the command line: listing them, identifying a file, importing pages with layout files,
+exporting.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ PAGE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/201
 
 @pytest.fixture
 def scans(desk: Machine, tmp_path: Path) -> Machine:
-    """A project that a folder of pictures and layout files was brought into."""
+    """A project into which a folder of pictures and layout files was imported."""
     from PIL import Image
 
     (tmp_path / "box" / "page").mkdir(parents=True)
@@ -112,7 +114,7 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["1.txt"]
     found = scans.succeed("export", "--out", "more", "--json").json
     assert [one["name"] for one in found["left_out"]] == ["2.png"]
-    # Asked for by itself, it is refused; so are several where none has one.
+    # A page without a pass is refused if it is the only one; so are several pages if none has a pass.
     assert "2.png has no pass yet" in scans.expect_refusal("export", "2.png", "--out", "none")
     scans.succeed("create", "Blank")
     (tmp_path / "blank").mkdir()
@@ -131,7 +133,7 @@ def test_pages_without_a_pass_are_left_out_and_named(scans: Machine, tmp_path: P
     assert "left out: 1 more page without a pass." in scans.succeed("export", "--out", "out2", *blank).out
 
 
-def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Path) -> None:
+def test_losses_of_many_files_are_summed_up(scans: Machine, tmp_path: Path) -> None:
     (tmp_path / "box" / "page" / "2.xml").write_text(PAGE.format(image="2.png"))
     scans.succeed("import", "box")
     said = scans.succeed("export", "--format", "plain-text", "--out", "out").out
@@ -144,7 +146,7 @@ def test_what_many_files_do_not_carry_is_said_once(scans: Machine, tmp_path: Pat
 
 @pytest.fixture
 def letter(desk: Machine, tmp_path: Path) -> str:
-    """The id of a page that has its picture and nothing else."""
+    """The id of a page that has a picture and nothing else."""
     from PIL import Image
 
     Image.new("RGB", (100, 80), (255, 255, 255)).save(tmp_path / "letter.png")
@@ -163,10 +165,10 @@ STRAY = "120,2 150,2 150,20 120,20"
     [((), {"over.png"}), (("--beyond", "keep"), {"over.png", "stray.png"}), (("--beyond", "refuse"), set())],
     ids=["left out", "keep", "refuse"],
 )
-def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
+def test_the_option_for_shapes_beyond_the_page(
     desk: Machine, tmp_path: Path, way: str, beyond: tuple[str, ...], come_in: set[str]
 ) -> None:
-    """The line of over.png lies partly beyond its page, that of stray.png wholly."""
+    """The line of over.png extends partly beyond its page, that of stray.png wholly."""
     from PIL import Image
 
     box = tmp_path / "box"
@@ -204,12 +206,12 @@ def test_what_becomes_of_shapes_beyond_the_page_is_chosen(
         (x, y, w, h) = lines[0]["anchor"]["rect"]
         assert min(x, y) >= 0
         assert max(x + w, y + h) <= 1.000001
-        # The file's own points go out again.
+        # The export contains the file's original points.
         desk.succeed("export", name, "--out", str(tmp_path / name))
         assert outline in (tmp_path / name / name.replace("png", "xml")).read_text()
 
 
-def test_a_way_with_shapes_beyond_the_page_that_is_none_is_refused(desk: Machine) -> None:
+def test_an_unknown_option_for_shapes_beyond_the_page_is_refused(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     ran = desk.run("import", "box", "--beyond", "stretch")
     assert (ran.code, "'stretch' is not one of 'clip', 'keep', 'refuse'" in ran.err) == (2, True)
@@ -245,7 +247,7 @@ def test_several_layout_files_become_passes_of_one_page(desk: Machine, letter: s
     assert "And 1 more." in desk.expect_refusal("import", "1.xml", "broken.xml", "--into", letter)
 
 
-def test_a_layout_file_is_read_with_what_lies_beside_it(desk: Machine, letter: str, tmp_path: Path) -> None:
+def test_a_layout_file_is_read_with_its_companion_files(desk: Machine, letter: str, tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.2\n")
     assert "unknown class: 0" in desk.succeed("import", "labels.txt", "--into", letter).out
     (tmp_path / "labels.txt").write_text("0 0.5 0.5 0.2 0.3\n")

@@ -1,4 +1,4 @@
-"""A page drawn on the ground by the command line."""
+"""A georeferenced page as a map, written from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""IIIF at the command line: a manifest in by reference, and what is said when it, or its pictures, cannot be had."""
+"""IIIF on the command line: a manifest imported by reference, and the messages when it or its pictures are
+unavailable.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def project(desk: Machine) -> Machine:
     return desk
 
 
-def test_a_manifest_comes_in_from_a_file(project: Machine, tmp_path: Path) -> None:
+def test_a_manifest_is_imported_from_a_file(project: Machine, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(json.dumps(MANIFEST))
     said = project.succeed("iiif", "import", "m.json", "--name", "Of others").out
     assert "Of others: 1 page in the folder" in said

@@ -1,4 +1,4 @@
-"""Pictures cropped, split and enhanced at the command line, and taken back."""
+"""Pictures cropped, split and enhanced from the command line, and the undo of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_crop_cuts_pixels_or_parts_and_is_taken_back(wills: Machine) -> None:
     assert wills.succeed("uncrop", known["1.png"]).out.startswith("2 pictures went to the Trash.")
 
 
-def test_split_cuts_in_every_way_it_can_be_said(wills: Machine) -> None:
+def test_split_accepts_every_form_of_its_options(wills: Machine) -> None:
     known = ids(wills)
     two = wills.succeed("split", known["1.png"], "--at", "40%", "--json").json["items"][0]
     assert [size(wills, one) for one in two["child_ids"]] == [(40, 80), (60, 80)]

@@ -1,4 +1,4 @@
-"""Commands are run here on a machine of their own: see `armarium_testing.command_line`."""
+"""These commands run with their own machine folder: see `armarium_testing.command_line`."""
 
 from armarium_testing.command_line import desk, machine, pictures, read_pages, serving, wills, world
 

@@ -1,4 +1,4 @@
-"""The main job at the command line, through an engine that serves: bring in, find lines, read, correct, give out."""
+"""The main task from the command line, with a running engine: import, find lines, read, correct, export."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from armarium_testing.command_line import Machine, Pictures
 
 
 def first_line(machine: Machine) -> str:
-    """The id of the first line that has a reading."""
+    """Return the id of the first line that has a reading."""
     identity: str = machine.succeed("text", "--json").json["items"][0]["spans"][0]["segment_id"]
     return identity
 
 
-def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine, pictures: Pictures) -> None:
+def test_import_counts_imported_files_and_names_the_others(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png", "2.png"])
     (folder / "empty.jpg").touch()
     (folder / "words.jpg").write_text("not a picture")
@@ -29,7 +29,7 @@ def test_import_says_what_came_in_and_names_each_file_that_did_not(desk: Machine
     assert "  not read: 1.xml: 1.xml is PAGE XML without a Page element" in said
 
 
-def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: Pictures) -> None:
+def test_control_characters_in_names_are_escaped(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png"])
     (folder / "red\x1b[31m\n.png").write_bytes((folder / "1.png").read_bytes())
     desk.succeed("create", "Letters")
@@ -42,7 +42,7 @@ def test_a_name_meant_for_the_terminal_is_spelled_out(desk: Machine, pictures: P
     assert "\x1b" not in desk.expect_refusal("import", "red\x1b[31m")
 
 
-def test_an_import_that_brings_nothing_ends_with_1(desk: Machine, pictures: Pictures) -> None:
+def test_an_import_without_any_page_exits_with_1(desk: Machine, pictures: Pictures) -> None:
     folder = pictures(["1.png"])
     (folder / "empty.jpg").touch()
     desk.succeed("create", "Letters")
@@ -81,7 +81,7 @@ def test_without_a_terminal_a_job_ends_with_one_line(desk: Machine, pictures: Pi
     assert desk.succeed("import", "pages").err.startswith("Import: 1/1, ")
 
 
-def test_lines_and_read_count_what_they_did(desk: Machine, pictures: Pictures) -> None:
+def test_lines_and_read_report_their_counts(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "2.png"])
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")
@@ -93,7 +93,7 @@ def test_lines_and_read_count_what_they_did(desk: Machine, pictures: Pictures) -
     assert "  1 page skipped: no lines there" in said
 
 
-def test_a_page_that_cannot_be_done_is_named_and_the_rest_is_done(desk: Machine, pictures: Pictures) -> None:
+def test_a_page_that_fails_is_named_and_the_others_are_done(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "faint.png"])
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")
@@ -140,14 +140,14 @@ def test_an_unknown_reader_language_or_page_is_refused(read_pages: Machine) -> N
         )
 
 
-def test_a_project_without_pages_says_how_to_bring_some_in(desk: Machine) -> None:
+def test_a_project_without_pages_says_how_to_import_some(desk: Machine) -> None:
     desk.succeed("create", "Letters")
     for command in ("lines", "read"):
         assert "no page" in desk.expect_refusal(command, "--reader", "pretend").lower()
     assert "no page" in desk.expect_refusal("export").lower()
 
 
-def test_lines_that_take_the_place_of_a_text_say_so_and_how_to_go_back(read_pages: Machine) -> None:
+def test_new_lines_that_replace_a_text_say_so_and_how_to_go_back(read_pages: Machine) -> None:
     found = read_pages.succeed("text", "--json").json["items"][0]
     page, read_pass = found["document_id"], found["pass_id"]
     said = read_pages.run("lines", page, "--reader", "pretend").err
@@ -175,7 +175,7 @@ def test_text_of_all_pages_of_one_and_with_the_ids_that_correct_takes(read_pages
     assert read_pages.succeed("text", page, "--ids").out.startswith(f"{first_line(read_pages)}  linea 1\n")
 
 
-def test_correct_writes_a_reading_and_says_how_to_take_it_back(read_pages: Machine) -> None:
+def test_correct_writes_a_reading_and_says_how_to_undo_it(read_pages: Machine) -> None:
     line = first_line(read_pages)
     said = read_pages.succeed("correct", line, "En la villa").out
     assert "En la villa" in read_pages.succeed("text").out
@@ -183,7 +183,7 @@ def test_correct_writes_a_reading_and_says_how_to_take_it_back(read_pages: Machi
     assert "En la villa" not in read_pages.succeed("text").out
 
 
-def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pages: Machine) -> None:
+def test_correct_is_refused_for_a_missing_or_changed_line(read_pages: Machine) -> None:
     assert read_pages.expect_refusal("correct", "nosuch", "x").startswith(
         "There is no segment nosuch in this project."
     )
@@ -197,7 +197,7 @@ def test_correct_is_refused_for_a_line_that_is_not_there_or_has_moved_on(read_pa
 
 
 @pytest.mark.parametrize("format_name", ["pagexml", "plain-text"])
-def test_export_writes_a_file_a_page_and_never_over_one_unasked(
+def test_export_writes_one_file_for_each_page_and_never_overwrites_unasked(
     read_pages: Machine, format_name: str
 ) -> None:
     words = ("export", "--out", "out", "--format", format_name)

@@ -1,4 +1,4 @@
-"""Recordings at the command line: brought in, written down, and what could not be is named."""
+"""Recordings from the command line: imported and transcribed; those that could not be are named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarium_testing.command_line import Machine
 
 
 def recording(path: Path, seconds: float) -> None:
-    """A WAV file of silence."""
+    """Write a WAV file of silence."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
@@ -18,7 +18,7 @@ def recording(path: Path, seconds: float) -> None:
 
 
 def talks(machine: Machine) -> None:
-    """A project with a recording, and one that is too short."""
+    """Create a project with two recordings, one of them too short to transcribe."""
     folder = machine.home / "talks"
     folder.mkdir()
     recording(folder / "talk.wav", 2)
@@ -27,7 +27,7 @@ def talks(machine: Machine) -> None:
     machine.succeed("import", "talks")
 
 
-def test_transcribe_writes_recordings_down_and_names_those_it_could_not(desk: Machine) -> None:
+def test_transcribe_transcribes_recordings_and_names_failures(desk: Machine) -> None:
     talks(desk)
     said = desk.succeed("transcribe", "--transcriber", "listener").out
     short = next(
@@ -51,7 +51,7 @@ def test_transcribe_under_json_answers_one_value(desk: Machine) -> None:
     assert (ran.json["pages"], ran.json["failed"], bool(ran.json["job_id"])) == (1, [], True)
 
 
-def test_what_cannot_be_written_down_is_refused_in_words(desk: Machine) -> None:
+def test_what_cannot_be_transcribed_is_refused_in_words(desk: Machine) -> None:
     talks(desk)
     assert "nobody" in desk.expect_refusal("transcribe", "--transcriber", "nobody")
     assert "takes no model files" in desk.expect_refusal(

@@ -1,4 +1,4 @@
-"""Workflows at the command line: listed, run with progress a step, watched, compared, read again."""
+"""Workflows from the command line: listed, run with progress for each step, watched, compared, read again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_workflow_is_run_watched_compared_and_read_again(desk: Machine, pictur
     assert "Neither" not in said
 
 
-def test_what_is_not_there_is_said(desk: Machine, pictures: Pictures) -> None:
+def test_missing_workflows_and_runs_are_reported(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png"])
     desk.succeed("create", "Others")
     desk.succeed("import", "pages")
@@ -39,7 +39,7 @@ def test_what_is_not_there_is_said(desk: Machine, pictures: Pictures) -> None:
     assert desk.expect_refusal("workflow", "watch", "feed").startswith("There is no run feed;")
 
 
-def test_pages_that_were_not_done_are_named_with_what_to_do(desk: Machine, pictures: Pictures) -> None:
+def test_pages_that_failed_are_named_with_what_to_do(desk: Machine, pictures: Pictures) -> None:
     pictures(["1.png", "faint.png"])
     desk.succeed("create", "Faint")
     desk.succeed("import", "pages")
