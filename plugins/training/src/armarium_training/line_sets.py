@@ -27,6 +27,8 @@ FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
 BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
 """The reasons for which a reading counts if a person made or chose it."""
 PERSON = "human"
+NO_PICTURE = "It has no picture."
+SAME_PICTURE = "It has the same picture as a page that is held out."
 FINGERPRINT = 16
 """How many characters of the fingerprint of a training text a card contains."""
 
@@ -116,15 +118,13 @@ def line_set(
         checksum = checksum_of(conn, page)
         if page in held or checksum in same:
             if page not in held:
-                found.missing.append(
-                    {"document_id": page, "why": "It has the same picture as a page that is held out."}
-                )
+                found.missing.append({"document_id": page, "why": SAME_PICTURE})
             continue
         if page in kept_back:
             found.missing.append({"document_id": page, "why": kept_back[page]})
             continue
         if checksum is None:
-            found.missing.append({"document_id": page, "why": "It has no picture."})
+            found.missing.append({"document_id": page, "why": NO_PICTURE})
             continue
         pass_id = pass_of(conn, page, teacher)
         if pass_id is None:
@@ -201,6 +201,37 @@ def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[lis
         .order_by(representations.c.created_at.desc(), representations.c.id.desc())
     ).scalar()
     return found, who or chosen["created_by"] or chosen["name"]
+
+
+def checked_pages(
+    conn: Connection,
+    library: Library,
+    principal: Principal,
+    page_ids: Sequence[str],
+    checked: str,
+    *,
+    use: Use,
+    held_out_ids: Sequence[str] = (),
+) -> tuple[dict[str, list[TaughtLine]], list[dict[str, str]]]:
+    """Return page to its checked lines, and the pages that are left out, with the reasons: those held out, by id or by
+    picture, those that may not be put to *use*, and those without a checked line.
+    """
+    same = {checksum_of(conn, page) for page in held_out_ids} - {None}
+    kept_back = find_withheld(library, principal, page_ids, use)
+    found: dict[str, list[TaughtLine]] = {}
+    missing: list[dict[str, str]] = []
+    for page in page_ids:
+        why = (
+            "It is held out."
+            if page in held_out_ids or checksum_of(conn, page) in same
+            else kept_back.get(page)
+        )
+        lines = [] if why is not None else checked_lines(conn, page, checked)[0]
+        if lines:
+            found[page] = lines
+        else:
+            missing.append({"document_id": page, "why": why or "No line of it was checked."})
+    return found, missing
 
 
 def _has_person_readings(conn: Connection, pass_id: str) -> bool:
