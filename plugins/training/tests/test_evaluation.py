@@ -93,6 +93,21 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("readers")
+def test_no_reader_is_measured_by_what_it_read_itself(desk: Desk) -> None:
+    """A pass that is named as the checked one counts where a person, or a file, wrote its text."""
+    page, lines = desk.page(["line 0", "lime 1", "line 2"], by="careful")
+    given = {"candidates": [CAREFUL], "held_out_ids": [page], "pass": "careful"}
+    assert expect_refusal(desk, **given) == "nothing_checked"
+    desk.correct(lines[1], "line one")
+    told = run(desk, **given)
+    assert [one["lines"] for one in told["plan"]["pages"]] == [1]
+    # "line one" against "line 1": three of eight.
+    assert told["result"]["models"][0]["totals"]["diplomatic"]["cer"] == 0.375
+    desk.verdict(lines[0], "confirm")
+    assert [one["lines"] for one in run(desk, **given)["plan"]["pages"]] == [2]
+
+
+@pytest.mark.usefixtures("readers")
 def test_a_trained_model_is_measured_on_what_it_holds_out_alone(desk: Desk) -> None:
     taught, held, other = checked_page(desk), checked_page(desk), checked_page(desk)
     trained = desk.train([taught], held_out_ids=[held], epochs=1)["reader_id"]

@@ -383,4 +383,6 @@ def _show(one: dict[str, Any]) -> None:
         cer = entry.get("cer")
         rate = cer.get("diplomatic") if isinstance(cer, dict) else None
         told = _percent(rate) if isinstance(rate, int | float) else ""
-        typer.echo(f"measured {entry.get('measured_at')}: {told} on {entry.get('pages')} pages")
+        pages = entry.get("pages")
+        on = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
+        typer.echo(f"measured {entry.get('measured_at')}: {told} on {on}")

@@ -153,7 +153,15 @@ def _count_lines(
     """Return how many lines there are to ask about; Invalid if there is none, NotFound for an unknown provider."""
     use = use_by(ctx.engine, asked)
     lines, _ = checked_pages(
-        ctx.conn, ctx.project, ctx.principal, pages, p.checked, use=use, held_out_ids=held
+        ctx.conn,
+        ctx.project,
+        ctx.principal,
+        pages,
+        p.checked,
+        use=use,
+        held_out_ids=held,
+        # Reasons are asked for every line of the pass; students are compared on what a person checked.
+        with_unchecked=isinstance(p, ReasonsParams),
     )
     if not lines:
         raise errors.not_checked(p.checked)

@@ -47,6 +47,7 @@ def gather(job: JobContext) -> dict[str, Any]:
             args.checked,
             use=use,
             held_out_ids=args.held_out_ids,
+            with_unchecked=True,
         )
     left_out = {one["document_id"]: one["why"] for one in missing}
     for number, page in enumerate(args.page_ids[begun:], begun):
