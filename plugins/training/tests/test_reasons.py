@@ -133,6 +133,27 @@ def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: Loopb
     assert provider.asked == []
 
 
+def test_restricted_between_two_lines_a_page_is_missing_from_there_on(
+    desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, other = check_texts(desk, ["one", "two"]), check_texts(desk, ["three"])
+    provider.answers = [make_reasoned("x")]
+    job_id = gather(desk, [page, other]).json()["job_id"]
+    save = jobs.JobContext.save
+
+    def barring(self: Any, kept: dict[str, Any], **more: Any) -> None:
+        save(self, kept, **more)
+        if kept.get("lines") == 1:
+            desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
+
+    monkeypatch.setattr(jobs.JobContext, "save", barring)
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons/{job_id}").json()
+    assert (told["state"], told["lines"]) == ("done", 2), told
+    assert [one["document_id"] for one in told["pages_missing"]] == [page]
+    assert len(provider.asked) == 2
+
+
 def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
     desk: Desk, provider: LoopbackProvider
 ) -> None:

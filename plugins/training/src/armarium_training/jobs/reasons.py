@@ -56,7 +56,8 @@ def gather(job: JobContext) -> dict[str, Any]:
             try:
                 kept = _gather_page(job, kept, found[page], prompt)
             except NotFound as refusal:
-                why = refusal.detail
+                # The lines that were asked about before count.
+                kept, why = {**kept, **job.checkpoint}, refusal.detail
         if why is not None:
             kept = {**kept, "pages_missing": [*kept["pages_missing"], {"document_id": page, "why": why}]}
         kept = {**kept, "next": number + 1, "asked": []}
@@ -79,7 +80,7 @@ def _gather_page(
                 job, line, picture, prompt, provider=args.provider, model=args.model, answer=Reasoned
             )
         except ServiceError as error:
-            if error.code in ("rights_restricted", "engine_stopping"):
+            if error.code == "rights_restricted":
                 raise NotFound(error.detail, code="withheld") from error
             if error.code not in ("answer_not_valid", "provider_failed"):
                 raise
