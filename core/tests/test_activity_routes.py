@@ -277,6 +277,10 @@ class TestDecisions:
         far = put(chores, project, "chore-far", {"items": 1})
         web.post(f"{JOBS}/{far}/cancel")
         expect_refusal(web.post(f"{JOBS}/{far}/retry"), 409, "remote_job")
+        here = put(chores, project, "chore-far", {"items": 1}, lane="cpu")
+        web.post(f"{JOBS}/{here}/cancel")
+        can = [web.get(f"{JOBS}/{one}").json()["can"]["retry"] for one in (far, here)]
+        assert can == [False, True]
 
     def test_clear_failed_over_every_open_project(
         self, bare: Any, web: Any, chores: Engine, project: Library, other: Library

@@ -15,6 +15,7 @@ from armarium.actions import (
 )
 from armarium.actions.conducting import Conductor
 from armarium.actions.query import query
+from armarium.actions.rights import refuse_bound
 from armarium.actions.undo import UndoContext
 from armarium.auth.secret_files import read_private, write_private
 from armarium.engine import Engine
@@ -71,6 +72,7 @@ from armarium.jobs.activity import record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.queue import NewJob
+from armarium.jobs.queue_view import shown_state
 from armarium.jobs.recipe_jobs import (
     PageSkipped,
     PageWithheld,
@@ -244,10 +246,12 @@ __all__ = [
     "read_private",
     "record_activity",
     "reference",
+    "refuse_bound",
     "refuse_locked",
     "refuse_withheld",
     "rules_of",
     "run_command",
+    "shown_state",
     "start_action",
     "stored_file",
     "takes_upload",

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -50,7 +51,7 @@ def start(desk: Desk, pages: list[str], flavor: str, **more: Any) -> Any:
 
 
 def look(desk: Desk, answer: Any) -> dict[str, Any]:
-    assert answer.status_code == 202, answer.text
+    assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     job_id = answer.json()["job_id"]
     found: dict[str, Any] = desk.client.get(f"/api/reading-at-scale/jobs/{job_id}").json()
@@ -173,6 +174,35 @@ def test_a_cluster_that_is_not_there_fails_its_shards_in_words(
     told = look(desk, start(desk, [desk.picture(2)], "dask:tcp://127.0.0.1:9", pages_may_leave=True))
     (shard,) = told["failed_shards"].values()
     assert "does not answer" in shard["why"]
+
+
+def test_a_cluster_that_does_not_answer_is_told_without_dask_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With doubles of dask's packages, so that this is tried where dask is not installed."""
+
+    class Silent:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            raise TimeoutError("Timed out")
+
+    doubles = {
+        "cloudpickle": SimpleNamespace(register_pickle_by_value=lambda _: None),
+        "distributed": SimpleNamespace(Client=Silent),
+    }
+    monkeypatch.setattr(compute_dask.importlib.util, "find_spec", lambda _: object())
+    answer = start(desk, [desk.picture(2)], "dask:tcp://127.0.0.1:9", pages_may_leave=True)
+    monkeypatch.undo()
+    monkeypatch.setattr(compute_dask.importlib, "import_module", doubles.__getitem__)
+    (shard,) = look(desk, answer)["failed_shards"].values()
+    assert shard["why"] == "The cluster tcp://127.0.0.1:9 does not answer (Timed out)."
+
+
+def test_what_a_cluster_answers_in_place_of_a_result_fails_the_shard() -> None:
+    for answer in (None, ("{", []), ("[]", []), (3, []), "abc"):
+        place = DaskCompute(SimpleNamespace(args=SimpleNamespace(flavor="dask:local")))  # type: ignore[arg-type]
+        place._futures["one"] = SimpleNamespace(status="finished", result=lambda told=answer: told)
+        found = place.ask(["one"])["one"]
+        assert (found.state, found.why) == ("failed", "Its answer is not a result."), answer
 
 
 def test_a_shard_that_takes_too_long_or_fails_says_so(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def checked_page(desk: Desk, count: int = 3, wrong: int = 0) -> str:
 def run(desk: Desk, **body: Any) -> dict[str, Any]:
     """Measure to the end; the evaluation as answered."""
     answer = desk.client.post("/api/evaluation/runs", json={"add_out_of_the_box": False, **body})
-    assert answer.status_code == 202, answer.text
+    assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     found: dict[str, Any] = desk.client.get(f"/api/evaluation/runs/{answer.json()['job_id']}").json()
     return found
@@ -73,6 +73,12 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     assert careful["speed"]["pages"] == 1
     low, high = diplomatic["interval"]
     assert low <= 0.05 <= high
+    # The reader writes a small l for the capital one; the other takes n for m as well, three times.
+    assert careful["confusions"] == [{"expected": "L", "read": "l", "times": 1}]
+    assert careless["confusions"] == [
+        {"expected": "n", "read": "m", "times": 3},
+        {"expected": "L", "read": "l", "times": 1},
+    ]
     assert told["result"]["best"] == "careful"
     assert told["result"]["comparisons"][0]["worse"] == "careless"
     assert before == (
@@ -84,6 +90,21 @@ def test_two_readers_are_measured_by_the_one_rate(desk: Desk) -> None:
     assert scores["items"][0]["cer"]["diplomatic"] == 0.05
     assert desk.client.get("/api/evaluation/scores", params={"reader": "vision"}).json()["count"] == 0
     assert desk.client.get("/api/training/models").json()["count"] == 0
+
+
+@pytest.mark.usefixtures("readers")
+def test_no_reader_is_measured_by_what_it_read_itself(desk: Desk) -> None:
+    """A pass that is named as the checked one counts where a person, or a file, wrote its text."""
+    page, lines = desk.page(["line 0", "lime 1", "line 2"], by="careful")
+    given = {"candidates": [CAREFUL], "held_out_ids": [page], "pass": "careful"}
+    assert expect_refusal(desk, **given) == "nothing_checked"
+    desk.correct(lines[1], "line one")
+    told = run(desk, **given)
+    assert [one["lines"] for one in told["plan"]["pages"]] == [1]
+    # "line one" against "line 1": three of eight.
+    assert told["result"]["models"][0]["totals"]["diplomatic"]["cer"] == 0.375
+    desk.verdict(lines[0], "confirm")
+    assert [one["lines"] for one in run(desk, **given)["plan"]["pages"]] == [2]
 
 
 @pytest.mark.usefixtures("readers")
@@ -200,6 +221,25 @@ def test_a_vision_model_is_measured_where_this_machine_serves_it(desk: Desk) -> 
         told = run(desk, candidates=[{**seen, "provider": "Here"}], held_out_ids=[page])
     (model,) = told["result"]["models"]
     assert model["totals"]["diplomatic"]["cer"] == 0, told
+
+
+def test_letters_left_out_and_added_are_counted_too() -> None:
+    assert measuring.confusions([("abba", "aba"), ("ab", "abc"), ("abba", "aba")]) == [
+        ["b", "", 2],
+        ["", "c", 1],
+    ]
+    assert measuring.confusions([("", "")]) == []
+
+
+@pytest.mark.usefixtures("readers")
+def test_a_project_held_to_this_machine_measures_no_model_elsewhere(desk: Desk) -> None:
+    page = checked_page(desk)
+    with LoopbackProvider() as provider:
+        provider.add_to(desk.engine, "Far", host="http://93.184.216.34")
+        far = {"model": "tiny", "reader": "vision", "provider": "Far"}
+        desk.do("library.set", {"local_only_ai": True})
+        given = {"candidates": [far], "held_out_ids": [page], "pages_may_leave": True}
+        assert expect_refusal(desk, **given) == "remote_candidate"
 
 
 def test_intervals_and_the_paired_test_behave_as_their_textbooks_say() -> None:

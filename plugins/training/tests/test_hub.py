@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,9 @@ import training_readers
 from loopback_hub import TOKEN, LoopbackModelHub, running_hub
 from training_desk import Desk
 
+from armarium.api import Unavailable
 from armarium.principals import LOCAL_OWNER
+from armarium_far_worker.hub_files import HubFiles
 from armarium_reading.api import READERS
 from armarium_training import compute_hub
 from armarium_training.compute_hub import HubCompute, endpoint_of, seconds_of
@@ -39,7 +42,7 @@ def hub(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackModelHu
 def read(desk: Desk, pages: list[str], **more: Any) -> str:
     body = {"scope_ids": pages, "card": "careful", "pages_may_leave": True, **more}
     answer = desk.client.post("/api/reading-at-scale", json=body)
-    assert answer.status_code == 202, answer.text
+    assert answer.status_code == 200, answer.text
     return str(answer.json()["job_id"])
 
 
@@ -52,7 +55,7 @@ def looked_at(desk: Desk, job_id: str) -> dict[str, Any]:
 def train(desk: Desk, page: str, path: str = "linereader", **more: Any) -> dict[str, Any]:
     body = {"scope_ids": [page], "teacher": "teacher", "pages_may_leave": True, **more}
     answer = desk.client.post(f"/api/training/{path}", json=body)
-    assert answer.status_code == 202, answer.text
+    assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     return desk.training(answer.json()["job_id"])
 
@@ -173,6 +176,79 @@ def test_cancelled_it_is_cancelled_at_the_hub(
     monkeypatch.setattr(HubCompute, "ask", cancelling)
     assert looked_at(desk, job_id)["state"] == "cancelled"
     assert [job.stage for job in hub.jobs.values()] == ["CANCELED"]
+
+
+def test_paused_and_then_cancelled_it_is_cancelled_at_the_hub_too(
+    desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.start_jobs = False
+    job_id = read(desk, [desk.picture(2)])
+    ask = HubCompute.ask
+
+    def pausing(self: HubCompute, far_ids: Any) -> Any:
+        desk.client.put(f"/api/activity/jobs/{job_id}/paused", json={"paused": True})
+        return ask(self, far_ids)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(HubCompute, "ask", pausing)
+        assert looked_at(desk, job_id)["state"] == "paused"
+    assert [job.stage for job in hub.jobs.values()] == ["SCHEDULING"]
+    assert desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/cancel").json()["state"] == "cancelled"
+    until = time.monotonic() + 10
+    while hub.jobs["job0"].stage != "CANCELED" and time.monotonic() < until:
+        time.sleep(0.02)
+    assert hub.jobs["job0"].stage == "CANCELED"
+    assert not (desk.library.derived_folder / "scale" / job_id).exists()
+
+
+def test_a_job_that_the_hub_no_longer_knows_fails_its_shard(
+    desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.start_jobs = False
+    job_id = read(desk, [desk.picture(2)])
+    monkeypatch.setattr(HubCompute, "_list_jobs", lambda _: [])
+    (shard,) = looked_at(desk, job_id)["failed_shards"].values()
+    assert "no longer knows" in shard["why"]
+
+
+@pytest.mark.slow
+def test_a_result_that_is_out_of_reach_for_a_while_is_fetched_later(
+    desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, missed = HubFiles.take, [0]
+
+    def sometimes(self: HubFiles, path: str, *given: Any) -> None:
+        if path.endswith("result.json") and missed[0] < 2:
+            missed[0] += 1
+            raise Unavailable("The name cannot be found; try again later.")
+        take(self, path, *given)
+
+    monkeypatch.setattr(HubFiles, "take", sometimes)
+    told = looked_at(desk, read(desk, [desk.picture(2)]))
+    assert (told["state"], told["landing"]["landed"], missed) == ("done", 1, [2]), told
+    # Out of reach for good it fails, and only that shard.
+    missed[0] = -1_000_000
+    told = looked_at(desk, read(desk, [desk.picture(2)]))
+    assert (told["state"], told["counts"]["failed"]) == ("failed", 1), told
+
+
+@pytest.mark.slow
+def test_a_result_that_finds_no_room_here_fails_the_job_and_can_be_fetched_again(
+    desk: Desk, hub: LoopbackModelHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = read(desk, [desk.picture(2)])
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(HubFiles, "take", full)
+        told = looked_at(desk, job_id)
+    assert (told["state"], told["counts"]["submitted"]) == ("failed", 1), told
+    assert "No space left on device" in told["reason"]
+    assert desk.client.post(f"/api/activity/jobs/{job_id}/retry").status_code == 200
+    told = looked_at(desk, job_id)
+    assert (told["state"], told["landing"]["landed"], len(hub.jobs)) == ("done", 1, 1), told
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_every_checked_line_is_asked_about_once(desk: Desk, provider: LoopbackPr
     ]
     provider.answers = answers
     answer = gather(desk, [page, held, bare], held_out_ids=[held])
-    assert answer.status_code == 202, answer.text
+    assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.client.get(f"/api/training/reasons/{answer.json()['job_id']}").json()
     counts = {name: told[name] for name in ("lines", "with_reasons", "with_thinking", "unanswered")}
@@ -101,6 +101,7 @@ def test_what_cannot_be_gathered_is_refused(desk: Desk, provider: LoopbackProvid
         ([], {}, 422, "invalid_request"),
         ([bare], {}, 422, "nothing_checked"),
         ([page], {"held_out_ids": [page]}, 422, "nothing_checked"),
+        ([bare], {"provider": "Far"}, 422, "nothing_checked"),
         ([page], {"provider": "Far"}, 403, "pages_stay"),
         ([page], {"provider": "Nobody"}, 404, None),
         ([page], {"prompt_file": "empty.txt"}, 422, "bad_prompt_file"),
@@ -132,6 +133,27 @@ def test_restricted_while_it_waits_a_page_is_missing(desk: Desk, provider: Loopb
     assert provider.asked == []
 
 
+def test_restricted_between_two_lines_a_page_is_missing_from_there_on(
+    desk: Desk, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, other = check_texts(desk, ["one", "two"]), check_texts(desk, ["three"])
+    provider.answers = [make_reasoned("x")]
+    job_id = gather(desk, [page, other]).json()["job_id"]
+    save = jobs.JobContext.save
+
+    def barring(self: Any, kept: dict[str, Any], **more: Any) -> None:
+        save(self, kept, **more)
+        if kept.get("lines") == 1:
+            desk.do("rights.set", {"target_kind": "document", "target_id": page, "model_use": "none"})
+
+    monkeypatch.setattr(jobs.JobContext, "save", barring)
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons/{job_id}").json()
+    assert (told["state"], told["lines"]) == ("done", 2), told
+    assert [one["document_id"] for one in told["pages_missing"]] == [page]
+    assert len(provider.asked) == 2
+
+
 def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
     desk: Desk, provider: LoopbackProvider
 ) -> None:
@@ -140,7 +162,9 @@ def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
     folder.mkdir(parents=True)
     for name in ("tiny",):
         (folder / f"{name}.card.json").write_text(
-            json.dumps({"id": name, "kind": "vision-lora", "evaluations": []})
+            json.dumps(
+                {"id": name, "kind": "vision-lora", "held_out": [{"document_id": page}], "evaluations": []}
+            )
         )
     one = {"provider": "Here", "model": "tiny"}
     contenders = [
@@ -152,7 +176,7 @@ def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
     provider.answers = ["abcdefghxx", make_reasoned("abcdefghix", uncertain=True), "abcdefgxxx", "xxxxxxxxxx"]
     body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders, "noise_band": 0.1}
     answer = desk.client.post("/api/training/reasons-ab", json=body)
-    assert answer.status_code == 202, answer.text
+    assert answer.status_code == 200, answer.text
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.client.get(f"/api/training/reasons-ab/{answer.json()['job_id']}").json()
     assert told["state"] == "done", told
@@ -167,14 +191,67 @@ def test_a_student_that_reasons_is_adopted_only_beyond_the_noise(
 
 
 def test_comparisons_that_say_nothing_are_refused(desk: Desk, provider: LoopbackProvider) -> None:
+    page, barred = check_texts(desk, ["one"]), check_texts(desk, ["two"])
     bare, _ = desk.page(["never checked"], by="another")
+    desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
     one = {"label": "a", "provider": "Here", "model": "tiny", "arm": "answer", "role": "student"}
-    for contenders, more, status in (
-        ([one], {}, 422),
-        ([one, one], {"held_out_ids": []}, 422),
-        ([one, one], {}, 422),
-        ([one, {**one, "provider": "Far"}], {}, 403),
+    far = {**one, "provider": "Far"}
+    for contenders, more, status, code in (
+        ([one], {}, 422, "invalid_request"),
+        ([one, one], {"held_out_ids": []}, 422, "invalid_request"),
+        # What there is nothing to ask about comes before whether it may be sent.
+        ([one, far], {"held_out_ids": [bare]}, 422, "nothing_checked"),
+        ([one, one], {"held_out_ids": [barred]}, 422, "nothing_checked"),
+        ([one, {**one, "provider": "Nobody"}], {}, 404, "unknown_provider"),
+        ([one, far], {}, 403, "pages_may_not_leave"),
     ):
-        body = {"checked": "teacher", "held_out_ids": [bare], "contenders": contenders, **more}
+        body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders, **more}
         answer = desk.client.post("/api/training/reasons-ab", json=body)
-        assert answer.status_code == status, answer.text
+        assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    desk.do("library.set", {"local_only_ai": True})
+    body = {"checked": "teacher", "held_out_ids": [page], "contenders": [one, far], "pages_may_leave": True}
+    answer = desk.client.post("/api/training/reasons-ab", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (403, "offline"), answer.text
+    assert gather(desk, [page], provider="Far", pages_may_leave=True).json()["code"] == "offline"
+
+
+def test_a_student_is_not_compared_on_a_page_it_may_have_seen(desk: Desk, provider: LoopbackProvider) -> None:
+    page, other = check_texts(desk, ["one"]), check_texts(desk, ["two"])
+    folder = desk.library.models / "vision"
+    folder.mkdir(parents=True)
+    card = {"id": "tiny", "kind": "vision-lora", "held_out": [{"document_id": page}], "evaluations": []}
+    one = {"label": "a", "provider": "Here", "model": "tiny", "arm": "answer", "role": "student"}
+    for held, seen in ((other, []), (page, [{"document_id": page}])):
+        (folder / "tiny.card.json").write_text(json.dumps({**card, "training_set": {"documents": seen}}))
+        body = {"checked": "teacher", "held_out_ids": [held], "contenders": [one, one]}
+        answer = desk.client.post("/api/training/reasons-ab", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (422, "may_have_trained"), answer.text
+
+
+def test_a_page_restricted_while_a_comparison_waits_is_not_read(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    page, barred = check_texts(desk, ["one"]), check_texts(desk, ["two"])
+    one = {"provider": "Here", "model": "tiny", "arm": "answer", "role": "baseline"}
+    body = {
+        "checked": "teacher",
+        "held_out_ids": [page, barred],
+        "contenders": [{**one, "label": "a"}, {**one, "label": "b"}],
+    }
+    provider.answers = ["one"]
+    job_id = desk.client.post("/api/training/reasons-ab", json=body).json()["job_id"]
+    desk.do("rights.set", {"target_kind": "document", "target_id": barred, "model_use": "none"})
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons-ab/{job_id}").json()
+    assert (told["state"], told["pages"], told["lines"]) == ("done", 1, 1), told
+
+
+def test_a_page_with_the_picture_of_a_held_out_one_is_not_asked_about(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    held, lines = desk.page(["kept"], shade=90)
+    twin, others = desk.page(["seen again"], shade=90)
+    for line in (*lines, *others):
+        desk.correct(line, "kept")
+    answer = gather(desk, [twin], held_out_ids=[held])
+    assert (answer.status_code, answer.json()["code"]) == (422, "nothing_checked"), answer.text

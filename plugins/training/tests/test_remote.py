@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from training_desk import Desk
 
+from armarium_training import model_files
 from armarium_training.compute import GROUP, FarState
 from armarium_training.samples import LoopbackHub
 
@@ -67,7 +68,7 @@ def test_a_model_comes_back_from_the_hub(desk: Desk) -> None:
     WatchedHub.states = [FarState("queued"), FarState("running", last_lines=["step"] * 30)]
     answer = desk.client.post("/api/training/linereader", json=body(page, release_note="Mine"))
     started = answer.json()
-    assert (answer.status_code, started["flavor"], started["timeout"]) == (202, "t4-small", "4h"), started
+    assert (answer.status_code, started["flavor"], started["timeout"]) == (200, "t4-small", "4h"), started
     assert started["price_per_hour_usd"] == 0.4
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.training(started["job_id"])
@@ -94,11 +95,8 @@ def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
     desk.engine.jobs.run_until_idle(desk.library)
     told = desk.training(job_id)
     assert (told["reason"], told["far_id"]) == ("Out of memory there.", "loopback-1")
-    # Retried it is sent anew.
-    desk.client.post(f"/api/activity/jobs/{job_id}/retry")
-    desk.engine.jobs.run_until_idle(desk.library)
-    told = desk.training(job_id)
-    assert (told["state"], told["far_id"]) == ("done", "loopback-2"), told
+    refused = desk.client.post(f"/api/activity/jobs/{job_id}/retry")
+    assert (refused.status_code, refused.json()["code"]) == (409, "remote_job"), refused.text
 
     class Stopping(WatchedHub):
         def ask(self, far_ids: Sequence[str]) -> dict[str, FarState]:
@@ -110,3 +108,29 @@ def test_a_failure_there_is_told_and_a_cancel_reaches_it(desk: Desk) -> None:
     desk.engine.jobs.run_until_idle(desk.library)
     assert desk.training(job_id)["phase"] == "cancelled"
     assert WatchedHub.cancelled == ["loopback-1"]
+
+
+def test_a_model_that_finds_no_room_here_is_fetched_again_later(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot be retried, and its training is paid for."""
+    page, _ = desk.page(["one"])
+    desk.hub_token()
+    desk.engine.drivers.give(GROUP, "hub", WatchedHub)
+    job_id = desk.client.post("/api/training/linereader", json=body(page)).json()["job_id"]
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(model_files.shutil, "copyfileobj", full)
+        desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(job_id)
+    assert (told["state"], told["phase"]) == ("waiting", "waiting"), told
+    assert "Make room" in told["reason"]
+    with desk.library.db.write() as conn:
+        conn.exec_driver_sql("UPDATE job SET not_before = NULL WHERE id = ?", (job_id,))
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.training(job_id)
+    assert (told["state"], told["far_id"]) == ("done", "loopback-1"), told
+    assert desk.card(told["reader_id"])["far_id"] == "loopback-1"

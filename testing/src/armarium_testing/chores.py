@@ -155,6 +155,7 @@ def chores_plugin(gate: Gate | None = None, told: list[tuple[str, str]] | None =
                 wait_at_gate,
                 args=Items,
                 remote=True,
+                also_lanes=("cpu",),
                 on_pause=lambda engine, library, job_id, paused: heard.append((f"pause {paused}", job_id)),
                 on_cancel=lambda engine, library, job_id: heard.append(("cancel", job_id)),
             ),

@@ -37,6 +37,7 @@ class EpochTrainer(ABC, Generic[Ready]):
     def __init__(self, context: WorkerContext) -> None:
         self.context = context
         self.ready: Ready | None = None
+        self._laid_out: object = None
         self.peak_before = peak_memory_mb()
 
     @classmethod
@@ -66,11 +67,16 @@ class EpochTrainer(ABC, Generic[Ready]):
         return dict(ready.epochs[wanted - 1])
 
     def load_training(self, call: Call) -> Ready:
-        """Return the training in progress, or the one in the folder that the call names."""
+        """Return the training in progress, or the one in the folder that the call names.
+
+        A job that was cancelled and is retried lays its lines out anew, in the same folder.
+        """
         folder = Path(str(call.params["folder"]))
-        if self.ready is None or self.ready.folder != folder:
+        laid_out = _identity(folder / "lines.json")
+        if self.ready is None or self.ready.folder != folder or self._laid_out != laid_out:
             self.ready = None
             self.ready = self.begin(folder, call.params)
+            self._laid_out = laid_out
         return self.ready
 
     def load_finished(self, call: Call) -> Ready:
@@ -100,6 +106,15 @@ class EpochTrainer(ABC, Generic[Ready]):
             "peak_memory_mb": peak,
             "added_memory_mb": max(0, peak - self.peak_before),
         }
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what differs between a file and one that replaced it; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def write_whole(path: Path, data: bytes | memoryview) -> None:

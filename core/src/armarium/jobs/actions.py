@@ -295,8 +295,8 @@ def _refuse_retry_of_run(view: QueueView, row: Row) -> None:
 
 
 def _refuse_retry(view: QueueView, row: Row) -> None:
-    kind = view.runner.kinds.get(row.kind)
-    if kind is not None and kind.remote:
+    kinds = view.runner.kinds
+    if (kind := kinds.get(row.kind)) is not None and kind.remote_in(kinds.lane_of(row.kind, row.lane)):
         raise Conflict(
             f"{row.title} ran on a remote service and cannot be resumed from here; start it again.",
             code="remote_job",

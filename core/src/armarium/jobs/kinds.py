@@ -80,7 +80,10 @@ class JobKind:
     is_run: bool = False
     """A workflow run or batch: its project is not released while one waits or runs."""
     remote: bool = False
-    """Runs on a remote service: it is cancelled there (`on_cancel`) and cannot be retried from here."""
+    """Runs on a remote service: it is cancelled there (`on_cancel`) and cannot be retried from here.
+
+    A job of such a kind that was queued in a lane of this machine runs here, and can be retried.
+    """
     retries: int = 5
     """How often `RetryLater` may postpone one job before it fails."""
     on_pause: Callable[[Engine, Library | None, str, bool], None] | None = None
@@ -104,6 +107,10 @@ class JobKind:
     def heavy_in(self, lane: str) -> bool:
         """Return whether a job of this kind loads this machine when it runs in *lane*: remote work does not."""
         return self.heavy and lane not in FAR_LANES
+
+    def remote_in(self, lane: str) -> bool:
+        """Return whether a job of this kind runs on a remote service when it runs in *lane*."""
+        return self.remote and lane in FAR_LANES
 
     def arguments(self, given: BaseModel | Mapping[str, Any] | None) -> dict[str, Any]:
         """Return *given* as the JSON object the job row stores; raises Invalid when it does not fit the kind's model."""

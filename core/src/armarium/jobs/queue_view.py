@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
+from armarium.errors import NotFound
 from armarium.history.visibility import withheld_nodes
 from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
@@ -21,6 +22,7 @@ from armarium.jobs.store import path_of
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
+    from armarium.engine import Engine
     from armarium.jobs.runner import JobRunner
     from armarium.projects.libraries import Library
 
@@ -144,7 +146,7 @@ class QueueView:
         state = self.state(row)
         reason, code = self.reason(row, state)
         by_run = self.of_a_run(row)
-        kind = self.runner.kinds.get(row.kind)
+        kind, lane = self.runner.kinds.get(row.kind), self.runner.kinds.lane_of(row.kind, row.lane)
         done, total = self.progress(row)
         return {
             "id": row.id,
@@ -156,7 +158,7 @@ class QueueView:
             "parent_id": row.parent_id,
             "kind": row.kind,
             "title": row.title,
-            "lane": self.runner.kinds.lane_of(row.kind, row.lane),
+            "lane": lane,
             "model": row.model,
             "subject": loads(row.subject),
             "thread_id": row.thread_id,
@@ -171,7 +173,7 @@ class QueueView:
                 "cancel": state not in FINISHED and not by_run,
                 "retry": state in ("failed", "cancelled")
                 and not by_run
-                and not (kind is not None and (kind.remote or kind.is_run)),
+                and not (kind is not None and (kind.remote_in(lane) or kind.is_run)),
             },
         }
 
@@ -300,3 +302,17 @@ def open_view(runner: JobRunner, library: Library | None) -> Iterator[QueueView]
     """The queue of *library*, or the engine's own, in one snapshot."""
     with (library.db if library is not None else runner.engine.state).read() as conn:
         yield QueueView(runner, library, conn)
+
+
+def shown_state(
+    engine: Engine, library: Library | None, conn: Connection, job_id: str
+) -> tuple[str, str | None]:
+    """Return the state of a job and the reason for it in words, as the list of jobs shows them; for answers of plugins
+    about their own jobs. NotFound.
+    """
+    view = QueueView(engine.jobs, library, conn)
+    row = view.row(job_id)
+    if row is None:
+        raise NotFound(f"There is no job {job_id!r}.", code="unknown_job", job_id=job_id)
+    state = view.state(row)
+    return state, view.reason(row, state)[0]

@@ -100,6 +100,7 @@ from armarium_source_model.writes import (
     add_segments,
     create_pass,
     create_passes,
+    refuse_provider,
     set_transformation,
 )
 
@@ -178,6 +179,7 @@ __all__ = [
     "reading_orders",
     "reading_rule",
     "ready_segments",
+    "refuse_provider",
     "refuse_provisional",
     "resolve_settings",
     "score",

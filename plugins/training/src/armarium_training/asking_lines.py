@@ -8,9 +8,17 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from armarium.api import JobContext, open_image
+from armarium.api import Engine, JobContext, Use, open_image
 from armarium_documents.api import page_image, still_image
-from armarium_reading.api import ModelAnswer, ModelRequest, Picture, Subject, ask_in_job, lines_of
+from armarium_reading.api import (
+    ModelAnswer,
+    ModelRequest,
+    Picture,
+    Subject,
+    ask_in_job,
+    lines_of,
+    placed_with_provider,
+)
 from armarium_source_model.api import segments
 from armarium_training.line_sets import TaughtLine
 
@@ -55,6 +63,14 @@ def _cut(image: Any, shape: Mapping[str, Any], share: float, sides: bool) -> Pic
     file = io.BytesIO()
     image.crop((left, top, max(right, left + 1), max(bottom, top + 1))).save(file, "PNG")
     return Picture(file.getvalue(), "image/png")
+
+
+def use_by(engine: Engine, asked: Sequence[tuple[str, str]]) -> Use:
+    """Return what lines are put to if these providers' models are asked about them, given as (provider, model)."""
+    lanes = {
+        placed_with_provider(engine, provider, model, pages_may_leave=True).lane for provider, model in asked
+    }
+    return "local-model" if lanes == {"local-model"} else "cloud-model"
 
 
 def ask_line(

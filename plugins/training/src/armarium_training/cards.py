@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from armarium.api import Engine, Library
 from armarium_training import errors
 
@@ -81,7 +83,8 @@ def read_card(path: Path) -> Place:
     """Read the card at *path*. One that a person damaged is returned empty, with the error."""
     store = path.parent.name
     try:
-        card = json.loads(path.read_text("utf-8"))
+        # It refuses what no answer could contain: numbers that are none, halves of characters.
+        card = orjson.loads(path.read_bytes())
         if not isinstance(card, dict):
             raise ValueError("it is not a JSON object")
     except (OSError, ValueError, RecursionError) as error:
@@ -165,6 +168,19 @@ def history_of(card: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the evaluations on a card, oldest first; invalid ones are skipped."""
     found = card.get("evaluations")
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def pages_on(listed: Any) -> list[dict[str, Any]]:
+    """Return pages as a card lists them, {document_id, checksum}; damaged entries are skipped."""
+    if not isinstance(listed, list):
+        return []
+    return [one for one in listed if isinstance(one, dict) and isinstance(one.get("document_id"), str)]
+
+
+def trained_on(card: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the pages of the training set of a card's model."""
+    taught = card.get("training_set")
+    return pages_on(taught.get("documents") if isinstance(taught, dict) else None)
 
 
 def evaluated_card(library: Library, reader: str, model: str) -> Path:

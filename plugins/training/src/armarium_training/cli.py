@@ -87,8 +87,8 @@ def train(
         follow_job(session, job_id, "Train")
         outcome = result_of(session, job_id)
         told = session.get(f"/api/training/jobs/{job_id}")
+        model = session.get("/api/training/model", model=told["reader_id"])
         if report is not None:
-            model = session.get("/api/training/model", model=told["reader_id"])
             write_file(report, training_report(told, model).encode(), overwrite=True)
 
     def words() -> None:
@@ -96,7 +96,8 @@ def train(
         lines = plural(told["training_set"]["lines"], "line")
         typer.echo(f"Trained {told['reader_id']} on {lines}, {plural(len(rates), 'epoch')}.")
         typer.echo(f"  {sparkline(rates)}  error rate on lines left out of training: {min(rates):.1%}")
-        typer.echo(f"  Read with it: armarium read --reader hand --model {told['reader_id']}")
+        reader = next((one["build"] for one in model["runs_on"] if one["here"]), "hand")
+        typer.echo(f"  Read with it: armarium read --reader {reader} --model {told['reader_id']}")
         if report is not None:
             typer.echo(f"  Report: {report}")
 
@@ -269,8 +270,12 @@ def evaluate(
 ) -> None:
     """Measure readers against each other on pages that you checked."""
     with project_session() as session:
+        kinds = {one["id"]: one["kind"] for one in session.get("/api/training/models")["items"]}
         params: dict[str, Any] = {
-            "candidates": [{"model": one, "reader": "linereader"} for one in candidates or ()],
+            "candidates": [
+                {"model": one, "reader": "vision" if kinds.get(one) == "vision-lora" else "linereader"}
+                for one in candidates or ()
+            ],
             "held_out_ids": [document_id(session, one) for one in pages or ()],
             "add_out_of_the_box": not alone,
         }
@@ -375,5 +380,9 @@ def _show(one: dict[str, Any]) -> None:
             typer.echo(f"{name.replace('_', ' ')}: {one[name]}")
     typer.echo(f"may be given away: {'yes' if one['may_publish'] else 'no'}")
     for entry in one["evaluation_history"]:
-        rate = _percent(entry.get("cer", {}).get("diplomatic"))
-        typer.echo(f"measured {entry.get('measured_at')}: {rate} on {entry.get('pages')} pages")
+        cer = entry.get("cer")
+        rate = cer.get("diplomatic") if isinstance(cer, dict) else None
+        told = _percent(rate) if isinstance(rate, int | float) else ""
+        pages = entry.get("pages")
+        on = plural(pages, "page") if isinstance(pages, int) else "an unknown number of pages"
+        typer.echo(f"measured {entry.get('measured_at')}: {told} on {on}")

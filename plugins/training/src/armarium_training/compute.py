@@ -158,7 +158,9 @@ class LocalCompute(Compute):
             try:
                 answer = self.job.call_worker(runtime, target, method, params)
             except ServiceError as error:
-                if error.code in ("worker_died", "engine_stopping"):
+                if error.code == "engine_stopping":
+                    raise
+                if error.code == "worker_died":
                     return FarState("failed", error.detail, lines[-5:])
                 lines.append(f"{page['document_id']}: {error.detail}")
                 pages[page["document_id"]] = {"error": error.detail}

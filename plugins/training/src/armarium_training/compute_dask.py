@@ -145,8 +145,11 @@ class DaskCompute(Compute):
                 else f"The cluster has {future.status} it."
             )
             return FarState("failed", why[:1_000], [why[:500]])
-        text, lines = future.result()
-        result = sound_result(json.loads(text))
+        try:
+            text, lines = future.result()
+            result = sound_result(json.loads(text))
+        except (TypeError, ValueError):
+            result = None
         return (
             FarState("failed", "Its answer is not a result.")
             if result is None

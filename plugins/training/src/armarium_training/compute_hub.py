@@ -32,6 +32,8 @@ JOB, SHARD = "armarium-job", "armarium-shard"
 LARGEST, LONGEST = 64 << 30, 6 * 3600.0
 """The largest file that is downloaded, in bytes, and the time limit for it, in seconds."""
 LINES = 20
+PATIENCE = 3
+"""How many times in succession a job may be missing from the hub's list, or its result out of reach."""
 STAGES = {"SCHEDULING": "queued", "RUNNING": "running", "COMPLETED": "done"}
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 # Downloads the code with the token, which is not carried along by redirects, and runs it.
@@ -106,6 +108,7 @@ class HubCompute(Compute):
         self._owner: str | None = None
         self._jobs: dict[str, str] | None = None
         self._files: HubFiles | None = None
+        self._misses: dict[str, int] = {}
 
     @classmethod
     def price_per_hour_usd(cls, flavor: str) -> float | None:
@@ -177,7 +180,17 @@ class HubCompute(Compute):
         except (HubError, ServiceError) as error:
             self.job.log("warning", self._without_token(str(error)))
             return {}
-        return {far_id: self._state(far_id, told) for far_id, told in found.items()}
+        states = {far_id: self._state(far_id, told) for far_id, told in found.items()}
+        for far_id in wanted.difference(found):
+            # One that was started just now may be listed a little later.
+            if self._is_lost(far_id):
+                states[far_id] = FarState("failed", "The model hub no longer knows this job.")
+        return states
+
+    def _is_lost(self, far_id: str) -> bool:
+        """Count a request that did not find what it should; return whether there were too many in succession."""
+        self._misses[far_id] = self._misses.get(far_id, 0) + 1
+        return self._misses[far_id] >= PATIENCE
 
     def cancel(self, far_ids: Sequence[str]) -> None:
         """Cancel each one; those that have already ended are left as they are."""
@@ -193,14 +206,25 @@ class HubCompute(Compute):
         stage = str(status.get("stage"))
         state = STAGES.get(stage, "failed")
         if state in ("queued", "running"):
+            self._misses.pop(far_id, None)
             return FarState(state)
         label = str(told.get("labels", {}).get(SHARD))
         number, _, attempt = label.partition("-")
         if state == "done":
             try:
                 return FarState("done", None, self._last_lines(far_id), self._result(number, attempt))
-            except (HubError, OSError, ValueError) as error:
+            except OSError as error:
+                raise errors.no_room_for_result(error.strerror or type(error).__name__) from error
+            except (HubError, ValueError) as error:
                 return FarState("failed", self._without_token(f"Its result could not be fetched. {error}"))
+            except ServiceError as error:
+                if error.code == "no_room":
+                    raise
+                why = self._without_token(f"Its result could not be fetched. {error.detail}")
+                if self._is_lost(far_id):
+                    return FarState("failed", why)
+                self.job.log("warning", why)
+                return FarState("running")
         words = str(status.get("message") or "").strip()
         why = f"The job ended there as {stage.lower()}{f': {words}' if words else ''}."
         return FarState("failed", self._without_token(why), self._last_lines(far_id))

@@ -89,6 +89,15 @@ def no_base(base: str, here: Iterable[str]) -> Invalid:
     )
 
 
+def base_card_damaged(base: str) -> Invalid:
+    """422: it is not known which pages the base was trained on."""
+    return Invalid(
+        f"The card of the base {base!r} cannot be read, so it is not known which pages it was trained on. "
+        "Repair the card, or start from another base.",
+        code="base_card_damaged",
+    )
+
+
 def no_trainer(what: str, here: Iterable[str]) -> Invalid:
     """422: no driver trains models of this kind."""
     return Invalid(
@@ -157,6 +166,15 @@ def not_in_project(model: str) -> NotFound:
     )
 
 
+def files_gone(model: str) -> Conflict:
+    """409: the files of a model whose taking in was undone are no longer there."""
+    return Conflict(
+        f"The files of the model {model!r} are no longer in the project, so it cannot be brought back. Train "
+        "it again.",
+        code="files_gone",
+    )
+
+
 def global_already(model: str) -> Conflict:
     """409: the engine's global store has that id."""
     return Conflict(f"The global store already has a model {model!r}.", code="already_global", model=model)
@@ -169,6 +187,30 @@ def no_room(name: str, why: str) -> Conflict:
         "training is not lost.",
         code="no_room",
     )
+
+
+def no_room_for_result(why: str) -> Conflict:
+    """409: what came back from the model hub could not be written."""
+    return Conflict(
+        f"What came back from the model hub could not be written ({why}). Make room on the disk, then retry "
+        "the job; nothing is lost.",
+        code="no_room",
+    )
+
+
+def no_longer_allowed(page: str, why: str) -> Forbidden:
+    """403: the rights of a page that is being trained on were changed."""
+    return Forbidden(
+        f"The training has stopped, since it may no longer use the page {page}. {why} Retry the job to train "
+        "without it.",
+        code="rights_restricted",
+        restricted_ids=[page],
+    )
+
+
+def no_room_yet() -> str:
+    """Why the model of a training elsewhere is not taken in yet."""
+    return "There is no room on the disk for the model that was trained elsewhere. Make room; it is fetched again every ten minutes."
 
 
 def not_finished(job_id: str) -> Conflict:

@@ -36,13 +36,12 @@ def write_whole(path: Path, data: bytes) -> None:
         raise errors.no_room(path.name, error.strerror or type(error).__name__) from error
 
 
-def lay_out_lines(job: JobContext, trainer: type[Trainer], folder: Path) -> LineSet:
+def lay_out_lines(job: JobContext, args: TrainArgs, trainer: type[Trainer], folder: Path) -> LineSet:
     """Write the training set of a job, its pictures and texts, to *folder*; `lines.json` is written last.
 
     Every tenth line is for validation, if there are ten. A page whose lines cannot be cut is listed as
     missing, with the reason.
     """
-    args: TrainArgs = job.args
     with job.library.db.read_all() as conn:
         found = line_set(
             conn,
@@ -119,13 +118,12 @@ def _pictures(
     return answer["widths"], answer.get("binary", b"")
 
 
-def lay_out_regions(job: JobContext, folder: Path) -> dict[str, Any]:
+def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str, Any]:
     """Write pages with their regions to *folder*: `lines.json` names pictures, regions and the part of each page.
 
     If there are five pages, every fifth is used to tell when the detector stops improving; held-out pages
     only score it.
     """
-    args: TrainArgs = job.args
     with job.library.db.read_all() as conn:
         found = regions_of(conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes)
         held = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)

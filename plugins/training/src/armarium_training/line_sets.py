@@ -4,7 +4,7 @@ and prepares evaluations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from armarium.api import Library, NotFound, Principal, Use, find_withheld, is_am
 from armarium_checking.api import verdicts
 from armarium_documents.api import primary_row, representations
 from armarium_source_model.api import (
+    CountingText,
     counting_readings,
     line_sequence,
     list_passes,
@@ -26,7 +27,9 @@ from armarium_source_model.api import (
 FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
 BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
 """The reasons for which a reading counts if a person made or chose it."""
-PERSON = "human"
+PERSON, IMPORTED = "human", "external_import"
+NO_PICTURE = "It has no picture."
+SAME_PICTURE = "It has the same picture as a page that is held out."
 FINGERPRINT = 16
 """How many characters of the fingerprint of a training text a card contains."""
 
@@ -116,15 +119,13 @@ def line_set(
         checksum = checksum_of(conn, page)
         if page in held or checksum in same:
             if page not in held:
-                found.missing.append(
-                    {"document_id": page, "why": "It has the same picture as a page that is held out."}
-                )
+                found.missing.append({"document_id": page, "why": SAME_PICTURE})
             continue
         if page in kept_back:
             found.missing.append({"document_id": page, "why": kept_back[page]})
             continue
         if checksum is None:
-            found.missing.append({"document_id": page, "why": "It has no picture."})
+            found.missing.append({"document_id": page, "why": NO_PICTURE})
             continue
         pass_id = pass_of(conn, page, teacher)
         if pass_id is None:
@@ -162,12 +163,16 @@ def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None
         found.lines.append(TaughtLine(page, segment_id, text, reading.basis in BY_PERSON))
 
 
-def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[list[TaughtLine], str | None]:
+def checked_lines(
+    conn: Connection, page: str, checked: str | None, *, with_unchecked: bool = False
+) -> tuple[list[TaughtLine], str | None]:
     """Return the lines of a page that a person checked, and who did: in the pass of *checked*, else in the
     newest pass a person made.
 
-    In a pass named as the checked one, and in a ground truth, every line with a reading counts; in others,
-    those that a person wrote, chose or confirmed. A line whose newest verdict rejects it never counts.
+    A line counts if a person wrote, chose or confirmed it; in a pass named as the checked one also if its text is
+    that of an imported file, and in a ground truth whoever wrote it. What a reader wrote there later does not take
+    the place of a file's text. *with_unchecked*: in a named pass every line with a reading counts. A line whose
+    newest verdict rejects it never counts.
     """
     rule = reading_rule(conn)
     chosen = None
@@ -180,6 +185,9 @@ def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[lis
     if chosen is None:
         return [], None
     counting = counting_readings(conn, chosen["id"], rule=rule, words=False)
+    if checked is not None or chosen["ground_truth"]:
+        machines = [segment_id for segment_id, one in counting.items() if one.labelled_machine]
+        counting |= _imported_texts(conn, counting, machines)
     rejected = newest_verdicts(conn, [one.representation_id for one in counting.values()])
     found = []
     for segment_id in lines_in_order(conn, page, chosen["id"]):
@@ -188,7 +196,8 @@ def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[lis
             continue
         by_person = reading.basis in BY_PERSON
         verdict = rejected.get(reading.representation_id)
-        is_checked = checked is not None or chosen["ground_truth"] or by_person or verdict == "confirm"
+        is_named = checked is not None and (with_unchecked or not reading.labelled_machine)
+        is_checked = is_named or chosen["ground_truth"] or by_person or verdict == "confirm"
         if verdict != "reject" and is_checked:
             found.append(TaughtLine(page, segment_id, reading.text, by_person))
     who = conn.execute(
@@ -201,6 +210,62 @@ def checked_lines(conn: Connection, page: str, checked: str | None) -> tuple[lis
         .order_by(representations.c.created_at.desc(), representations.c.id.desc())
     ).scalar()
     return found, who or chosen["created_by"] or chosen["name"]
+
+
+def _imported_texts(
+    conn: Connection, counting: Mapping[str, CountingText], segment_ids: Sequence[str]
+) -> dict[str, CountingText]:
+    """Return, for those of the lines that have one, the newest reading that came with an imported file."""
+    rows = conn.execute(
+        select(representations.c.segment_id, representations.c.id, representations.c.content)
+        .where(
+            is_among(representations.c.segment_id, segment_ids),
+            representations.c.provenance_kind == IMPORTED,
+            representations.c.kind == "transcription",
+            representations.c.retracted.is_(False),
+        )
+        .order_by(representations.c.created_at, representations.c.id)
+    )
+    return {
+        row.segment_id: counting[row.segment_id]._replace(
+            representation_id=row.id, text=row.content or "", labelled_machine=False
+        )
+        for row in rows
+    }
+
+
+def checked_pages(
+    conn: Connection,
+    library: Library,
+    principal: Principal,
+    page_ids: Sequence[str],
+    checked: str,
+    *,
+    use: Use,
+    held_out_ids: Sequence[str] = (),
+    with_unchecked: bool = False,
+) -> tuple[dict[str, list[TaughtLine]], list[dict[str, str]]]:
+    """Return page to its checked lines, and the pages that are left out, with the reasons: those held out, by id or by
+    picture, those that may not be put to *use*, and those without a checked line.
+    """
+    same = {checksum_of(conn, page) for page in held_out_ids} - {None}
+    kept_back = find_withheld(library, principal, page_ids, use)
+    found: dict[str, list[TaughtLine]] = {}
+    missing: list[dict[str, str]] = []
+    for page in page_ids:
+        why = (
+            "It is held out."
+            if page in held_out_ids or checksum_of(conn, page) in same
+            else kept_back.get(page)
+        )
+        lines = (
+            [] if why is not None else checked_lines(conn, page, checked, with_unchecked=with_unchecked)[0]
+        )
+        if lines:
+            found[page] = lines
+        else:
+            missing.append({"document_id": page, "why": why or "No line of it was checked."})
+    return found, missing
 
 
 def _has_person_readings(conn: Connection, pass_id: str) -> bool:

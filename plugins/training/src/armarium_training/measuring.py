@@ -4,7 +4,8 @@ against another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from armarium_source_model.api import CannotScore, normalise, score, word_rate
@@ -14,20 +15,25 @@ SHARE_READ = 0.8
 """The least share of pages a candidate must have read to count as measured."""
 WORST = 20
 """How many lines are named as the worst of each candidate."""
+CONFUSED = 20
+"""How many kinds of misread letters are named of each candidate."""
+CONFUSED_OF_PAGE = 500
+"""How many are remembered of each page."""
 SEED = 4
 
 
 def page_scores(
     reference: Sequence[str], hypothesis: Sequence[str], policies: Sequence[str]
 ) -> dict[str, Any]:
-    """Score one page, line by line in order: the whole text under each policy, its words, and each line's
-    distance.
+    """Score one page, line by line in order: the whole text under each policy, its words, each line's distance, and
+    which letters were taken for which, by the policy that ranks.
     """
     from rapidfuzz.distance import Levenshtein
 
     one, other = "\n".join(reference), "\n".join(hypothesis)
     scores: dict[str, Any] = {}
     lines: dict[str, list[list[int]]] = {}
+    confused: list[list[Any]] = []
     for policy in policies:
         try:
             found = score(one, other, policy)
@@ -45,11 +51,38 @@ def page_scores(
             for left, right in zip(reference, hypothesis, strict=True)
         ]
         lines[policy] = [[Levenshtein.distance(left, right), len(left)] for left, right in pairs]
+        if policy == main_policy(policies):
+            confused = confusions(pairs)
     try:
         distance, words, _ = word_rate(one, other, policies[0])
     except CannotScore:
         distance, words = 0, 0
-    return {"scores": scores, "words": [distance, words], "lines": lines}
+    return {"scores": scores, "words": [distance, words], "lines": lines, "confusions": confused}
+
+
+def confusions(pairs: Iterable[tuple[str, str]]) -> list[list[Any]]:
+    """Return how often which letter was taken for which, [expected, read, times], the commonest first: nothing read for
+    a letter that was left out, nothing expected for one that was added.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    counted: Counter[tuple[str, str]] = Counter()
+    for left, right in pairs:
+        for one in Levenshtein.editops(left, right):
+            expected = "" if one.tag == "insert" else left[one.src_pos]
+            counted[expected, "" if one.tag == "delete" else right[one.dest_pos]] += 1
+    found = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    return [[*letters, times] for letters, times in found[:CONFUSED_OF_PAGE]]
+
+
+def _most_confused(pages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the commonest confusions of all pages."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for one in pages:
+        for expected, read, times in one.get("confusions", ()):
+            counted[expected, read] += times
+    found = sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:CONFUSED]
+    return [{"expected": expected, "read": read, "times": times} for (expected, read), times in found]
 
 
 def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[str, Any]:
@@ -202,6 +235,7 @@ def result_of(
                 "totals": totals(rated_pages, policies) if measured else {},
                 "wer": round(float(words[0] / words[1]), 6) if measured and words[1] else None,
                 "worst": worst(good, main),
+                "confusions": _most_confused(rated_pages) if measured else [],
                 "speed": {
                     "seconds": round(seconds, 3),
                     "pages": len(good),

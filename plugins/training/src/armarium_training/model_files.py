@@ -65,8 +65,19 @@ def remove_model(weights: Path) -> None:
 
 def hide_model(models: Path, model_id: str, *, shown: bool) -> None:
     """Hide the files of a model in a project's *models*, or show them again, so that an undo loses no training."""
-    name = cards.literal(cards.file_name(model_id))
-    # A folder is recognised as a model by its config.json.
-    for path in [*models.glob(f"*/{name}.*"), *models.glob(f"*/{name}/{cards.CONFIG}*")]:
+    for path in _files_of(models, model_id):
         bare = path.name.removesuffix(UNDONE)
         os.replace(path, path.with_name(bare if shown else f"{bare}{UNDONE}"))
+
+
+def has_files(models: Path, model_id: str) -> bool:
+    """Return whether a model's card and its weights are there, hidden or not."""
+    names = {path.name.removesuffix(UNDONE) for path in _files_of(models, model_id)}
+    card = f"{cards.file_name(model_id)}{cards.CARD}"
+    return card in names and len(names) > 1
+
+
+def _files_of(models: Path, model_id: str) -> list[Path]:
+    name = cards.literal(cards.file_name(model_id))
+    # A folder is recognised as a model by its config.json.
+    return [*models.glob(f"*/{name}.*"), *models.glob(f"*/{name}/{cards.CONFIG}*")]

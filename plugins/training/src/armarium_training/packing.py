@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armarium.api import JobContext, NameOrMaterialPath, ServiceError, Use, find_withheld, open_image
+from armarium.api import JobContext, Library, NameOrMaterialPath, ServiceError, Use, find_withheld, open_image
 from armarium_documents.api import page_image, still_image
 from armarium_iiif.api import Reference, download_picture, public_addresses, reference_of
 from armarium_reading.api import choose, lines_of, load_reader
@@ -38,29 +38,47 @@ class PackedShard:
     checksum: str | None = None
     skipped: list[dict[str, str]] = field(default_factory=list)
 
+    @property
+    def pages(self) -> list[dict[str, Any]]:
+        """Return its pages."""
+        return [] if self.shard is None else list(self.shard.manifest["pages"])
+
+
+def folder_of_shards(library: Library, job_id: str) -> Path:
+    """Return where the shards of a job are stored until it has ended."""
+    return library.derived_folder / "scale" / job_id
+
 
 def shard_folder(job: JobContext, number: int) -> Path:
     """Return where a shard is stored until its job has ended."""
-    return job.library.derived_folder / "scale" / job.job_id / str(number)
+    return folder_of_shards(job.library, job.job_id) / str(number)
+
+
+def packed_before(job: JobContext, number: int) -> PackedShard | None:
+    """Return a shard as it was packed, whatever has changed since; None if it was not, or is no longer there."""
+    folder = shard_folder(job, number)
+    if not (folder / MANIFEST).is_file():
+        return None
+    data = (folder / MANIFEST).read_bytes()
+    manifest = json.loads(data)
+    shard = Shard(number, folder, manifest) if manifest["pages"] else None
+    return PackedShard(shard, hashlib.sha256(data).hexdigest(), manifest["skipped"])
 
 
 def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> PackedShard:
     """Pack the pages of a shard; one packed before is used as it is. Pages that may not be put to *use* are
-    skipped.
+    skipped, also those that were packed when they still might.
     """
     folder = shard_folder(job, number)
-    if (folder / MANIFEST).is_file():
-        data = (folder / MANIFEST).read_bytes()
-        manifest = json.loads(data)
-        return PackedShard(
-            Shard(number, folder, manifest), hashlib.sha256(data).hexdigest(), manifest["skipped"]
-        )
+    kept_back = find_withheld(job.library, job.principal, page_ids, use)
+    before = packed_before(job, number)
+    if before is not None and not any(one["document_id"] in kept_back for one in before.pages):
+        return before
     shutil.rmtree(folder, ignore_errors=True)
     args: ScaleArgs = job.args
     reader = load_reader(job.engine, args.driver)
     pages: list[dict[str, Any]] = []
     skipped: list[dict[str, str]] = []
-    kept_back = find_withheld(job.library, job.principal, page_ids, use)
     for page in page_ids:
         job.check()
         try:

@@ -4,7 +4,7 @@ checked lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from armarium.api import Engine, Library, NameOrMaterialPath, Principal, Service
 from armarium_documents.api import documents, pages_under
 from armarium_reading.api import Reader, choose, installed_readers, placed_with_provider
 from armarium_training import cards, errors
-from armarium_training.line_sets import checked_lines, checksum_of
+from armarium_training.line_sets import NO_PICTURE, checked_lines, checksum_of
 from armarium_training.schemas.evaluation import Candidate, RunParams
 
 VISION = "vision"
@@ -107,7 +107,7 @@ def measurable(
     if one.reader == VISION and one.provider is not None:
         placed = placed_with_provider(engine, one.provider, one.model, pages_may_leave=True)
         is_far = placed.lane != "local-model"
-        if is_far and not pages_may_leave:
+        if is_far and (not pages_may_leave or library.asks_this_machine_alone):
             raise errors.remote_candidate(one.model)
         card = cards.find_card(engine, library, one.model)
         return Measurable(
@@ -180,14 +180,7 @@ def _pages(conn: Connection, trained: Sequence[Measurable], named: Sequence[str]
 
 
 def _held_out(one: Measurable) -> list[dict[str, Any]]:
-    return _entries((one.card or {}).get("held_out"))
-
-
-def _entries(listed: Any) -> list[dict[str, Any]]:
-    """Return pages as a card lists them, {document_id, checksum}; damaged entries are skipped."""
-    if not isinstance(listed, list):
-        return []
-    return [one for one in listed if isinstance(one, dict) and isinstance(one.get("document_id"), str)]
+    return cards.pages_on((one.card or {}).get("held_out"))
 
 
 def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
@@ -195,17 +188,21 @@ def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
 
     Asked only of candidates that were trained here; which pages others were trained on is not known.
     """
-    card, checksum = one.card or {}, checksum_of(conn, page)
+    return is_new_by_card(conn, one.card or {}, page)
 
-    def names(listed: Any) -> bool:
+
+def is_new_by_card(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
+    """As `is_new_to`, for the model of a card."""
+    checksum = checksum_of(conn, page)
+
+    def names(listed: Sequence[Mapping[str, Any]]) -> bool:
         return any(
             entry["document_id"] == page or (checksum is not None and entry.get("checksum") == checksum)
-            for entry in _entries(listed)
+            for entry in listed
         )
 
-    taught = card.get("training_set")
-    seen = taught.get("documents") if isinstance(taught, dict) else None
-    return names(card.get("held_out")) and not names(seen) and not names(card.get("base_seen"))
+    seen = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
+    return names(cards.pages_on(card.get("held_out"))) and not names(seen)
 
 
 def _checked_pages(
@@ -218,7 +215,7 @@ def _checked_pages(
             missing.append({"document_id": page, "why": kept_back[page]})
             continue
         if checksum_of(conn, page) is None:
-            missing.append({"document_id": page, "why": "It has no picture."})
+            missing.append({"document_id": page, "why": NO_PICTURE})
             continue
         lines, _ = checked_lines(conn, page, checked)
         if lines:

@@ -8,9 +8,9 @@ from armarium_training.actions import evaluation, reasons, remote, scale, traini
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import check_compute
 from armarium_training.jobs.evaluation import EVALUATION
+from armarium_training.jobs.kinds_of_training import TRAIN_A_MODEL, TRAIN_HERE
 from armarium_training.jobs.reasons import COMPARE_REASONS, GATHER_REASONS
 from armarium_training.jobs.scale import READ_AT_SCALE
-from armarium_training.jobs.training import TRAIN_A_MODEL, TRAIN_HERE
 from armarium_training.models import metadata
 from armarium_training.queries.evaluation import list_scores, read_evaluation
 from armarium_training.queries.reasons import read_comparison, read_gathering

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Library, Principal, find_withheld
 from armarium_source_model.api import list_passes, segments_of
-from armarium_training.line_sets import checksum_of
+from armarium_training.line_sets import NO_PICTURE, SAME_PICTURE, checksum_of
 
 PERSON = "human"
 
@@ -41,10 +41,15 @@ def regions_of(
     kept_back = find_withheld(library, principal, page_ids, "local-model")
     for page in page_ids:
         checksum = checksum_of(conn, page)
-        if page in held or checksum in same:
+        if page in held:
             continue
-        if page in kept_back:
-            found.missing.append({"document_id": page, "why": kept_back[page]})
+        why = (
+            SAME_PICTURE
+            if checksum in same
+            else kept_back.get(page) or (NO_PICTURE if checksum is None else None)
+        )
+        if why is not None:
+            found.missing.append({"document_id": page, "why": why})
             continue
         regions = page_regions(conn, page, classes)
         if regions:

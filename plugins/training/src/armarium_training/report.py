@@ -139,6 +139,14 @@ def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tupl
     ]
     parts.append(table(("Page", "Model", *policies), by_page))
     for one in result["models"]:
+        if one.get("confusions"):
+            parts.append(f"<h2>Letters that {escape(one['model'])} misread most often</h2>")
+            told = [
+                (_letter(pair["expected"], "nothing"), _letter(pair["read"], "nothing"), pair["times"])
+                for pair in one["confusions"]
+            ]
+            parts.append(table(("Written", "Read", "Times"), told))
+    for one in result["models"]:
         shown = [line for line in one.get("worst", ()) if line["segment_id"] in pictures]
         if shown:
             parts.append(f"<h2>Worst lines of {escape(one['model'])}</h2>")
@@ -150,6 +158,10 @@ def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tupl
                 f"({line['distance']} of {line['reference_chars']} characters wrong)</figcaption></figure>"
             )
     return page("Readers measured", parts)
+
+
+def _letter(sign: str, none: str) -> str:
+    return none if not sign else "space" if sign.isspace() else sign
 
 
 def _rate(told: Mapping[str, Any] | None) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError
-from armarium_documents.api import pages_under
+from armarium.api import Engine, Library, NameOrMaterialPath, ServiceError, is_among
+from armarium_documents.api import documents, pages_under
 from armarium_layout.api import detector_models, detectors, model_type
 from armarium_reading.api import choose, installed_readers, load_reader, models_folder
-from armarium_training import errors
+from armarium_training import cards, errors
 from armarium_training.trainers import Trainer, is_here, require_runtime, trainer_of, trainers
 
 VISION = "vision"
@@ -50,6 +52,7 @@ def base_of(
         able = [one for one in able if one.name in held]
         if not able:
             raise errors.no_base(str(base), bases_here(engine))
+        read_base_card(engine, library, str(base))
     chosen = next((one for one in able if is_here(engine, one)), able[0])
     require_runtime(engine, chosen)
     if base is None:
@@ -99,6 +102,8 @@ def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | Non
     for one in able:
         held = None if base is None else _find_base(engine, library, one, base)
         if base is None or held is not None:
+            if base is not None:
+                read_base_card(engine, library, str(base))
             return Base(one, None if base is None else str(base), held.path if held else None)
     raise errors.no_base(str(base), bases_here(engine))
 
@@ -110,6 +115,7 @@ def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
     here = {one.model: one.path for folder in folders for one in reader.models_here(folder, None) if one.path}
     if base not in here:
         raise errors.no_vision_base(base, sorted(here))
+    read_base_card(engine, library, base)
     return here[base]
 
 
@@ -123,7 +129,30 @@ def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | 
     kinds = {kind for one in detectors(engine) for kind in one.model_types}
     if path is None or path.name != trainer.suffix or not path.is_file() or model_type(path) not in kinds:
         raise errors.no_base(str(base), sorted(here))
+    read_base_card(engine, library, str(base))
     return Base(trainer, str(base), path)
+
+
+def read_base_card(engine: Engine, library: Library, base: str) -> dict[str, Any] | None:
+    """Return the card of a base that was trained here; None if it was not. Invalid for a damaged card, since it is then
+    not known which pages the base has seen.
+    """
+    place = cards.find_card(engine, library, base)
+    if place is None:
+        return None
+    if place.fault is not None:
+        raise errors.base_card_damaged(base)
+    return place.card
+
+
+def held_pages(conn: Connection, ids: Sequence[str]) -> list[str]:
+    """Return the pages that *ids* hold out: they themselves, or those below them. A page deleted since is still held
+    out.
+    """
+    live = documents.c.deleted_at.is_(None)
+    there = set(conn.execute(select(documents.c.id).where(is_among(documents.c.id, ids), live)).scalars())
+    pages = pages_under(conn, [one for one in ids if one in there])
+    return list(dict.fromkeys([*pages, *(one for one in ids if one not in there)]))
 
 
 def bases_here(engine: Engine) -> list[str]:

@@ -30,7 +30,7 @@ def test_a_reader_is_taught_measured_and_made_global(
     words = ("--teacher", "pretend", "--hold-out", "2.png", "--epochs", "2", "--report", str(report))
     taught = desk.succeed("train", "1.png", *words, "--name", "Abbot")
     assert "on 2 lines, 2 epochs" in taught.out
-    assert "armarium read --reader hand --model" in taught.out
+    assert f"armarium read --reader hand --model {taught_model(taught.out)}" in taught.out
     assert "<svg" in report.read_text("utf-8")
     assert "http" not in report.read_text("utf-8")
     (model,) = desk.succeed("models", "--json").json["items"]
@@ -41,11 +41,42 @@ def test_a_reader_is_taught_measured_and_made_global(
     assert str(scores) in told
     assert "data:image/png;base64," in scores.read_text("utf-8")
     assert "measured" in desk.succeed("models", model["id"]).out
+    assert "misread most often" in scores.read_text("utf-8")
+    place = next(desk.home.rglob(f"{model['id']}.card.json"))
+    written = place.read_text("utf-8")
+    place.write_text(
+        json.dumps({**json.loads(written), "evaluations": [{"cer": "little", "pages": []}]}), "utf-8"
+    )
+    assert "measured" in desk.succeed("models", model["id"]).out
+    place.write_text(written, "utf-8")
     assert "to all projects" in desk.succeed("models", model["id"], "--make-global").out
     assert desk.succeed("models", "--json").json["items"][0]["location"] == "both"
     assert (
         desk.succeed("read", "2.png", "--reader", "hand", "--model", model["id"], "--json").json["lines"] == 2
     )
+
+
+def taught_model(words: str) -> str:
+    """The model that the first word of the answer's first line names."""
+    return words.split()[1]
+
+
+def test_it_is_said_which_reader_takes_the_model(
+    desk: Machine, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The builds are those that `GET /api/training/model` names; here of a store whose reader is not the hand reader."""
+    from armarium_training.queries import training as queries
+
+    monkeypatch.setattr(starting, "trainers", lambda engine: [LoopbackTrainer])
+    pictures(["1.png"])
+    desk.succeed("create", "Kraken")
+    desk.succeed("import", "pages")
+    desk.succeed("lines", "--reader", "pretend")
+    desk.succeed("read", "--reader", "pretend")
+    builds = [{"build": "absent", "here": False}, {"build": "kraken", "here": True}]
+    monkeypatch.setattr(queries, "_runs_on", lambda *_: builds)
+    taught = desk.succeed("train", "1.png", "--teacher", "pretend", "--epochs", "1")
+    assert f"armarium read --reader kraken --model {taught_model(taught.out)}" in taught.out
 
 
 def test_what_cannot_be_done_is_said(desk: Machine, pictures: Pictures) -> None:

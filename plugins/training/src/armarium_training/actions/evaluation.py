@@ -23,7 +23,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=RunParams,
     result=StartedRun,
     summary="Measure readers against each other on checked pages.",
-    route=Route("POST", "/api/evaluation/runs", status=202, refusals=(403, 404, 409)),
+    route=Route("POST", "/api/evaluation/runs", refusals=(403, 404, 409)),
     words="Started to measure readers",
     undoable=False,
     guards_targets=True,

@@ -4,15 +4,18 @@ student.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium.api import ActionContext, Example, Placement, Route, action, new_id
 from armarium_documents.api import pages_under
 from armarium_reading.api import own_prompt, placed_with_provider
 from armarium_training import errors, samples
-from armarium_training.line_sets import checked_lines
-from armarium_training.queries.job_rows import COMPARE, GATHER
-from armarium_training.queries.reasons import read_gathering
+from armarium_training.asking_lines import use_by
+from armarium_training.cards import find_card
+from armarium_training.line_sets import checked_pages
+from armarium_training.planning import is_new_by_card
+from armarium_training.queries.job_rows import COMPARE, GATHER, job_row
 from armarium_training.schemas.training import (
     ComparisonParams,
     JobParams,
@@ -50,7 +53,7 @@ def _example(ex: Example) -> dict[str, Any]:
     params=ReasonsParams,
     result=Started,
     summary="Ask a model why each checked line is read as it is.",
-    route=Route("POST", "/api/training/reasons", status=202, refusals=(403, 404, 409)),
+    route=Route("POST", "/api/training/reasons", refusals=(403, 404, 409)),
     words="Started to gather reasons for {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
@@ -63,10 +66,8 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
     pages = pages_of(ctx.conn, p.scope_ids)
     held = pages_under(ctx.conn, p.held_out_ids) if p.held_out_ids else []
     prompt = own_prompt(ctx.project, p.prompt_file) if p.prompt_file is not None else None
-    placed = placed_with_provider(ctx.engine, p.provider, p.model, pages_may_leave=p.pages_may_leave)
-    lines = sum(len(checked_lines(ctx.conn, page, p.checked)[0]) for page in pages if page not in held)
-    if not lines:
-        raise errors.not_checked(p.checked)
+    lines = _count_lines(ctx, p, pages, held, [(p.provider, p.model)])
+    placed = _place(ctx, p.provider, p.model, pages_may_leave=p.pages_may_leave)
     args = ReasonsArgs(
         page_ids=pages,
         held_out_ids=held,
@@ -101,7 +102,7 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
 )
 def cancel_reasons(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job. NotFound for an id that is not a gathering's."""
-    read_gathering(ctx.conn, p.job_id)
+    job_row(ctx.conn, p.job_id, (GATHER,), errors.unknown_gathering)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
     return {"job_id": p.job_id, "state": told["state"]}
@@ -119,24 +120,20 @@ def _comparison(ex: Example) -> dict[str, Any]:
     params=ComparisonParams,
     result=Started,
     summary="Measure whether students that give reasons read better than the one that only answers.",
-    route=Route("POST", "/api/training/reasons-ab", status=202, refusals=(403, 404, 409)),
+    route=Route("POST", "/api/training/reasons-ab", refusals=(403, 404, 409)),
     words="Started to compare students",
     undoable=False,
     guards_targets=True,
     example=_comparison,
 )
 def measure_reasons_ab(ctx: ActionContext, p: ComparisonParams) -> dict[str, Any]:
-    """Each contender reads the same held-out checked lines. Refused if one may not be asked or nothing was
-    checked.
+    """Each contender reads the same held-out checked lines. Refused if nothing was checked, if a contender that was
+    trained here may have seen one of the pages, or if one may not be asked.
     """
     pages = pages_under(ctx.conn, p.held_out_ids)
-    placed = [
-        placed_with_provider(ctx.engine, one.provider, one.model, pages_may_leave=p.pages_may_leave)
-        for one in p.contenders
-    ]
-    lines = sum(len(checked_lines(ctx.conn, page, p.checked)[0]) for page in pages)
-    if not lines:
-        raise errors.not_checked(p.checked)
+    lines = _count_lines(ctx, p, pages, [], [(one.provider, one.model) for one in p.contenders])
+    _refuse_seen(ctx, p, pages)
+    placed = [_place(ctx, one.provider, one.model, pages_may_leave=p.pages_may_leave) for one in p.contenders]
     is_here = all(one.lane == "local-model" for one in placed)
     stated = {**p.model_dump(mode="json"), "held_out_ids": pages}
     title = f"Compare {len(placed)} students on {lines} lines"
@@ -144,3 +141,47 @@ def measure_reasons_ab(ctx: ActionContext, p: ComparisonParams) -> dict[str, Any
     job_id = ctx.enqueue(COMPARE, stated, title=title, total=lines * len(placed), lane=lane)
     ctx.target(*p.held_out_ids, job_id)
     return {"job_id": job_id}
+
+
+def _count_lines(
+    ctx: ActionContext,
+    p: ReasonsParams | ComparisonParams,
+    pages: Sequence[str],
+    held: Sequence[str],
+    asked: Sequence[tuple[str, str]],
+) -> int:
+    """Return how many lines there are to ask about; Invalid if there is none, NotFound for an unknown provider."""
+    use = use_by(ctx.engine, asked)
+    lines, _ = checked_pages(
+        ctx.conn,
+        ctx.project,
+        ctx.principal,
+        pages,
+        p.checked,
+        use=use,
+        held_out_ids=held,
+        # Reasons are asked for every line of the pass; students are compared on what a person checked.
+        with_unchecked=isinstance(p, ReasonsParams),
+    )
+    if not lines:
+        raise errors.not_checked(p.checked)
+    return sum(map(len, lines.values()))
+
+
+def _place(ctx: ActionContext, provider: str, model: str, *, pages_may_leave: bool) -> Placement:
+    """Return where a provider's model is asked; Forbidden if pages would leave without permission."""
+    placed = placed_with_provider(ctx.engine, provider, model, pages_may_leave=pages_may_leave)
+    if placed.lane != "local-model":
+        errors.refuse_to_leave(ctx.project, f"The model {model!r}", pages_may_leave=pages_may_leave)
+    return placed
+
+
+def _refuse_seen(ctx: ActionContext, p: ComparisonParams, pages: Sequence[str]) -> None:
+    """Raise Invalid for a page that a contender which was trained here did not hold out."""
+    for one in p.contenders:
+        place = find_card(ctx.engine, ctx.project, one.model)
+        if place is None:
+            continue
+        for page in pages:
+            if not is_new_by_card(ctx.conn, place.card, page):
+                raise errors.may_have_trained(one.model, page)

@@ -23,7 +23,7 @@ HUB = "hub"
     params=RemoteParams,
     result=StartedFar,
     summary="Train a line reader at the model hub, on lines that were read and corrected.",
-    route=Route("POST", "/api/training/linereader", status=202, refusals=(403, 404, 409, 412)),
+    route=Route("POST", "/api/training/linereader", refusals=(403, 404, 409, 412)),
     words="Started to train a reader on {scope_ids|pages} at the model hub",
     undoable=False,
     guards_targets=True,

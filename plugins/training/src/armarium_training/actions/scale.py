@@ -19,6 +19,7 @@ from armarium_source_model.api import (
     add_segments,
     create_pass,
     passes,
+    refuse_provider,
     sound_pixels,
 )
 from armarium_training import errors, samples
@@ -26,8 +27,7 @@ from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.models import shards
 from armarium_training.planning import readers_of, takes
-from armarium_training.queries.job_rows import FINISHED, SCALE
-from armarium_training.queries.scale import scale_row
+from armarium_training.queries.job_rows import FINISHED, SCALE, job_row
 from armarium_training.schemas.scale import (
     LandedPage,
     LandPage,
@@ -58,7 +58,7 @@ def place_named(flavor: str) -> str:
     params=ScaleParams,
     result=StartedScale,
     summary="Read very many pages in shards, on this machine or on others.",
-    route=Route("POST", "/api/reading-at-scale", status=202, refusals=(403, 404, 409, 412)),
+    route=Route("POST", "/api/reading-at-scale", refusals=(403, 404, 409, 412)),
     words="Started to read {scope_ids|pages} at scale",
     undoable=False,
     guards_targets=True,
@@ -136,7 +136,7 @@ def _driver(ctx: ActionContext, p: ScaleParams) -> str:
 )
 def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Enqueue them. Conflict while the run is not finished, and if none failed."""
-    row = scale_row(ctx.conn, p.job_id)
+    row = job_row(ctx.conn, p.job_id, (SCALE,), errors.unknown_reading)
     if row["state"] not in FINISHED:
         raise errors.still_going()
     failed = (shards.c.job_id == p.job_id) & (shards.c.state == "failed")
@@ -160,7 +160,7 @@ def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
 )
 def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job; pages already written remain. NotFound for an id that is not a reading at scale."""
-    scale_row(ctx.conn, p.job_id)
+    job_row(ctx.conn, p.job_id, (SCALE,), errors.unknown_reading)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
     return {"job_id": p.job_id, "state": told["state"]}
@@ -185,8 +185,9 @@ def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
 )
 def land_page(ctx: ActionContext, p: LandPage) -> dict[str, Any]:
     """Write the pass. A result whose bytes were already written to the page adds nothing. Shapes are in
-    pixels of *width* by *height*.
+    pixels of *width* by *height*. Refused for a provider that would rank the reading above those of readers.
     """
+    refuse_provider(p.provider)
     known = ctx.conn.execute(
         select(passes.c.id).where(
             passes.c.document_id == p.document_id,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Route, UndoContext, action
+from armarium.api import ActionContext, Engine, Library, Route, UndoContext, action, refuse_bound
 from armarium_documents.api import pages_under
 from armarium_training import cards, errors, samples
 from armarium_training.line_sets import line_set
-from armarium_training.model_files import copy_file, copy_folder, copy_model, hide_model, remove_model
+from armarium_training.model_files import (
+    copy_file,
+    copy_folder,
+    copy_model,
+    has_files,
+    hide_model,
+    remove_model,
+)
 from armarium_training.models import trained_models
-from armarium_training.queries.job_rows import HERE
-from armarium_training.queries.training import read_training
+from armarium_training.queries.job_rows import HERE, TRAININGS, job_row
 from armarium_training.regions import regions_of
 from armarium_training.schemas.training import (
     GlobalParams,
@@ -38,7 +45,7 @@ from armarium_training.trainers import trainer_of
     params=HereParams,
     result=Started,
     summary="Train a line reader on this machine, on lines that were read and corrected.",
-    route=Route("POST", "/api/training/linereader/here", status=202, refusals=(403, 404, 409)),
+    route=Route("POST", "/api/training/linereader/here", refusals=(403, 404, 409)),
     words="Started to train a reader on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
@@ -88,7 +95,7 @@ def start_here(ctx: ActionContext, p: HereParams) -> dict[str, Any]:
     params=RegionsParams,
     result=Started,
     summary="Train a layout detector on this machine, on regions that people drew or changed.",
-    route=Route("POST", "/api/training/regions/here", status=202, refusals=(403, 404, 409)),
+    route=Route("POST", "/api/training/regions/here", refusals=(403, 404, 409)),
     words="Started to train a layout detector on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,
@@ -130,18 +137,22 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
     example=lambda ex: {"job_id": ex.run("training.start_here", samples.training(ex))["job_id"]},
 )
 def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
-    """Cancel the job. NotFound for an id that is not a training's, Conflict for one that has ended."""
-    read_training(ctx.conn, p.job_id)
+    """Cancel the job; one that has ended stays as it is. NotFound for an id that is not a training's."""
+    job_row(ctx.conn, p.job_id, TRAININGS, errors.unknown_training)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
     return {"job_id": p.job_id, "state": told["state"]}
 
 
 def _hide_files(undo: UndoContext) -> None:
-    """Hide the files of a model when taking it in is undone, and show them again on redo: no training is lost."""
-    library = undo.step.project
-    assert library is not None
-    hide_model(library.models, undo.target_ids[0], shown=undo.redo)
+    """Hide the files of a model when taking it in is undone, and show them again on redo: no training is lost.
+
+    Only after the commit, since the undo may be one of several steps that are refused together.
+    """
+    library, model = undo.step.project, undo.target_ids[0]
+    if undo.redo and not has_files(library.models, model):
+        raise errors.files_gone(model)
+    undo.step.on_commit(partial(hide_model, library.models, model, shown=undo.redo))
 
 
 @action(
@@ -187,14 +198,18 @@ def land(ctx: ActionContext, p: LandParams) -> dict[str, Any]:
 
 
 def _global_again(undo: UndoContext) -> None:
-    """Remove the global copy on undo; make it again on redo if the project still has the model."""
-    engine, library = undo.step.engine, undo.step.project
-    model = undo.target_ids[0]
+    """Remove the global copy on undo; make it again on redo, if the project still has the model and no other
+    project has made one of that id global meanwhile.
+    """
+    step, model = undo.step, undo.target_ids[0]
+    refuse_bound(step.principal, required="write")
     if undo.redo:
-        place = cards.find_card(engine, library, model, here=True)
-        if place is not None:
-            _copy_global(engine.settings.state_dir / "models" / place.store, place)
-        return
+        _copy_global(step.engine, _place_in_project(step.engine, step.project, model))
+    else:
+        step.on_commit(partial(_remove_global, step.engine, model))
+
+
+def _remove_global(engine: Engine, model: str) -> None:
     for place in cards.cards_in(cards.global_folder(engine)):
         if place.model_id == model:
             weights = place.weights
@@ -208,23 +223,18 @@ def _global_again(undo: UndoContext) -> None:
     params=GlobalParams,
     result=MadeGlobal,
     summary="Copy a trained model and its card to the engine's store, for all projects.",
-    route=Route("POST", "/api/training/models/make-global"),
+    route=Route("POST", "/api/training/models/make-global", refusals=(403, 404, 409)),
     words="Made a trained model global",
     after_undo=_global_again,
     example=lambda ex: {"model": samples.make_landed(ex)},
 )
 def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
-    """Copy the card byte for byte; the project keeps its copy. NotFound, and Conflict for an id that already
-    exists there.
+    """Copy the card byte for byte; the project keeps its copy. NotFound, Conflict for an id that already exists there,
+    and Forbidden for a token that is bound to some projects: the store is that of all.
     """
-    place = cards.find_card(ctx.engine, ctx.project, p.model, here=True)
-    if place is None or place.weights is None:
-        raise errors.not_in_project(p.model)
-    target = cards.global_folder(ctx.engine) / place.store
-    there = {one.model_id for one in cards.cards_in(cards.global_folder(ctx.engine))}
-    if place.model_id in there or (target / place.weights.relative_to(place.path.parent)).exists():
-        raise errors.global_already(place.model_id)
-    path = _copy_global(target, place)
+    refuse_bound(ctx.principal, required="write")
+    place = _place_in_project(ctx.engine, ctx.project, p.model)
+    path = _copy_global(ctx.engine, place)
     ctx.target(place.model_id)
     return {
         "model_id": place.model_id,
@@ -233,9 +243,21 @@ def make_global(ctx: ActionContext, p: GlobalParams) -> dict[str, Any]:
     }
 
 
-def _copy_global(target: Path, place: cards.Place) -> Path:
-    """Copy the weights first: a model exists once its card does."""
+def _place_in_project(engine: Engine, library: Library, model: str) -> cards.Place:
+    place = cards.find_card(engine, library, model, here=True)
+    if place is None or place.weights is None:
+        raise errors.not_in_project(model)
+    return place
+
+
+def _copy_global(engine: Engine, place: cards.Place) -> Path:
+    """Copy the weights first: a model exists once its card does. Conflict for an id that already exists there."""
     assert place.weights is not None
+    folder = cards.global_folder(engine)
+    target = folder / place.store
+    there = {one.model_id for one in cards.cards_in(folder)}
+    if place.model_id in there or (target / place.weights.relative_to(place.path.parent)).exists():
+        raise errors.global_already(place.model_id)
     copied = copy_model(place.weights, target, place.path.name.removesuffix(cards.CARD))
     copy_file(place.path, target / place.path.name)
     return copied

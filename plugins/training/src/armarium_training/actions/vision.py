@@ -28,7 +28,7 @@ HUB, LOCAL = "hub", "local"
     params=VisionParams,
     result=StartedFar,
     summary="Train a vision model on lines that were read and corrected.",
-    route=Route("POST", "/api/training/vision-lora", status=202, refusals=(403, 404, 409, 412)),
+    route=Route("POST", "/api/training/vision-lora", refusals=(403, 404, 409, 412)),
     words="Started to train a vision model on {scope_ids|pages}",
     undoable=False,
     guards_targets=True,

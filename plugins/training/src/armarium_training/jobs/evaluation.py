@@ -15,6 +15,7 @@ from armarium_training import cards
 from armarium_training.asking_lines import ask_line, line_pictures
 from armarium_training.followers import EXTRAS as FOLLOWERS
 from armarium_training.frozen_lines import FrozenPage, frozen_lines, place_of
+from armarium_training.jobs.ending_elsewhere import end_evaluation
 from armarium_training.measuring import page_scores, result_of
 from armarium_training.queries.job_rows import EVALUATE
 from armarium_training.schemas.evaluation import EvaluationArgs
@@ -191,4 +192,5 @@ EVALUATION = JobKind(
     run=evaluate,
     args=EvaluationArgs,
     heavy=True,
+    on_cancel=end_evaluation,
 )

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from armarium.api import JobContext, Unavailable
+from armarium.api import JobContext, RetryLater, ServiceError, Unavailable
+from armarium_training import errors
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute, Shard
 from armarium_training.schemas.training import TrainArgs
 
 FAR_POINT = {"epoch": 0, "loss": 0.0, "cer": 0.0, "seconds": 0.0, "best": True}
 """The learning curve of a training elsewhere that reported none."""
+WAIT_FOR_ROOM = 600.0
+"""Seconds until a model that found no room here is fetched again."""
+ATTEMPTS = 144
+"""How often it is: for a day."""
 
 
 class FarSteps:
@@ -38,14 +44,12 @@ class FarSteps:
         compute = kind(self.job)
         self._enter("sending")
         far_id = self.kept.get("far_id")
-        if far_id is None or self.kept.get("far_failed"):
-            attempt = int(self.kept.get("far_tries", 0)) + 1
-            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), attempt)
+        if far_id is None:
+            self._refuse_to_send()
+            far_id = compute.submit(Shard(0, self.folder, self._manifest(given)), 1)
             self.kept = {
                 **self.kept,
                 "far_id": far_id,
-                "far_tries": attempt,
-                "far_failed": False,
                 "flavor": self.args.flavor,
                 "price_per_hour_usd": kind.price_per_hour_usd(str(self.args.flavor)),
             }
@@ -57,6 +61,10 @@ class FarSteps:
                 compute.cancel([far_id])
             raise
 
+    def _refuse_to_send(self) -> None:
+        """Refuse to send anything if the project has meanwhile been held to this machine."""
+        errors.refuse_to_leave(self.job.library, "A training at the model hub", pages_may_leave=True)
+
     def _fetch(self, compute: Compute, far_id: str) -> dict[str, Any]:
         while True:
             self.job.check()
@@ -64,8 +72,6 @@ class FarSteps:
             if found is not None:
                 self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
                 if found.state == "failed":
-                    # A retry sends it again.
-                    self.kept = {**self.kept, "far_failed": True}
                     self.job.save(self.kept)
                     raise Unavailable(
                         found.why or "The training failed at the model hub.", code="failed_there"
@@ -85,3 +91,14 @@ class FarSteps:
             while time.monotonic() < until:
                 self.job.check()
                 time.sleep(0.2)
+
+    def _take_in(self, land: Callable[[], None]) -> None:
+        """Take in a model that was trained elsewhere. While there is no room for it here the job waits: it cannot be
+        retried, and its training is paid for.
+        """
+        try:
+            land()
+        except ServiceError as error:
+            if error.code != "no_room":
+                raise
+            raise RetryLater(errors.no_room_yet(), seconds=WAIT_FOR_ROOM, code="no_room") from error

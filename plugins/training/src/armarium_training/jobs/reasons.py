@@ -11,8 +11,8 @@ from armarium_reading.api import list_episodes
 from armarium_source_model.api import CannotScore, total_rate, word_rate
 from armarium_training import cards
 from armarium_training.arms import Reasoned, instruction
-from armarium_training.asking_lines import ask_line, line_pictures
-from armarium_training.line_sets import TaughtLine, checked_lines, checksum_of
+from armarium_training.asking_lines import ask_line, line_pictures, use_by
+from armarium_training.line_sets import TaughtLine, checked_pages
 from armarium_training.queries.job_rows import COMPARE, GATHER
 from armarium_training.schemas.evaluation import ALL_POLICIES
 from armarium_training.schemas.training import ComparisonParams, ReasonsArgs
@@ -36,22 +36,30 @@ def gather(job: JobContext) -> dict[str, Any]:
     }
     language = f" in {args.language}" if args.language else ""
     prompt = args.prompt or GATHERING.format(language=language)
+    use = use_by(job.engine, [(args.provider, args.model)])
+    begun = kept["next"]
     with job.library.db.read_all() as conn:
-        same = {checksum_of(conn, page) for page in args.held_out_ids} - {None}
-    for number in range(kept["next"], len(args.page_ids)):
-        page = args.page_ids[number]
-        with job.library.db.read_all() as conn:
-            lines, _ = checked_lines(conn, page, args.checked)
-            is_held = page in args.held_out_ids or checksum_of(conn, page) in same
-        why = "It is held out." if is_held else None if lines else "No line of it was checked."
+        found, missing = checked_pages(
+            conn,
+            job.library,
+            job.principal,
+            args.page_ids[begun:],
+            args.checked,
+            use=use,
+            held_out_ids=args.held_out_ids,
+            with_unchecked=True,
+        )
+    left_out = {one["document_id"]: one["why"] for one in missing}
+    for number, page in enumerate(args.page_ids[begun:], begun):
+        why = left_out.get(page)
         if why is None:
             try:
-                kept = _gather_page(job, kept, lines, prompt)
+                kept = _gather_page(job, kept, found[page], prompt)
             except NotFound as refusal:
-                why = refusal.detail
+                # The lines that were asked about before count.
+                kept, why = {**kept, **job.checkpoint}, refusal.detail
         if why is not None:
-            missing = [*kept["pages_missing"], {"document_id": page, "why": why}]
-            kept = {**kept, "pages_missing": missing}
+            kept = {**kept, "pages_missing": [*kept["pages_missing"], {"document_id": page, "why": why}]}
         kept = {**kept, "next": number + 1, "asked": []}
         job.save(kept, done=kept["lines"])
     return {name: kept[name] for name in ("lines", "with_reasons", "with_thinking", "unanswered")}
@@ -72,7 +80,7 @@ def _gather_page(
                 job, line, picture, prompt, provider=args.provider, model=args.model, answer=Reasoned
             )
         except ServiceError as error:
-            if error.code in ("rights_restricted", "engine_stopping"):
+            if error.code == "rights_restricted":
                 raise NotFound(error.detail, code="withheld") from error
             if error.code not in ("answer_not_valid", "provider_failed"):
                 raise
@@ -137,13 +145,15 @@ def _rounds(args: ComparisonParams) -> Iterator[tuple[str, Any, str]]:
 
 
 def _lines(job: JobContext) -> dict[str, list[TaughtLine]]:
+    """Return the checked lines of the pages that may be shown to every contender."""
     args: ComparisonParams = job.args
-    found = {}
+    use = use_by(job.engine, [(one.provider, one.model) for one in args.contenders])
     with job.library.db.read_all() as conn:
-        for page in args.held_out_ids:
-            lines, _ = checked_lines(conn, page, args.checked)
-            if lines:
-                found[page] = lines
+        found, missing = checked_pages(
+            conn, job.library, job.principal, args.held_out_ids, args.checked, use=use
+        )
+    for one in missing:
+        job.log("warning", one["why"], document_id=one["document_id"])
     return found
 
 

@@ -14,10 +14,12 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Conflict, JobContext, JobKind, ServiceError, Use
 from armarium_documents.api import documents
+from armarium_training import errors
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute, FarState
+from armarium_training.jobs.ending_elsewhere import end_scale
 from armarium_training.models import shards
-from armarium_training.packing import pack, shard_folder
+from armarium_training.packing import folder_of_shards, pack, packed_before
 from armarium_training.queries.job_rows import SCALE
 from armarium_training.schemas.scale import ScaleArgs
 
@@ -59,7 +61,7 @@ class Scale:
         except BaseException:
             if self.job.stop == "cancel":
                 self.compute.cancel(self._far_ids())
-                shutil.rmtree(shard_folder(self.job, 0).parent, ignore_errors=True)
+                shutil.rmtree(folder_of_shards(self.job.library, self.job.job_id), ignore_errors=True)
             raise
         failed = self._count("failed")
         landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}
@@ -69,7 +71,7 @@ class Scale:
                 "the failed ones again.",
                 code="shards_failed",
             )
-        shutil.rmtree(shard_folder(self.job, 0).parent, ignore_errors=True)
+        shutil.rmtree(folder_of_shards(self.job.library, self.job.job_id), ignore_errors=True)
         return {**landing, "skipped": len(self.kept["skipped"])}
 
     def _make_rows(self) -> None:
@@ -122,9 +124,13 @@ class Scale:
     def _send(self) -> int:
         """Send as many as there is room for; return how many shards are under way or still wait."""
         on_their_way = self._count("submitted")
+        is_here = self.compute.stays_here(self.args.flavor)
+        use: Use = "local-model" if is_here else "cloud-model"
         for row in self._rows("pending", max(0, self.args.max_in_flight - on_their_way)):
             self.job.check()
-            use: Use = "local-model" if self.compute.stays_here(self.args.flavor) else "cloud-model"
+            if not is_here:
+                # The project may have been held to this machine since the job was queued.
+                errors.refuse_to_leave(self.job.library, "Reading at scale", pages_may_leave=True)
             packed = pack(self.job, row.number, row.pages, use)
             known = {one["document_id"] for one in self.kept["skipped"]}
             new = [one for one in packed.skipped if one["document_id"] not in known]
@@ -178,8 +184,9 @@ class Scale:
 
     def _land(self, row: Any, results: dict[str, Any]) -> None:
         """Write each page of the shard once; a page that was deleted meanwhile is skipped."""
-        packed = pack(self.job, row.number, row.pages, "local-model")
-        assert packed.shard is not None
+        packed = packed_before(self.job, row.number) or pack(self.job, row.number, row.pages, "local-model")
+        if packed.shard is None:
+            return
         manifest = packed.shard.manifest
         # The number of its finished pages: a list of them would have to be rewritten with each page.
         done = int(self.kept.get("of_shard", 0)) if self.kept.get("shard") == row.number else 0
@@ -305,4 +312,5 @@ READ_AT_SCALE = JobKind(
     run=read_at_scale,
     args=ScaleArgs,
     heavy=True,
+    on_cancel=end_scale,
 )

@@ -7,26 +7,21 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from armarium.api import (
-    Engine,
-    JobContext,
-    JobKind,
-    Library,
-    NameOrMaterialPath,
-    Placement,
-    RecipeJob,
-    ServiceError,
-    Unavailable,
-    now,
-)
+from armarium.api import JobContext, Unavailable, Use, find_withheld, now
 from armarium_reading.api import load_reader
-from armarium_training import cards, samples
+from armarium_training import cards, errors
 from armarium_training.jobs.far_steps import FarSteps
 from armarium_training.laying_out import lay_out_lines, lay_out_regions, write_whole
-from armarium_training.queries.job_rows import HERE, TRAIN
-from armarium_training.schemas.training import TrainArgs, TrainSettings
+from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import CARD, LINES, staging
-from armarium_training.starting import Base, base_of, far_base_of, region_base_of, trainer_wanted
+from armarium_training.starting import (
+    Base,
+    base_of,
+    far_base_of,
+    held_pages,
+    read_base_card,
+    region_base_of,
+)
 from armarium_training.trainers import Trainer, runtime_of, trainer_of
 
 PATIENCE = 5
@@ -42,19 +37,24 @@ class Training(FarSteps):
 
     def __init__(self, job: JobContext) -> None:
         self.job = job
-        self.args: TrainArgs = job.args
+        self.args: TrainArgs = self._with_held_pages(job.args)
         self.folder = staging(job.library, job.job_id)
         self.kept: dict[str, Any] = {"history": [], "curve": [], "lines": [], "facts": {}, **job.checkpoint}
+
+    def _with_held_pages(self, args: TrainArgs) -> TrainArgs:
+        """Return the arguments with the pages that are held out, since a recipe may name folders."""
+        with self.job.library.db.read_all() as conn:
+            return args.model_copy(update={"held_out_ids": held_pages(conn, args.held_out_ids)})
 
     def run(self) -> dict[str, Any]:
         """Do everything that is left; after a kill it resumes from its last complete epoch."""
         if "landed" not in self.kept:
             trainer, base = self._trainer()
-            if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
+            if not self._is_laid_out():
                 self._prepare(trainer)
             given = self._collect_params(trainer, base)
             if self.args.place is not None:
-                self._land(trainer, base, self._train_there(given))
+                self._take_in(lambda: self._land(trainer, base, self._train_there(given)))
             else:
                 self._train(trainer, given)
                 told = self._ask(trainer, "finish", given)
@@ -69,6 +69,19 @@ class Training(FarSteps):
             },
             "measured": self.kept.get("measured"),
         }
+
+    def _is_laid_out(self) -> bool:
+        """Return whether the lines are laid out, and may still be used."""
+        if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
+            return False
+        # What was sent is being trained on.
+        return self.kept.get("far_id") is not None or not self._withheld()
+
+    def _withheld(self) -> dict[str, str]:
+        """Return those of the pages it trains on that it may no longer use, with the reasons."""
+        pages = [one["document_id"] for one in self.kept["training_set"]["documents"]]
+        use: Use = "local-model" if self.args.place is None else "cloud-model"
+        return find_withheld(self.job.library, self.job.principal, pages, use)
 
     def _trainer(self) -> tuple[type[Trainer], Base | None]:
         engine, args = self.job.engine, self.args
@@ -117,10 +130,10 @@ class Training(FarSteps):
     def _prepare(self, trainer: type[Trainer]) -> None:
         self._clear()
         if self.args.card == "regions":
-            told = lay_out_regions(self.job, self.folder)
+            told = lay_out_regions(self.job, self.args, self.folder)
             held_out = told.pop("held_out")
         else:
-            found = lay_out_lines(self.job, trainer, self.folder)
+            found = lay_out_lines(self.job, self.args, trainer, self.folder)
             told, held_out = found.card_entry(), found.held_out
         self.kept = {**self.kept, "training_set": told, "held_out": held_out, "curve": [], "lines": []}
         self.job.save(self.kept)
@@ -189,6 +202,8 @@ class Training(FarSteps):
         self._enter("running")
         while not self._is_over():
             self.job.check()
+            for page, why in self._withheld().items():
+                raise errors.no_longer_allowed(page, why)
             number = len(self.kept["curve"]) + 1
             told = self._ask(trainer, "epoch", given, epoch=number)
             measure = trainer.measure
@@ -199,6 +214,7 @@ class Training(FarSteps):
                 "curve": [*self.kept["curve"], point],
                 "lines": [*self.kept["lines"], words][-20:],
                 "measured": self._sum_measures(told),
+                "lines_trained": told.get("lines"),
             }
             self.job.save(self.kept, done=number, total=self._total())
             self.job.log("info", words)
@@ -275,6 +291,7 @@ class Training(FarSteps):
             "base_seen": seen_by(of_base),
             "teacher": args.teacher,
             "training_set": kept["training_set"],
+            "lines_trained": kept.get("lines_trained") if is_lines else None,
             "held_out": kept["held_out"],
             "epochs": len(kept["curve"]),
             "best_epoch": best["epoch"],
@@ -304,16 +321,15 @@ class Training(FarSteps):
         }
 
     def _base_card(self, base: str) -> dict[str, Any] | None:
-        place = cards.find_card(self.job.engine, self.job.library, base)
-        return None if place is None else place.card
+        return read_base_card(self.job.engine, self.job.library, base)
 
 
 def seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the pages that a base and its bases were trained on: a reader derived from it may have seen them all."""
     if card is None:
         return []
-    own = (card.get("training_set") or {}).get("documents") or []
-    return [*own, *(card.get("base_seen") or [])]
+    pages = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
+    return [{"document_id": one["document_id"], "checksum": one.get("checksum")} for one in pages]
 
 
 def _summary(training_set: dict[str, Any], is_lines: bool) -> str:
@@ -323,59 +339,3 @@ def _summary(training_set: dict[str, Any], is_lines: bool) -> str:
     if is_lines:
         words += f", {training_set['lines_checked_by_a_person']} of them checked by a person"
     return f"Trained on {words}."
-
-
-def _training_of(job: JobContext) -> Training:
-    from armarium_training.jobs.vision import VisionTraining
-
-    return VisionTraining(job) if job.args.card == "vision-lora" else Training(job)
-
-
-def train(job: JobContext) -> dict[str, Any]:
-    """Run the job."""
-    try:
-        return _training_of(job).run()
-    except ServiceError as error:
-        if error.code == "worker_refused":
-            # The user can fix it, and the message says how; it is a refusal of the training, not of a page.
-            job.log("error", error.detail)
-        raise
-    except BaseException:
-        if job.stop == "cancel":
-            # A job that is resumed prepares its lines again.
-            shutil.rmtree(staging(job.library, job.job_id), ignore_errors=True)
-        raise
-
-
-_TREATED: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
-
-TRAIN_HERE = JobKind(name=HERE, lane="local-model", summary="Train a model on this machine.", **_TREATED)
-
-
-def _find_placement(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
-    named = None if settings.base is None else NameOrMaterialPath(settings.base)
-    base = base_of(engine, library, named, trainer_wanted(library, named))
-    return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
-
-
-TRAIN_A_MODEL = RecipeJob(
-    kind=JobKind(
-        name=TRAIN,
-        lane="remote",
-        also_lanes=("local-model",),
-        summary="Train a reader on lines that were read and corrected.",
-        **_TREATED,
-    ),
-    name="Train a model",
-    description="Trains a line reader further on the lines of pages, with the corrections that persons made in them.",
-    layer="train",
-    takes=("line_readings",),
-    gives=("model",),
-    settings=TrainSettings,
-    writes=("training.land",),
-    compare="characters wrong of all characters on held-out pages, before and after",
-    each="scope",
-    model_setting="base",
-    place=_find_placement,
-    example=samples.recipe_page,
-)

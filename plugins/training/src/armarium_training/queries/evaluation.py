@@ -9,14 +9,14 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
 from armarium_training import cards, errors
-from armarium_training.queries.job_rows import EVALUATE, job_row
+from armarium_training.queries.job_rows import EVALUATE, shown_row
 from armarium_training.schemas.evaluation import Evaluation, ModelScores
 
 
 @query("/api/evaluation/runs/{job_id}", summary="An evaluation and its result", answer=Evaluation)
-def read_evaluation(conn: Connection, job_id: str) -> dict[str, Any]:
+def read_evaluation(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return plan and result; NotFound for an id that is not an evaluation's."""
-    row = job_row(conn, job_id, (EVALUATE,), errors.unknown_evaluation)
+    row = shown_row(conn, engine, library, job_id, (EVALUATE,), errors.unknown_evaluation)
     return {
         "job_id": job_id,
         "state": row["state"],
@@ -60,7 +60,7 @@ def scores_on_cards(engine: Engine, library: Library | None) -> Iterator[dict[st
                     "reader": str(entry.get("reader") or "linereader"),
                     "measured_at": entry["measured_at"],
                     "job_id": entry["job_id"],
-                    "pages": int(entry.get("pages") or 0),
+                    "pages": pages if isinstance(pages := entry.get("pages"), int) else 0,
                     "checked": entry.get("checked") if isinstance(entry.get("checked"), str) else None,
                     "cer": {str(key): value for key, value in cer.items() if isinstance(value, float | int)},
                     "wer": entry.get("wer") if isinstance(entry.get("wer"), float | int) else None,

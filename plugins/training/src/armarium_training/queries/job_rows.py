@@ -8,10 +8,11 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import NotFound, raw_of
+from armarium.api import Engine, Library, NotFound, raw_of, shown_state
 
 HERE, TRAIN = "train-on-this-machine", "train-a-model"
 GATHER, COMPARE, EVALUATE, SCALE = "gather-reasons", "reasons-ab", "evaluate-models", "read-at-scale"
+TRAININGS = (HERE, TRAIN)
 FINISHED = frozenset({"done", "failed", "cancelled"})
 
 _COLUMNS = "id, kind, state, reason, args, checkpoint, result, created_at, started_at, finished_at"
@@ -30,13 +31,31 @@ def job_row(
     return found
 
 
+def shown_row(
+    conn: Connection,
+    engine: Engine,
+    library: Library,
+    job_id: str,
+    kinds: Sequence[str],
+    unknown: Callable[[str], NotFound],
+) -> dict[str, Any]:
+    """As `job_row`, with the state and the reason that the list of jobs shows: whether it is paused, why it waits."""
+    row = job_row(conn, job_id, kinds, unknown)
+    row["state"], row["reason"] = shown_state(engine, library, conn, job_id)
+    return row
+
+
 def training_answer(row: dict[str, Any]) -> dict[str, Any]:
     """Return a training's row in the form of its answer."""
     kept, state = row["checkpoint"], row["state"]
     history = [{"phase": "waiting", "at": row["created_at"]}, *kept.get("history", ())]
     if state in FINISHED and row["finished_at"]:
         history.append({"phase": state, "at": row["finished_at"]})
-    phase = state if state in FINISHED else "waiting" if state == "waiting" else history[-1]["phase"]
+    phase = history[-1]["phase"]
+    if state in FINISHED:
+        phase = state
+    elif state in ("waiting", "paused"):
+        phase = "waiting"
     if state == "running" and phase == "waiting":
         phase = "preparing"
     request = row["args"].get("request") or {

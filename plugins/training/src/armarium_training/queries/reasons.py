@@ -6,18 +6,18 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import query
+from armarium.api import Engine, Library, query
 from armarium_training import errors
-from armarium_training.queries.job_rows import COMPARE, GATHER, job_row
+from armarium_training.queries.job_rows import COMPARE, GATHER, shown_row
 from armarium_training.schemas.training import Comparison, Reasons
 
 COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
 
 
 @query("/api/training/reasons/{job_id}", summary="The progress of a gathering of reasons", answer=Reasons)
-def read_gathering(conn: Connection, job_id: str) -> dict[str, Any]:
+def read_gathering(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return counts, and the pages that were left out with the reasons; NotFound."""
-    row = job_row(conn, job_id, (GATHER,), errors.unknown_gathering)
+    row = shown_row(conn, engine, library, job_id, (GATHER,), errors.unknown_gathering)
     kept = row["checkpoint"]
     return {
         "job_id": job_id,
@@ -33,9 +33,9 @@ def read_gathering(conn: Connection, job_id: str) -> dict[str, Any]:
     summary="The scores of students that give reasons, and which one is adopted",
     answer=Comparison,
 )
-def read_comparison(conn: Connection, job_id: str) -> dict[str, Any]:
+def read_comparison(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return the scores; empty until all have read all lines; NotFound."""
-    row = job_row(conn, job_id, (COMPARE,), errors.unknown_comparison)
+    row = shown_row(conn, engine, library, job_id, (COMPARE,), errors.unknown_comparison)
     told = row["checkpoint"].get("result") or {}
     return {
         "job_id": job_id,

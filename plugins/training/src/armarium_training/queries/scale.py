@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from armarium.api import query
+from armarium.api import Engine, Library, query
 from armarium_training import errors
 from armarium_training.models import shards
-from armarium_training.queries.job_rows import SCALE, job_row
+from armarium_training.queries.job_rows import SCALE, shown_row
 from armarium_training.schemas.scale import ScaleJob
 
 STATES = ("pending", "submitted", "landed", "failed")
@@ -17,15 +17,10 @@ MOST_SHOWN = 1_000
 """How many failed shards and skipped pages are named."""
 
 
-def scale_row(conn: Connection, job_id: str) -> dict[str, Any]:
-    """Return the row of a reading at scale; NotFound."""
-    return job_row(conn, job_id, (SCALE,), errors.unknown_reading)
-
-
 @query("/api/reading-at-scale/jobs/{job_id}", summary="A reading at scale, shard by shard", answer=ScaleJob)
-def read_scale(conn: Connection, job_id: str) -> dict[str, Any]:
+def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return counts, why shards failed, and what was packed and written; NotFound."""
-    row = scale_row(conn, job_id)
+    row = shown_row(conn, engine, library, job_id, (SCALE,), errors.unknown_reading)
     of_job = shards.c.job_id == job_id
     by_state = select(shards.c.state, func.count()).where(of_job).group_by(shards.c.state)
     counted = {state: int(count) for state, count in conn.execute(by_state)}

@@ -1,0 +1,104 @@
+"""Cancelling a job that is not running: what runs for it elsewhere ends too, and what it laid out here is removed.
+
+A running job does this itself when it stops.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import select
+
+from armarium.api import Engine, JobContext, Library, ServiceError
+from armarium_training import errors
+from armarium_training.compute import GROUP as COMPUTE
+from armarium_training.compute import Compute
+from armarium_training.frozen_lines import place_of
+from armarium_training.models import shards
+from armarium_training.packing import folder_of_shards
+from armarium_training.queries.job_rows import EVALUATE, HERE, SCALE, TRAIN, job_row
+from armarium_training.schemas.scale import ScaleArgs
+from armarium_training.schemas.training import TrainArgs
+from armarium_training.staging import staging
+
+log = logging.getLogger("armarium.training")
+
+
+@dataclass(frozen=True)
+class EndedJob:
+    """What a place of compute needs to know of a job to cancel its work there."""
+
+    engine: Engine
+    library: Library
+    job_id: str
+    args: TrainArgs | ScaleArgs
+
+    def log(self, level: str, message: str, **data: Any) -> None:
+        """Add a line to the engine's log: the job has ended."""
+        log.warning("%s (job %s)", message, self.job_id)
+
+
+def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
+    """After a training was cancelled: if it was not running, cancel it elsewhere and remove its folder."""
+    row = _ended(library, job_id, (HERE, TRAIN))
+    if library is None or row is None:
+        return
+    args = TrainArgs.model_validate(row["args"])
+    far_id = row["checkpoint"].get("far_id")
+    if args.place is not None and far_id is not None:
+        _cancel_there(EndedJob(engine, library, job_id, args), args.place, [far_id])
+    _remove(staging(library, job_id))
+
+
+def end_scale(engine: Engine, library: Library | None, job_id: str) -> None:
+    """The same for a reading at scale: its shards that are on their way, and those that are packed."""
+    row = _ended(library, job_id, (SCALE,))
+    if library is None or row is None:
+        return
+    args = ScaleArgs.model_validate(row["args"])
+    with library.db.read_all() as conn:
+        asked = select(shards.c.far_id).where(shards.c.job_id == job_id, shards.c.state == "submitted")
+        far_ids = [one for one in conn.execute(asked).scalars() if one]
+    if far_ids:
+        _cancel_there(EndedJob(engine, library, job_id, args), args.place, far_ids)
+    _remove(folder_of_shards(library, job_id))
+
+
+def end_evaluation(engine: Engine, library: Library | None, job_id: str) -> None:
+    """After an evaluation was cancelled: if it was not running, remove the lines it recorded."""
+    if library is not None and _ended(library, job_id, (EVALUATE,)) is not None:
+        place_of(library, job_id).unlink(missing_ok=True)
+
+
+def _ended(library: Library | None, job_id: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return the row of a job that has ended by being cancelled; None if it is still at work."""
+    if library is None:
+        return None
+    with library.db.read_all() as conn:
+        row = job_row(conn, job_id, kinds, errors.unknown_training)
+    return row if row["state"] == "cancelled" else None
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _cancel_there(job: EndedJob, place: str, far_ids: Sequence[str]) -> None:
+    """Cancel in a thread of its own: whoever cancels does not wait for the network."""
+    kind: type[Compute] = job.engine.drivers.load(COMPUTE, place)
+    if kind.forgets:
+        return
+
+    def cancel() -> None:
+        try:
+            kind(cast(JobContext, job)).cancel(far_ids)
+        except ServiceError as error:
+            job.log("warning", error.detail)
+
+    threading.Thread(target=cancel, name=f"cancel {job.job_id}", daemon=True).start()

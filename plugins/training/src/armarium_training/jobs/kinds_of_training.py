@@ -1,0 +1,92 @@
+"""The two kinds of trainings: one on this machine, and one at the model hub, which is also the job of a recipe."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from armarium.api import (
+    Engine,
+    JobContext,
+    JobKind,
+    Library,
+    NameOrMaterialPath,
+    Placement,
+    RecipeJob,
+    ServiceError,
+)
+from armarium_documents.api import pages_under
+from armarium_training import samples
+from armarium_training.jobs.ending_elsewhere import end_training
+from armarium_training.jobs.far_steps import ATTEMPTS
+from armarium_training.jobs.training import Training
+from armarium_training.jobs.vision import VisionTraining
+from armarium_training.queries.job_rows import HERE, TRAIN
+from armarium_training.schemas.training import TrainArgs, TrainSettings
+from armarium_training.staging import staging
+from armarium_training.starting import base_of, trainer_wanted
+
+
+def _training_of(job: JobContext) -> Training:
+    return VisionTraining(job) if job.args.card == "vision-lora" else Training(job)
+
+
+def train(job: JobContext) -> dict[str, Any]:
+    """Run the job."""
+    try:
+        return _training_of(job).run()
+    except ServiceError as error:
+        if error.code == "worker_refused":
+            # The user can fix it, and the message says how; it is a refusal of the training, not of a page.
+            job.log("error", error.detail)
+        raise
+    except BaseException:
+        if job.stop == "cancel":
+            # A job that is resumed prepares its lines again.
+            shutil.rmtree(staging(job.library, job.job_id), ignore_errors=True)
+        raise
+
+
+_TREATED: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
+
+TRAIN_HERE = JobKind(
+    name=HERE,
+    lane="local-model",
+    summary="Train a model on this machine.",
+    on_cancel=end_training,
+    **_TREATED,
+)
+
+
+def _find_placement(engine: Engine, library: Library, settings: TrainSettings) -> Placement:
+    with library.db.read_all() as conn:
+        pages_under(conn, settings.held_out_ids)
+    named = None if settings.base is None else NameOrMaterialPath(settings.base)
+    base = base_of(engine, library, named, trainer_wanted(library, named))
+    return Placement(model=f"{base.trainer.reader}:{base.name or 'new'}", lane="local-model")
+
+
+TRAIN_A_MODEL = RecipeJob(
+    kind=JobKind(
+        name=TRAIN,
+        lane="remote",
+        also_lanes=("local-model",),
+        summary="Train a reader on lines that were read and corrected.",
+        remote=True,
+        retries=ATTEMPTS,
+        on_cancel=end_training,
+        **_TREATED,
+    ),
+    name="Train a model",
+    description="Trains a line reader further on the lines of pages, with the corrections that persons made in them.",
+    layer="train",
+    takes=("line_readings",),
+    gives=("model",),
+    settings=TrainSettings,
+    writes=("training.land",),
+    compare="characters wrong of all characters on held-out pages, before and after",
+    each="scope",
+    model_setting="base",
+    place=_find_placement,
+    example=samples.recipe_page,
+)
