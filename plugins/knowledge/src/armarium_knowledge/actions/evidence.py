@@ -167,7 +167,7 @@ def change_evidence(ctx: ActionContext, p: ClaimUpdate, source_type: str) -> Evi
         start = p.source_char_start if "source_char_start" in sent else now.get("source_char_start")
         end = p.source_char_end if "source_char_end" in sent else now.get("source_char_end")
         kept = [one for one in present if one["document_id"] != document_id]
-    stated = p.source_type if "source_type" in sent else None
+    stated: str | None = p.source_type if "source_type" in sent else None
     if "source_type" not in sent and source_type == "synthesis":
         stated = source_type
     evidence = Evidence(

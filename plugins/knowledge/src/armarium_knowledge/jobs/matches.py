@@ -92,10 +92,10 @@ def _find_near(
                 # Of a pair the first finds the second; of very many alike, none says much.
                 columns = (near[row + 1 :] >= LEAST_COSINE).nonzero()[0] + row + 1
                 for column in columns[(-near[columns]).argsort(kind="stable")][:MOST_NEAR]:
-                    one, other = sorted(candidates[own[start + at]].id for at in (row, int(column)))
-                    if not asked or asked & {one, other}:
+                    first, second = sorted(candidates[own[start + at]].id for at in (row, int(column)))
+                    if not asked or asked & {first, second}:
                         score = min(round(float(near[column]), 4), 1.0)
-                        yield AlikePair(one, other, score, _NEAR, "embedding_cosine")
+                        yield AlikePair(first, second, score, _NEAR, "embedding_cosine")
 
 
 _NEAR = "Their names and descriptions have similar vectors."
