@@ -28,7 +28,7 @@ class End:
             raise NotFound(f"There is no {self.kind} {identity} in this project.", id=identity)
 
 
-class Withheld:
+class SecretRows:
     """Entities and claims withheld from whoever does not see everything."""
 
     tables = ()
@@ -57,6 +57,6 @@ def known() -> set[str]:
 def engine(make_engine: Callable[..., Engine], known: set[str], secret: set[str]) -> Engine:
     """An engine with agents and what it stands on."""
     ends = (End("entity", known), End("claim", known))
-    extras = {"link_ends": ends, "withheld_rows": (Withheld(secret),)}
+    extras = {"link_ends": ends, "withheld_rows": (SecretRows(secret),)}
     keeper = Plugin(name="keeper", summary="Keeps entities and claims", extras=extras)
     return make_engine(plugins=[documents(), source_model(), rights(), agents(), keeper])

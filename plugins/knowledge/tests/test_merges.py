@@ -116,7 +116,7 @@ def test_a_name_of_what_was_merged_goes_to_the_survivor(desk: Desk) -> None:
     merge(desk, juan, joan)
     page = desk.page(["Joan Garsia came", "with Juan Garcia"])
 
-    def named(line: int, words: str, **more: Any) -> dict[str, Any]:
+    def name_on(line: int, words: str, **more: Any) -> dict[str, Any]:
         start = page.texts[line].index(words)
         on_line = {"segment_id": page.lines[line], "representation_id": page.readings[line]}
         return {
@@ -128,7 +128,10 @@ def test_a_name_of_what_was_merged_goes_to_the_survivor(desk: Desk) -> None:
         }
 
     # A model writes the name out; a run that began before the merge gives the id it knew.
-    names = [named(0, "Joan Garsia", canonical_name="Joan Garsia"), named(1, "Juan Garcia", entity_id=joan)]
+    names = [
+        name_on(0, "Joan Garsia", canonical_name="Joan Garsia"),
+        name_on(1, "Juan Garcia", entity_id=joan),
+    ]
     taken = desk.do("mention.take", {"document_id": page.id, "names": names}, AGENT)
     assert (len(taken["mention_ids"]), taken["entity_ids"]) == (2, [])
     assert {one["entity_id"] for one in desk.names_on(page)["items"]} == {juan}

@@ -26,7 +26,7 @@ def split(desk: Desk, page: Page, first: str, second: str) -> tuple[list[str], s
     return answer.json()["segment_ids"], answer.json()["audit_id"]
 
 
-def named(desk: Desk, page: Page) -> dict[str, dict[str, Any]]:
+def names_by_entity(desk: Desk, page: Page) -> dict[str, dict[str, Any]]:
     return {one["entity_id"]: one for one in desk.names_on(page)["items"]}
 
 
@@ -38,7 +38,7 @@ def test_mentions_and_evidence_are_found_in_the_part_that_has_their_words(desk: 
     said = desk.claim(**resting_on(page, "Ana Lopez his wife"))["id"]
     (old, new), step = split(desk, page, "Juan Garcia and", "Ana Lopez his wife")
     text = desk.get(f"/api/segments/document/{page.id}/text")["text"]
-    found = named(desk, page)
+    found = names_by_entity(desk, page)
     assert (found[juan]["segment_id"], found[ana]["segment_id"]) == (old, new)
     for one in found.values():
         assert one["placed"]
@@ -56,7 +56,7 @@ def test_mentions_and_evidence_are_found_in_the_part_that_has_their_words(desk: 
     assert todo == {("mention", mention): "confirm", ("statement", said): "confirm"}
     items = [{"kind": "mention", "id": mention}, {"kind": "statement", "id": said}]
     confirmed = desk.client.post("/api/staleness/confirm", json={"items": items}).json()
-    assert not named(desk, page)[ana]["stale"]
+    assert not names_by_entity(desk, page)[ana]["stale"]
     assert not desk.get(f"/api/claims/{said}")["stale"]
     desk.undo(confirmed["audit_id"])
     desk.undo(step)
@@ -70,7 +70,7 @@ def test_of_the_same_words_in_both_parts_each_is_found_in_its_own(desk: Desk) ->
     desk.mention(page, first, "Juan")
     desk.mention(page, second, "Juan", nth=1)
     (old, new), _ = split(desk, page, "Juan and", "Juan")
-    found = named(desk, page)
+    found = names_by_entity(desk, page)
     assert (found[first]["segment_id"], found[second]["segment_id"]) == (old, new)
 
 

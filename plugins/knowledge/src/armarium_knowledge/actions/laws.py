@@ -17,14 +17,14 @@ WITH RECURSIVE up(id, level) AS (
 
 
 def _names_live(*columns: str) -> Callable[[Any, Mapping[str, Any]], ServiceError | None]:
-    def broken(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
+    def find_merged(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
         for column in columns:
             into = raw.execute(_INTO, (row[column],)).fetchone() if row[column] is not None else None
             if into is not None:
                 return errors.merged_entity(row[column], into[0])
         return None
 
-    return broken
+    return find_merged
 
 
 def _is_there_twice(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
