@@ -61,6 +61,7 @@ from armarium.history.schema import alter_tracked
 from armarium.history.visibility import (
     Rights,
     Use,
+    WithheldAlong,
     WithheldRows,
     find_withheld,
     refuse_withheld,
@@ -197,6 +198,7 @@ __all__ = [
     "UndoContext",
     "Use",
     "Whole",
+    "WithheldAlong",
     "WithheldRows",
     "act",
     "action",

@@ -225,7 +225,14 @@ class Engine:
         keeps = next((plugin for plugin in self.plugins.loaded if plugin.rights is not None), None)
         if keeps is not None:
             works = keeps.name not in library.db.left_out
-            library.db.visibility = Visibility(library.db, library.schema, keeps.rights if works else None)
+            along = [
+                item
+                for plugin, item in self.plugins.contributions("withheld_rows")
+                if plugin.name not in library.db.left_out
+            ]
+            library.db.visibility = Visibility(
+                library.db, library.schema, keeps.rights if works else None, along
+            )
         self.jobs.attach(library)
 
     def tell_opened(self, library: Library) -> None:

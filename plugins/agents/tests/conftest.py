@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, Engine, NotFound, Plugin
+from armarium.api import Conflict, Engine, NotFound, Plugin, withheld_pages
 from armarium_agents.plugin import armarium_plugin as agents
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_rights.plugin import armarium_plugin as rights
@@ -28,6 +28,25 @@ class End:
             raise NotFound(f"There is no {self.kind} {identity} in this project.", id=identity)
 
 
+class SecretRows:
+    """Entities and claims withheld from whoever does not see everything."""
+
+    tables = ()
+
+    def __init__(self, ids: set[str]) -> None:
+        self.ids = ids
+
+    def find_withheld(self, conn: Connection, ids: Sequence[str]) -> set[str]:
+        """Return those that are withheld, if anything is."""
+        return set() if withheld_pages(conn) is None else self.ids & set(ids)
+
+
+@pytest.fixture
+def secret() -> set[str]:
+    """Ids of the entities and claims that rest on withheld pages alone."""
+    return set()
+
+
 @pytest.fixture
 def known() -> set[str]:
     """Ids of the entities and claims there are."""
@@ -35,8 +54,9 @@ def known() -> set[str]:
 
 
 @pytest.fixture
-def engine(make_engine: Callable[..., Engine], known: set[str]) -> Engine:
+def engine(make_engine: Callable[..., Engine], known: set[str], secret: set[str]) -> Engine:
     """An engine with agents and what it stands on."""
     ends = (End("entity", known), End("claim", known))
-    keeper = Plugin(name="keeper", summary="Keeps entities and claims", extras={"link_ends": ends})
+    extras = {"link_ends": ends, "withheld_rows": (SecretRows(secret),)}
+    keeper = Plugin(name="keeper", summary="Keeps entities and claims", extras=extras)
     return make_engine(plugins=[documents(), source_model(), rights(), agents(), keeper])

@@ -194,6 +194,52 @@ def test_a_withheld_member_is_not_shown(client: Any, do: Run) -> None:
     assert ([m["target_id"] for m in one["members"]], one["scoped_document_ids"]) == ([letter], [letter])
 
 
+def test_a_withheld_entity_is_no_member_for_others(client: Any, do: Run, secret: set[str]) -> None:
+    hidden = page(do, "Secret")
+    made = workspace(do)
+    add = [
+        {"kind": "entity", "target_id": "e1", "label": "The secret one"},
+        {"kind": "claim", "target_id": "c1"},
+    ]
+    do("workspace.members", {"workspace_id": made, "add": add})
+    do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
+    secret.add("e1")
+    told = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    who = {"Authorization": f"Bearer {told['token']}"}
+    for one in (
+        client.get(f"{BASE}/{made}", headers=who).json(),
+        client.get(BASE, headers=who).json()["items"][0],
+    ):
+        assert [m["target_id"] for m in one["members"]] == ["c1"]
+    assert len(client.get(f"{BASE}/{made}").json()["members"]) == 2
+    body = {"add": [{"kind": "entity", "target_id": "e1"}]}
+    assert client.patch(f"{BASE}/{made}/members", json=body, headers=who).status_code == 403
+
+
+def test_the_time_of_a_message_is_one(client: Any) -> None:
+    for at, kept in (
+        ("2026-01-31T13:00:00+01:00", "2026-01-31T12:00:00.000Z"),
+        ("2026-01-31", "2026-01-31T00:00:00.000Z"),
+    ):
+        said = [{"role": "user", "content": "x", "at": at}]
+        made = client.post(BASE, json={"title": "x", "messages": said}).json()
+        assert made["messages"][0]["at"] == kept
+    for at in ("yesterday", "", "0001-01-01T00:00:00+14:00"):
+        said = [{"role": "user", "content": "x", "at": at}]
+        assert client.post(BASE, json={"title": "x", "messages": said}).status_code == 422, at
+
+
+def test_a_workspace_whose_members_changed_was_changed(client: Any, do: Run) -> None:
+    made, other = workspace(do, title="First"), workspace(do, title="Second")
+    assert client.get(BASE).json()["items"][0]["id"] == other
+    before = client.get(f"{BASE}/{made}").json()["updated_at"]
+    body = {"add": [{"kind": "source", "target_id": page(do)}]}
+    now = client.patch(f"{BASE}/{made}/members", json=body).json()["updated_at"]
+    assert now > before
+    assert client.get(BASE).json()["items"][0]["id"] == made
+    assert client.patch(f"{BASE}/{made}/members", json=body).json()["updated_at"] == now
+
+
 def test_what_is_no_member_is_refused(client: Any, do: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     letter, question, made = page(do), note(do), workspace(do)
     other = workspace(do, {"kind": "source", "target_id": letter}, title="Other")

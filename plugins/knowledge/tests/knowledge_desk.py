@@ -12,6 +12,7 @@ from armarium.principals import LOCAL_OWNER
 AGENT = replace(
     LOCAL_OWNER, kind="machine", role="editor", name="an agent", token_id="agent-1", token_kind="agent"
 )
+EDITOR = replace(LOCAL_OWNER, role="editor", name="a scholar", token_id="scholar-1", token_kind="client")
 DEED = ("Before me came Juan Garcia of Toledo", "and Ana Lopez his wife", "and sold the mill to Juan Garcia")
 
 
@@ -111,3 +112,10 @@ class Desk:
         if code is not None:
             assert told["code"] == code, told
         return told
+
+
+def machine(desk: Desk) -> dict[str, str]:
+    """The headers of an agent, who may write."""
+    made = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"})
+    assert made.status_code == 200, made.text
+    return {"Authorization": f"Bearer {made.json()['token']}"}

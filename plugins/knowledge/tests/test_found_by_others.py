@@ -88,3 +88,22 @@ def test_a_place_is_asked_of_maps(desk: Desk, library: Library) -> None:
     assert answer.status_code == 200, answer.text
     assert "39.86" in answer.text
     assert desk.client.get(f"/api/entities/{'f' * 32}/place").status_code == 404
+
+
+SHAPES = (
+    {"geojson": {"type": "Point", "coordinates": [-4.02, 39.86, 500]}},
+    {"geojson": {"type": "Feature", "geometry": {"type": "Point", "coordinates": [-4.02, 39.86]}}},
+    {"geojson": {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1]]]}},
+    {"geojson": {"type": "MultiLineString", "coordinates": [[[0, 0], [1, 1]], [[2, 2], [3, 3]]]}},
+    {"geometry_type": "bbox", "geo_bbox": [170, -20, -170, -10]},
+    {"geometry_type": "point", "lat": 39.86, "lon": -4.02},
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_place_that_is_written_is_read(desk: Desk, shape: dict[str, Any]) -> None:
+    value = {"label": "X", "basis": "b", "geometry_type": "area", **shape}
+    place = desk.entity("X", "location", place_values=[value])
+    found = desk.get(f"/api/entities/{place}/place")
+    assert found["status"] == "stated", found
+    assert found["place"]["geometry"] is not None

@@ -7,18 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from knowledge_desk import AGENT, DEED, Desk
+from knowledge_desk import AGENT, DEED, Desk, machine
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium_knowledge.matching import sound
 from armarium_knowledge.queries.for_families import found_in_run
-
-
-def token(desk: Desk) -> dict[str, str]:
-    made = desk.client.post("/api/tokens", json={"name": "an editor", "role": "editor"})
-    assert made.status_code == 200, made.text
-    return {"Authorization": f"Bearer {made.json()['token']}"}
 
 
 def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
@@ -36,7 +30,7 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
     pair = {"survivor_id": secret, "candidate_id": public, "score": 0.5}
     desk.do("entity.propose_matches", {"pairs": [pair]})
     desk.do("rights.set", {"target_kind": "document", "target_id": hidden.id, "restricted": True})
-    headers = token(desk)
+    headers = machine(desk)
 
     def get(path: str, **query: Any) -> Any:
         return desk.client.get(path, params=query or None, headers=headers)
@@ -107,6 +101,39 @@ def test_a_transfer_takes_entities_and_statements_along_and_proposes_who_they_ar
     other.undo(done.audit_id)
     assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
     assert stays in {one["id"] for one in desk.get("/api/entities")["items"]}
+
+
+def test_a_transfer_takes_refusals_and_types_along_and_tells_what_it_cuts(
+    desk: Desk, engine: Engine, tmp_path: Path
+) -> None:
+    desk.client.patch("/api/library/settings", json={"entity_types": ["ship"]})
+    page, stays = desk.page(), desk.page(name="Stays")
+    ship, juan = desk.entity("Toledo", "ship"), desk.entity()
+    desk.mention(page, ship, "Toledo")
+    refused = desk.mention(page, juan, "Juan Garcia")
+    desk.client.delete(f"/api/mentions/{refused['id']}")
+    desk.mention(page, juan, "Juan Garcia", nth=1)
+    said = desk.claim(source_ids=[page.id, stays.id])["id"]
+    second = desk.claim("second hand", source_ids=[said])["id"]
+    place = tmp_path / "Other.library"
+    engine.run(None, "library.create", {"path": str(place)}, LOCAL_OWNER)
+    other = Desk(engine, engine.libraries.get(place), desk.client)
+    params = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
+    done = engine.run(other.library, "document.transfer", params, LOCAL_OWNER)
+    assert done.result is not None
+    told = [*done.result["edges_cut"], *done.result["left_behind"]]
+    assert any(stays.id in (one.get("to_id"), one.get("id")) or stays.id in one["why"] for one in told), told
+    assert other.rows("SELECT text FROM mention_refusal") == [("Juan Garcia",)]
+    assert other.rows("SELECT count(*) FROM claim_source") == [(1,)]
+    assert other.rows("SELECT text FROM claim") == [("Juan Garcia sold the mill",)]
+    assert second in {one["id"] for one in desk.get("/api/claims")["items"]}
+    ((kept,),) = other.rows("SELECT id FROM entity WHERE entity_type = 'ship'")
+    other.do("entity.update", {"entity_id": kept, "entity_type": "ship", "description": "A ship"})
+    other.do("entity.create", {"canonical_name": "Cadiz", "entity_type": "ship"})
+    other.undo(str(other.rows("SELECT id FROM audit ORDER BY seq DESC LIMIT 1")[0][0]))
+    other.undo(str(other.rows("SELECT id FROM audit WHERE action_name = 'entity.update'")[0][0]))
+    other.undo(done.audit_id)
+    assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
 
 
 def test_many_mentions_of_one_entity(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tracemalloc
 from collections.abc import Iterator
@@ -227,10 +228,17 @@ NO_FILES = (
 )
 
 
+ROWS = int(os.environ.get("ARMARIUM_AUTHORITY_ROWS", "60000"))
+"""How many rows an authority file has; 10,000,000 is the full figure."""
+
+
 def test_a_file_of_very_many_rows_is_read_row_by_row(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "long.csv"
-    rows = (f"http://a.org/{number},Nobody {number}\n" for number in range(60_000))
-    file.write_text("uri,name\n" + "".join(rows) + "http://a.org/juan,Juan García\n")
+    with file.open("w") as out:
+        out.write("uri,name\n")
+        for number in range(ROWS):
+            out.write(f"http://a.org/{number},Nobody {number}\n")
+        out.write("http://a.org/juan,Juan García\n")
     tracemalloc.start()
     try:
         found = read_known(desk.library, file, {fold("Juan Garcia")})
@@ -288,6 +296,41 @@ def test_entities_that_may_be_one_are_proposed_and_never_merged(desk: Desk) -> N
         name="entity.find_matches",
         params={"entity_ids": [new_id()]},
     )
+
+
+def test_entities_are_proposed_by_their_vectors_too(desk: Desk) -> None:
+    names = ("Convento de San Francisco de México", "San Francisco de México, convento")
+    one, two = (desk.entity(name, "organization") for name in names)
+    desk.entity("Hacienda de azúcar del valle", "organization")
+    desk.entity(names[1], "location")
+
+    def look() -> list[dict[str, Any]]:
+        # No two names are as similar as this.
+        desk.do("entity.find_matches", {"min_score": 0.99})
+        assert desk.engine.jobs.run_until_idle(desk.library, 60)
+        items: list[dict[str, Any]] = desk.get("/api/entity-matches", state="pending")["items"]
+        return items
+
+    assert look() == []
+    for text in (*names, "las minas de plata de Zacatecas", "cartas del rey sobre la flota de Indias"):
+        desk.page([text, f"y otra vez {text}"])
+    desk.do("search.embed", {})
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    (found,) = look()
+    assert {found["survivor_entity_id"], found["candidate_entity_id"]} == {one, two}
+    assert found["method"] == "embedding_cosine"
+    assert 0.75 <= found["score"] <= 1
+    assert desk.get("/api/entities")["total"] == 4
+    assert look() == [found]
+
+
+def test_looking_for_matches_ends_with_its_undo(desk: Desk) -> None:
+    started = desk.client.post(
+        "/api/actions/invoke", json={"name": "entity.find_matches", "params": {}}
+    ).json()
+    desk.undo(started["audit_id"])
+    job = desk.get(f"/api/activity/jobs/{started['result']['job_id']}")
+    assert job["state"] == "cancelled"
 
 
 def test_a_models_verdicts_on_statements_and_entities(desk: Desk, provider: LoopbackProvider) -> None:

@@ -193,6 +193,32 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
         desk.undo(step.json()["audit_id"])
 
 
+def test_what_hangs_on_an_entity_does_not_keep_the_trash_from_being_emptied(desk: Desk) -> None:
+    page, mill = desk.page(), desk.entity("The mill", "location")
+    juan, child = desk.entity(), desk.entity("His house", "location")
+    twin, merged = desk.entity("Joan"), desk.entity("J. Garcia")
+    desk.mention(page, juan, "Juan Garcia")
+    desk.do("entity.merge", {"survivor_id": juan, "ids": [merged]})
+    desk.do("entity.update", {"entity_id": child, "parent_id": juan})
+    desk.do("entity.propose_matches", {"pairs": [{"survivor_id": twin, "candidate_id": juan, "score": 0.9}]})
+    predicted = {"source_entity_id": juan, "relation": "owned", "target_entity_id": mill, "score": 0.5}
+    review = desk.do("prediction_review.create", predicted)["id"]
+    kept = desk.claim("free")["id"]
+    decided = {"review_id": review, "state": "accepted", "resulting_claim_id": kept}
+    desk.do("prediction_review.decide", decided)
+    desk.do("link.create", {"from_id": juan, "from_kind": "entity", "to_id": mill, "to_kind": "entity",
+                            "link_type": "related_to"})  # fmt: skip
+    trash(desk, page)
+    plan = desk.get("/api/documents/trash/empty")
+    done = desk.client.post("/api/documents/trash/empty", json={})
+    assert done.status_code == 200, done.text
+    assert plan["entities"] == done.json()["removed"]["entities"] == 2
+    assert {one["id"] for one in desk.get("/api/entities")["items"]} == {mill, child, twin}
+    assert desk.get(f"/api/entities/{child}")["parent_id"] is None
+    assert desk.get("/api/kg/kgembed/reviews")["count"] == desk.get("/api/entity-matches")["total"] == 0
+    assert [one["id"] for one in desk.get("/api/claims")["items"]] == [kept]
+
+
 def test_a_correction_puts_its_line_in_doubt_and_nothing_else(desk: Desk) -> None:
     page, juan = desk.page(), desk.entity()
     first = desk.mention(page, juan, "Juan Garcia")["id"]

@@ -64,6 +64,9 @@ def test_what_a_model_does_wrong_leaves_the_words_as_they_were_written(
         json.dumps({"query": "NOT peste"}),
         json.dumps({"query": "x " * 400}),
         json.dumps({"query": "peste", "parent_id": "elsewhere"}),
+        json.dumps({"query": "peste dates:yesterday"}),
+        json.dumps({"query": "peste", "date_from": "1832-13"}),
+        json.dumps({"query": "peste", "date_to": "1832-00-99"}),
         Answer(status=400),
     ]
     for answer in wrong:

@@ -130,11 +130,25 @@ def test_filters(desk: SearchDesk) -> None:
     assert desk.ids("alpha", filters={"has_reading": False}) == []
     assert set(desk.ids("alpha", filters={"has_reading": True})) == {inside.id, outside.id}
     assert desk.ids("alpha", filters={"created_from": "2999"}) == []
+    moment = desk.rows("SELECT created_at FROM document WHERE id = ?", outside.id)[0][0]
+    for written in (moment, f"{moment[:19]}Z", moment[:19], moment[:10]):
+        for side in ("created_from", "created_to"):
+            assert outside.id in desk.ids("alpha", filters={side: written}), (side, written)
     assert desk.ids("dates:1832") == [inside.id]
     assert desk.ids("dates:183X alpha") == [inside.id]
     assert desk.ids("dates:1841/..") == [outside.id]
     answer = desk.ask("alpha", filters={"parent_id": box})
     assert answer["filters_applied"] == {"parent_id": box}
+
+
+def test_a_page_whose_pass_was_deleted_has_no_reading(desk: SearchDesk) -> None:
+    page = desk.page("alpha", name="Omega")
+    assert desk.ids("name:omega", filters={"has_reading": True}) == [page.id]
+    desk.do("segment.pass_delete", {"pass_id": page.pass_id})
+    assert desk.ids("name:omega", filters={"has_reading": True}) == []
+    assert desk.ids("name:omega", filters={"has_reading": False}) == [page.id]
+    desk.undo()
+    assert desk.ids("name:omega", filters={"has_reading": True}) == [page.id]
 
 
 def test_tags_are_those_of_annotations_and_prototypes(desk: SearchDesk) -> None:

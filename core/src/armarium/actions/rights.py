@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy.exc import IntegrityError
 
 from armarium.actions.definition import owner_only, person_only
-from armarium.errors import Conflict, Forbidden
+from armarium.errors import Conflict, Forbidden, ServiceError
 from armarium.history.capture import quote_name
 from armarium.history.changes import images
 from armarium.history.spans import spans
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from armarium.history.schema import Schema
     from armarium.projects.libraries import Library
     from armarium.store.database import Database
+
+
+class LawBrokenError(Exception):
+    """What is undone would leave a row behind that violates a law; *refusal* is what the action itself would answer."""
+
+    def __init__(self, refusal: ServiceError) -> None:
+        super().__init__(refusal.detail)
+        self.refusal = refusal
 
 
 def authorise(found: Action[Any], principal: Principal, library: Library | None) -> None:
@@ -71,7 +79,8 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
     """Refuse the open step when a row that it changed needs a right the caller lacks (a lock, a `RowRule`), or violates
     a law of an action that ran (`RowLaw`).
 
-    *taking_back*: the step is an undo or redo; a change then needs its right in whichever direction it goes.
+    *taking_back*: the step is an undo or redo; a change then needs its right in whichever direction it goes, and a
+    violated law is raised as `LawBrokenError`.
     """
     visibility = None if ctx.library is None else ctx.library.db.visibility
     if visibility is not None:
@@ -98,7 +107,7 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
             for where in spans(raw, [bound], ctx.audit_seq).values():
                 for _, after in images(raw, bound, where):
                     if after is not None and (refusal := law.broken(raw, after)) is not None:
-                        raise refusal
+                        raise LawBrokenError(refusal) if taking_back else refusal
 
 
 def refuse_bound(principal: Principal, *, required: Literal["read", "write"]) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from armarium.actions import ActionContext, Bus
-from armarium.actions.rights import authorise_step, refuse_bound
+from armarium.actions.rights import LawBrokenError, authorise_step, refuse_bound
 from armarium.errors import Conflict, Invalid, NotFound, ServiceError
 from armarium.history import tree_cycles
 from armarium.history.audit import parts_of
@@ -304,7 +304,11 @@ def _take_back(
             raise refusal("changed", row.id, circle.why, later_audit_id=circle.later)
     if action is not None and action.after_undo is not None:
         action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
-    bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
+    try:
+        bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
+    except LawBrokenError as broken:
+        # What a later step made forbids what this one would leave.
+        raise refusal("changed", row.id, broken.refusal.detail) from broken
     _mark(raw, row)
     return ctx
 

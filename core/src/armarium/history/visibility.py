@@ -12,7 +12,7 @@ The owner sees everything. Where a project holds no record, none of this costs a
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -76,6 +76,19 @@ class Rights(Protocol):
         """
 
 
+class WithheldAlong(Protocol):
+    """Rows without a document of their own that are withheld with the documents they rest on (an entity that only such
+    pages name): put one into the plugin's `extras["withheld_rows"]`.
+    """
+
+    tables: tuple[Table, ...]
+    """The tables of these rows, each with an `id`."""
+
+    def find_withheld(self, conn: Connection, ids: Sequence[str]) -> Iterable[str]:
+        """Return those of *ids* that are withheld from the caller for whom *conn* was lent."""
+        ...
+
+
 def rights_restricted(ids: Iterable[str]) -> Forbidden:
     """403: what the caller names, or would change, is withheld from it."""
     named = sorted(ids)
@@ -94,6 +107,8 @@ class Visibility:
     schema: Schema
     rights: Rights | None
     """None where the plugin that keeps the records does not work in this project: then only owners see anything."""
+    along: Sequence[WithheldAlong] = ()
+    """What families say is withheld with the documents it rests on."""
     _without: int = field(default=-1, init=False)
 
     def __post_init__(self) -> None:
@@ -151,7 +166,10 @@ class Visibility:
         if not wanted or not self.limits(principal):
             return set()
         with self.read(principal) as conn:
-            return self.rows.find_hidden(raw_of(conn), wanted)
+            found = self.rows.find_hidden(raw_of(conn), wanted)
+            for rows in self.along:
+                found |= set(rows.find_withheld(conn, wanted))
+            return found
 
     def refuse(self, principal: Principal, ids: Iterable[str]) -> None:
         """Raise 403 rights_restricted where one of *ids* is the id of a row that *principal* may not see."""
@@ -203,7 +221,8 @@ class Visibility:
     def _ids_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
         """Return the ids of the rows that the step touched, and of the nodes they belong to."""
         found = self._nodes(raw, audit_seq)
-        for table, where in spans(raw, self.rows.tracked, audit_seq).items():
+        resting = [table for rows in self.along for table in rows.tables]
+        for table, where in spans(raw, [*self.rows.tracked, *resting], audit_seq).items():
             key = quote_name(identity(table) or "")
             statement = (
                 f"SELECT DISTINCT {key} FROM {quote_name(history_name(table))} WHERE seq BETWEEN ? AND ?"

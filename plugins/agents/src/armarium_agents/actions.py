@@ -201,6 +201,8 @@ def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
     count = ctx.conn.execute(select(func.count()).select_from(members).where(own)).scalar_one()
     if count > MAX_MEMBERS:
         raise errors.too_many(MAX_MEMBERS)
+    if new or p.remove_ids:
+        _write(ctx, p.workspace_id, {})
     ctx.target(*(row["id"] for row in new), *p.remove_ids)
     return _answer(ctx, p.workspace_id)
 

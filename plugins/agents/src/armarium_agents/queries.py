@@ -116,12 +116,20 @@ def _members(
         conn, is_among(members.c.workspace_id, workspace_ids), order=(members.c.added_at, members.c.id)
     )
     live = _live_nodes(conn, {row["target_id"] for row in rows if row["kind"] in IN_TREE})
+    elsewhere = list(dict.fromkeys(row["target_id"] for row in rows if row["kind"] not in IN_TREE))
+    withheld = {
+        one
+        for _, family in engine.plugins.contributions("withheld_rows")
+        for one in (family.find_withheld(conn, elsewhere) if elsewhere else ())
+    }
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["kind"] in IN_TREE:
             stands = row["target_id"] in live
         else:
-            stands = stands_elsewhere(conn, engine, row["kind"], row["target_id"])
+            stands = row["target_id"] not in withheld and stands_elsewhere(
+                conn, engine, row["kind"], row["target_id"]
+            )
         if stands:
             found.setdefault(row["workspace_id"], []).append(row)
     return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from armarium.api import Message, Params, Sent, SourceText, answer_of
 from armarium_agents.models import members
@@ -20,12 +21,21 @@ MemberKind = Literal["source", "entity", "claim", "note"]
 Words = Annotated[SourceText, Field(max_length=200_000)]
 
 
+def _moment(value: str) -> str:
+    try:
+        stated = datetime.fromisoformat(value)
+        moment = (stated if stated.tzinfo else stated.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as fault:
+        raise ValueError("write the time as RFC 3339 does: 2026-01-31T12:00:00.000Z") from fault
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 class Said(Sent):
     """One message of the conversation; `at` is the time it was sent, now unless stated."""
 
     role: Literal["user", "assistant", "system", "tool"]
     content: Words
-    at: Annotated[str, Field(max_length=40)] | None = None
+    at: Annotated[str, Field(max_length=40), AfterValidator(_moment)] | None = None
 
 
 class WorkspaceFields(Params):

@@ -55,6 +55,7 @@ from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, 
 from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
+from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
 
 __all__ = [
     "ANNOTATIONS",
@@ -66,6 +67,7 @@ __all__ = [
     "TOLERANCE",
     "Carrier",
     "FoundEntry",
+    "NoGeometry",
     "Node",
     "PageImage",
     "ReadDate",
@@ -90,6 +92,9 @@ __all__ = [
     "fault_of_rect",
     "find_node",
     "folder_above",
+    "geometry_of",
+    "geometry_parts",
+    "geometry_places",
     "is_picture_of",
     "label_pages",
     "lineage",

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+from armarium_documents.api import geometry_parts
 from armarium_georeference.dates import Day, span_of, span_of_when, span_stated
 from armarium_georeference.places import Find, place_at, require_entity
-from armarium_georeference.stated_geometry import parts_of
 
 CONTEXT = (
     "https://raw.githubusercontent.com/LinkedPasts/linked-places/master/linkedplaces-context-v1.1.jsonld"
@@ -135,7 +135,7 @@ def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
         about["certainty"] = "uncertain" if value.get("relative") else _certainty(value.get("confidence"))
         if value.get("basis"):
             about["citations"] = [{"label": str(value["basis"])}]
-        made += [{**part, **about} for part in parts_of(geometry)]
+        made += [{**part, **about} for part in geometry_parts(geometry)]
     return made
 
 

@@ -15,10 +15,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import Engine
+from armarium_documents.api import NoGeometry, geometry_of, geometry_places
 from armarium_georeference import errors
 from armarium_georeference.dates import Span, span_of, span_of_when
 from armarium_georeference.relative_places import Anchor, NoArea, area_of
-from armarium_georeference.stated_geometry import NoGeometry, geometry_of, places_of
 
 Entity = Mapping[str, Any]
 Find = Callable[[str], Entity | None]
@@ -176,7 +176,7 @@ def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
     from armarium_georeference.planes import ellipsoid
 
     # A ring repeats its first place at its end.
-    places = list(dict.fromkeys(places_of(geometry)))
+    places = list(dict.fromkeys(geometry_places(geometry)))
     vectors = [_unit(lon, lat) for lon, lat in places]
     x, y, z = (sum(one[axis] for one in vectors) for axis in range(3))
     lon, lat = math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y)))

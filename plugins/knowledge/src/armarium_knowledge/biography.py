@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from sqlalchemy import Connection
@@ -44,9 +45,7 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     if left_out:
         where.append(~is_among(claims.c.id, left_out))
     rows = shown_claims(conn, CLAIMS.all(conn, *where))
-    rows.sort(
-        key=lambda one: (one["time_start"] is None, one["time_start"] or "", one["created_at"], one["id"])
-    )
+    rows.sort(key=lambda one: (*_in_time(one["time_start"]), one["created_at"], one["id"]))
     graph = neighbourhood(conn, found["id"], depth=1, limit=1000)
     names = {one["id"]: one["canonical_name"] for one in graph["nodes"]}
     cited = dict.fromkeys([*(one["source_document_id"] for one in rows), *found["source_document_ids"]])
@@ -67,6 +66,15 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
         ],
         "generated_at": now(),
     }
+
+
+_YEAR = re.compile(r"Y?(-?[\dX]+)")
+
+
+def _in_time(written: str | None) -> tuple[bool, float, str]:
+    """Return what dates of EDTF are ordered by: those without a beginning come first, no date at all last."""
+    year = _YEAR.match(written or "")
+    return written is None, -inf if year is None else int(year[1].replace("X", "0")), written or ""
 
 
 def _statement(one: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:

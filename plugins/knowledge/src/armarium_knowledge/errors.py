@@ -129,9 +129,10 @@ def same_entity(entity_id: str) -> Invalid:
 
 
 def curated_by_person() -> Forbidden:
-    """403: a machine would curate a statement."""
+    """403: a machine would curate a statement, or change a curated one."""
     return Forbidden(
-        "Only a person curates a statement; a machine may only put an unreviewed one on the shortlist.",
+        "Only a person curates a statement or changes a curated one; a machine may put an unreviewed one on the "
+        "shortlist.",
         code="person_only",
     )
 
@@ -144,6 +145,14 @@ def verified_by_person() -> Forbidden:
 def corrected_by_person() -> Forbidden:
     """403: a machine would change a person's correction."""
     return Forbidden("A person corrected this mention, so a machine may not change it.", code="person_only")
+
+
+def refused_by_person() -> Forbidden:
+    """403: a machine would lift a person's refusal."""
+    return Forbidden(
+        "A person decided that these characters do not name this entity. Only a person may decide otherwise.",
+        code="person_only",
+    )
 
 
 def merge_in_its_own_way() -> Invalid:

@@ -193,7 +193,8 @@ def known_names(library: Library) -> KnownNames:
         state = (
             raw_of(conn)
             .execute(
-                "SELECT count(*), count(merged_into_id), max(updated_at), sum(curation_state = 'rejected') FROM entity"
+                "SELECT count(*), count(merged_into_id), max(updated_at), sum(curation_state = 'rejected'),"
+                " sum(rowid), sum(length(folded_names)) FROM entity"
             )
             .fetchone()
         )

@@ -28,6 +28,7 @@ class AlikePair(NamedTuple):
     other: str
     score: float
     reason: str
+    method: str = "name_variant"
 
 
 _SPELLINGS: dict[str, tuple[tuple[str, str], ...]] = {

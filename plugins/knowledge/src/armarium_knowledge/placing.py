@@ -26,6 +26,7 @@ from armarium_source_model.api import (
     page_texts,
     reading_rule,
     span_in_new_text,
+    split_segments,
     text_fingerprint,
 )
 
@@ -48,6 +49,13 @@ class Line(NamedTuple):
     representation_id: str
     text: str
     page_start: int
+
+
+class Reading(NamedTuple):
+    """A reading that mentions or evidence were made on, and when it was written."""
+
+    text: str
+    created_at: str | None
 
 
 class PagePlaces:
@@ -73,8 +81,9 @@ class PagePlaces:
         self._by_segment: dict[str, Line] = {}
         for line in self.lines:
             self._by_segment.setdefault(line.segment_id, line)
-        self._led: dict[str, list[str]] = {}
-        self._texts: dict[str, str] = {}
+        self._led: dict[tuple[str, str | None], list[Line]] = {}
+        self._split: frozenset[str] | None = None
+        self._readings: dict[str, Reading] = {}
 
     def line(self, segment_id: str) -> Line | None:
         """Return the line of that segment, if the text contains one."""
@@ -82,54 +91,56 @@ class PagePlaces:
 
     def know_readings(self, ids: Iterable[str]) -> None:
         """Load these readings in one query; `place` asks for those that were corrected."""
-        missing = [one for one in dict.fromkeys(ids) if one not in self._texts]
+        missing = [one for one in dict.fromkeys(ids) if one not in self._readings]
         if missing:
             table = representations.c
-            rows = self.conn.execute(select(table.id, table.content).where(is_among(table.id, missing)))
-            self._texts |= {row[0]: row[1] or "" for row in rows}
+            asked = select(table.id, table.content, table.created_at).where(is_among(table.id, missing))
+            self._readings |= {row[0]: Reading(row[1] or "", row[2]) for row in self.conn.execute(asked)}
 
-    def _old_text(self, representation_id: str) -> str:
+    def _old_reading(self, representation_id: str) -> Reading:
         self.know_readings([representation_id])
-        return self._texts.get(representation_id, "")
+        return self._readings.get(representation_id, Reading("", None))
 
-    def _lines_now(self, segment_id: str) -> list[Line]:
+    @property
+    def _split_segments(self) -> frozenset[str]:
+        if self._split is None:
+            self._split = split_segments(self.conn, self.document_id)
+        return self._split
+
+    def _lines_now(self, segment_id: str, since: str | None) -> list[Line]:
+        """Return the line of the segment, or those it was merged into or, after *since*, split into."""
         line = self.line(segment_id)
-        if line is not None:
+        # The first part of a line that was split keeps its id; what was read on it may be in another part.
+        if line is not None and segment_id not in self._split_segments:
             return [line]
-        if segment_id not in self._led:
-            self._led[segment_id] = follow_segment(self.conn, segment_id)
-        return [line for one in self._led[segment_id] if (line := self.line(one)) is not None]
+        if (segment_id, since) not in self._led:
+            led_to = follow_segment(self.conn, segment_id, since)
+            found = [line for one in led_to if (line := self.line(one)) is not None]
+            self._led[segment_id, since] = found
+        return self._led[segment_id, since]
 
     def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
         """Return where characters of a reading are now, or why that cannot be determined."""
-        lines = self._lines_now(segment_id)
+        own = self.line(segment_id)
+        if own is not None and own.representation_id == representation_id:
+            return _place_in(own, start, end)
+        old = self._old_reading(representation_id)
+        lines = self._lines_now(segment_id, old.created_at)
         if not lines:
             return "Its line is not part of the page's text."
-        if len(lines) == 1 and lines[0].representation_id == representation_id:
-            return _place_in(lines[0], start, end)
-        old = self._old_text(representation_id)
-        why = ""
-        found: list[Place] = []
-        for line in lines:
-            there = move_span(start, end, old, line.text)
-            if isinstance(there, str):
-                why = there
-            else:
-                found.append(_place_in(line, *there))
-        if len(found) == 1:
-            return found[0]
-        return why if not found else "Its characters occur in several of the lines its line was split into."
+        there = move_span(start, end, old.text, "\n".join(line.text for line in lines))
+        return there if isinstance(there, str) else _place_among(lines, *there)
 
     def place_nearby(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | None:
         """As `place`; if the characters themselves were corrected, return those that replaced them."""
         exact = self.place(segment_id, representation_id, start, end)
         if isinstance(exact, Place):
             return exact
-        lines = self._lines_now(segment_id)
-        if len(lines) != 1:
-            return None
-        there = align_span(start, end, self._old_text(representation_id), lines[0].text)
-        return None if there is None else _place_in(lines[0], *there)
+        old = self._old_reading(representation_id)
+        lines = self._lines_now(segment_id, old.created_at)
+        there = align_span(start, end, old.text, "\n".join(line.text for line in lines))
+        found = None if there is None else _place_among(lines, *there)
+        return found if isinstance(found, Place) else None
 
     def pieces(self, start: int, end: int) -> list[Place]:
         """Return the characters *start* to *end* of the page's text, line by line. Invalid if they are not
@@ -139,7 +150,7 @@ class PagePlaces:
         if not start < end <= len(self.text) or not any(one.isalnum() for one in words):
             raise not_words(start, end, len(self.text))
         for offset in (start, end):
-            if offset < len(self.text) and unicodedata.category(self.text[offset]) in ("Mn", "Me"):
+            if offset < len(self.text) and unicodedata.category(self.text[offset])[0] == "M":
                 raise cuts_a_character(offset)
         found = []
         for line in self.lines:
@@ -157,7 +168,7 @@ class PagePlaces:
 
     def fingerprint(self, segment_id: str) -> str | None:
         """Return the fingerprint of the present text of the segment's line; None if it is in no line of the text."""
-        lines = self._lines_now(segment_id)
+        lines = [line] if (line := self.line(segment_id)) is not None else self._lines_now(segment_id, None)
         return text_fingerprint(lines[0].text) if len(lines) == 1 else None
 
 
@@ -167,7 +178,17 @@ class KeptPlaces(PagePlaces):
     def __init__(
         self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]
     ) -> None:
+        self._whole: PagePlaces | None = None
         self._take(conn, document_id, text, spans)
+
+    def place(self, segment_id: str, representation_id: str, start: int, end: int) -> Place | str:
+        """As `PagePlaces.place`; what is in none of these lines is looked for on the whole page."""
+        there = super().place(segment_id, representation_id, start, end)
+        if isinstance(there, Place):
+            return there
+        if self._whole is None:
+            self._whole = PagePlaces(self.conn, self.document_id)
+        return self._whole.place(segment_id, representation_id, start, end)
 
 
 def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, PagePlaces]:
@@ -193,6 +214,17 @@ def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, P
             own = [(one, counting[one].representation_id, start, end) for one, start, end in lines]
             found[document_id] = KeptPlaces(conn, document_id, text, own)
     return found
+
+
+def _place_among(lines: Sequence[Line], start: int, end: int) -> Place | str:
+    """Return characters of *lines*, written one beneath the other, as a place in one of them."""
+    for line in lines:
+        if start < len(line.text):
+            if end <= len(line.text):
+                return _place_in(line, start, end)
+            break
+        start, end = start - len(line.text) - 1, end - len(line.text) - 1
+    return "Its characters are divided between lines."
 
 
 def _place_in(line: Line, start: int, end: int) -> Place:

@@ -22,6 +22,7 @@ from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
 from armarium_knowledge.queries import exported, for_families, graph, names, search_sources, staleness
 from armarium_knowledge.queries import mentions as mentions_read
+from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
 from armarium_search.api import KINDS as SEARCH_KINDS
@@ -30,6 +31,7 @@ from armarium_search.api import SCOPES as SEARCH_SCOPES
 _CARRIER = Carrier(
     kinds={"mention": "mentions", "entity": "entities", "claim": "claims"},
     companions=("entity", "claim"),
+    parts=("claim_source",),
     arrived=moving.propose_arrivals,
 )
 """Entities and statements are transferred along with the pages that name them and that they rest on."""
@@ -102,6 +104,7 @@ def armarium_plugin() -> Plugin:
             "segment_carriers": (moving.EvidenceCarrier(),),
             "locators": (for_families.ClaimLocator(),),
             "link_ends": (for_families.EntityEnd(), for_families.ClaimEnd()),
+            "same_ends": (for_families.same_entities,),
             "found_in_runs": (for_families.found_in_run,),
             "entity_counts": (for_families.entity_count,),
             "resting_on_documents": (for_families.resting_on,),
@@ -111,6 +114,7 @@ def armarium_plugin() -> Plugin:
             SEARCH_KINDS: search_sources.KINDS,
             SEARCH_SCOPES: search_sources.SCOPES,
             "export_records": exported.RECORDS,
+            "withheld_rows": (WithheldKnowledge(),),
             "place_entities": (search_sources.place_entity,),
             "place_mentions": (search_sources.place_mentions,),
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from armarium_search.contributions import KINDS, SCOPES, Hit, Kind, Scope
 from armarium_search.dates import days_of
 from armarium_search.vectors.embedders import GROUP, Embedder, TrainableEmbedder, check_embedder
+from armarium_search.vectors.searching import embed_texts
 
 __all__ = [
     "GROUP",
@@ -17,4 +18,5 @@ __all__ = [
     "TrainableEmbedder",
     "check_embedder",
     "days_of",
+    "embed_texts",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from armarium.api import Engine, Library, Principal, ServiceError
 from armarium_reading.api import Caller, ModelRequest, Subject, ask, placed_with_provider, served_models
 from armarium_search.contributions import scopes_of
+from armarium_search.dates import required_days
 from armarium_search.language import SCOPES, parse
 from armarium_search.schemas import Day, Filters, SearchParams
 from armarium_search.vectors.served import embed_query
@@ -100,12 +102,22 @@ def _ask_model(
             seconds=SECONDS,
         )
         found = ask(Caller(engine, library, principal), request, Sentence).answer
-        parse(found.query, {*SCOPES, *scopes_of(engine)})
+        _check(found, {*SCOPES, *scopes_of(engine)})
     except ServiceError as refusal:
         return None, None, f"{refusal.detail} The words were searched as written."
     of_model = found.model_dump(exclude={"query"}, exclude_defaults=True)
     stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
     return found.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
+
+
+def _check(found: Sentence, scopes: Collection[str]) -> None:
+    """Raise the refusal that the search itself would give for the model's query and filters."""
+    for scoped in parse(found.query, scopes).scopes:
+        if scoped.scope == "dates":
+            required_days(scoped.text)
+    for day in (found.date_from, found.date_to):
+        if day is not None:
+            required_days(day)
 
 
 def _choose_provider(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:

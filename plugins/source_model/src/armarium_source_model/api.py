@@ -39,7 +39,7 @@ from armarium_source_model.models import (
     segments,
 )
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts
-from armarium_source_model.queries.forwarding import follow
+from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
@@ -189,6 +189,7 @@ __all__ = [
     "set_transformation",
     "sound_pixels",
     "span_in_new_text",
+    "split_segments",
     "stale_readings",
     "stale_rows",
     "standing_choices",

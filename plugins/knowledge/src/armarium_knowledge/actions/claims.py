@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from armarium.api import ActionContext, Example, Route, RowRule, action, new_id, raw_of
-from armarium_documents.api import find_node, require_live
+from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import reversed_interval
+from armarium_knowledge.actions.evidence import (
+    OF_SOURCES,
+    Evidence,
+    StatedSources,
+    change_evidence,
+    evidence_on,
+)
 from armarium_knowledge.actions.findings import note_findings
+from armarium_knowledge.actions.laws import OF_CLAIMS
+from armarium_knowledge.actions.persons_only import CURATED_STATEMENTS
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_entities, claim_sources, claims, entities, reviews
 from armarium_knowledge.placing import PagePlaces, Place
@@ -27,121 +36,8 @@ from armarium_knowledge.schemas.claims import (
     TakeStatements,
 )
 from armarium_knowledge.schemas.entities import Deleted
-from armarium_source_model.api import text_fingerprint
 
-Image = Mapping[str, Any] | None
-
-
-def _curates(before: Image, after: Image) -> bool:
-    """Return whether only a person may do this: any change of the curation except between unreviewed and the
-    shortlist.
-    """
-    was = before["curation_state"] if before else "unreviewed"
-    becomes = after["curation_state"] if after else "unreviewed"
-    return was != becomes and {was, becomes} != {"unreviewed", "shortlisted"}
-
-
-CURATED_BY_PERSONS: RowRule[Any] = RowRule("claim", "person", when=_curates, refusal=errors.curated_by_person)
-
-OF_SOURCES = {"source_type", "source_document_id", "source_ids", "source_char_start", "source_char_end"}
 OF_ENTITIES = {"entity_ids", "subject_entity_id", "object_entity_id"}
-
-
-class _Rests:
-    """The evidence of a statement: rows of evidence, and the source type that results."""
-
-    def __init__(self, ctx: ActionContext, p: ClaimCreate, claim_id: str) -> None:
-        self.ctx, self.claim_id = ctx, claim_id
-        self.rows: list[dict[str, Any]] = []
-        self.documents: list[str] = []
-        self.claims: list[str] = []
-        has_span = p.source_char_start is not None or p.source_char_end is not None
-        if p.source_document_id is not None:
-            self._document(p.source_document_id, p.source_char_start, p.source_char_end)
-        elif has_span:
-            raise errors.span_needs_document()
-        for one in p.source_ids:
-            if one in self.documents or one in self.claims:
-                continue
-            if find_node(ctx.conn, one) is not None:
-                self._document(one, None, None)
-            elif CLAIMS.get(ctx.conn, one) is not None:
-                self._no_circle(one)
-                self.claims.append(one)
-                self._add(source_claim_id=one)
-            else:
-                raise errors.unknown_source(one)
-        self.source_type = self._type(p.source_type)
-
-    def _document(self, document_id: str, start: int | None, end: int | None) -> None:
-        require_live(self.ctx.conn, document_id)
-        self.documents.append(document_id)
-        if start is None and end is None:
-            self._add(document_id=document_id)
-            return
-        if start is None or end is None:
-            raise errors.span_needs_document()
-        places = PagePlaces(self.ctx.conn, document_id)
-        for piece in places.pieces(start, end):
-            self.rows.append(self._of(evidence_on(places, piece)))
-
-    def _add(self, **of: Any) -> None:
-        self.rows.append(self._of(of))
-
-    def _of(self, of: Mapping[str, Any]) -> dict[str, Any]:
-        nothing = dict.fromkeys(
-            (
-                "document_id",
-                "source_claim_id",
-                "segment_id",
-                "representation_id",
-                "segment_char_start",
-                "segment_char_end",
-                "excerpt",
-                "text_fingerprint",
-            )
-        )
-        numbered = {"id": new_id(), "claim_id": self.claim_id, "position": len(self.rows)}
-        return {**numbered, **nothing, **of, **self.ctx.provenance()}
-
-    def _no_circle(self, source_id: str) -> None:
-        above = raw_of(self.ctx.conn).execute(
-            "WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT s.source_claim_id FROM up JOIN claim_source s"
-            " ON s.claim_id = up.id WHERE s.source_claim_id IS NOT NULL) SELECT 1 FROM up WHERE id = ?",
-            (source_id, self.claim_id),
-        )
-        if above.fetchone() is not None:
-            raise errors.rests_on_itself(self.claim_id)
-
-    def _type(self, stated: str | None) -> str:
-        several = len(self.documents) + len(self.claims) > 1
-        natural = "multiple" if several else "claim" if self.claims else "document"
-        if stated is None:
-            return natural
-        if stated == "document" and self.claims:
-            raise errors.sources_disagree(
-                stated, "it rests on statements too; say claim, multiple or synthesis."
-            )
-        if stated == "claim" and (self.documents or not self.claims):
-            raise errors.sources_disagree(stated, "name one statement in source_ids, and no document.")
-        if stated == "multiple" and not several:
-            raise errors.sources_disagree(stated, "name more than one source, or another type.")
-        return stated
-
-
-def evidence_on(places: PagePlaces, piece: Place) -> dict[str, Any]:
-    """Return the columns of a piece of evidence: characters of one line."""
-    line = places.line(piece.segment_id)
-    assert line is not None
-    return {
-        "document_id": places.document_id,
-        "segment_id": piece.segment_id,
-        "representation_id": piece.representation_id,
-        "segment_char_start": piece.line_start,
-        "segment_char_end": piece.line_end,
-        "excerpt": line.text[piece.line_start : piece.line_end],
-        "text_fingerprint": text_fingerprint(line.text),
-    }
 
 
 def _name_entities(ctx: ActionContext, claim_id: str, ids: Sequence[str | None]) -> None:
@@ -175,6 +71,7 @@ def _create_example(ex: Example) -> dict[str, Any]:
     summary="Create a statement.",
     route=Route("POST", "/api/claims"),
     words="Created a statement",
+    laws=OF_CLAIMS,
     example=_create_example,
 )
 def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
@@ -183,7 +80,8 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
     """
     _check_times(p.time_start, p.time_end)
     claim_id = new_id()
-    rests = _Rests(ctx, p, claim_id)
+    span = p.source_char_start, p.source_char_end
+    rests = Evidence(ctx, claim_id, StatedSources(p.source_document_id, *span, p.source_ids, p.source_type))
     stated = p.model_dump(mode="json", exclude=OF_SOURCES | {"entity_ids"})
     subject = p.subject_canonical
     if not subject and p.subject_entity_id is not None:
@@ -200,8 +98,7 @@ def create(ctx: ActionContext, p: ClaimCreate) -> dict[str, Any]:
     }
     ctx.conn.execute(claims.insert().values(row))
     _name_entities(ctx, claim_id, [p.subject_entity_id, p.object_entity_id, *p.entity_ids])
-    if rests.rows:
-        ctx.conn.execute(claim_sources.insert(), rests.rows)
+    rests.write()
     ctx.target(claim_id, *rests.documents)
     ctx.note_changes(claim_ids=[claim_id], document_ids=rests.documents)
     return claim(ctx.conn, claim_id)
@@ -230,11 +127,12 @@ NEVER_EMPTY = frozenset(
     summary="Change a statement, or curate it.",
     route=Route("PATCH", "/api/claims/{claim_id}"),
     words="Changed a statement",
-    rules=(CURATED_BY_PERSONS,),
+    rules=(CURATED_STATEMENTS,),
+    laws=OF_CLAIMS,
     example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"], "curation_state": "curated"},
 )
 def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
-    """Change it. Only a person curates; a machine may only put an unreviewed one on the shortlist."""
+    """Change it. Only a person curates, and changes a curated one; a machine may put one on the shortlist."""
     row = CLAIMS.row(ctx.conn, p.claim_id)
     sent = p.model_fields_set - {"claim_id"}
     changes = p.model_dump(mode="json", include=sent - OF_SOURCES - {"entity_ids"})
@@ -242,13 +140,9 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
     now = {**row._asdict(), **changes}
     _check_times(now["time_start"], now["time_end"])
     if sent & OF_SOURCES:
-        rests = _Rests(ctx, p, row.id)
-        ctx.conn.execute(delete(claim_sources).where(claim_sources.c.claim_id == row.id))
-        if rests.rows:
-            ctx.conn.execute(claim_sources.insert(), rests.rows)
+        rests = change_evidence(ctx, p, row.source_type)
         changes["source_type"] = rests.source_type
         ctx.target(*rests.documents)
-        ctx.note_changes(document_ids=rests.documents)
     if sent & OF_ENTITIES:
         listed = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
         before = [one.entity_id for one in ctx.conn.execute(listed.order_by(claim_entities.c.id))]
@@ -271,7 +165,8 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
     summary="Delete a statement.",
     route=Route("DELETE", "/api/claims/{claim_id}"),
     words="Deleted a statement",
-    rules=(CURATED_BY_PERSONS,),
+    rules=(CURATED_STATEMENTS,),
+    laws=OF_CLAIMS,
     example=lambda ex: {"claim_id": samples.claim(ex)["claim_id"]},
 )
 def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
@@ -315,7 +210,8 @@ def _take_example(ex: Example) -> dict[str, Any]:
     result=TakenStatements,
     summary="Write the statements found on a page.",
     words="Found statements on {document_id|a page}",
-    rules=(CURATED_BY_PERSONS,),
+    rules=(CURATED_STATEMENTS,),
+    laws=OF_CLAIMS,
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, or_, select, update
+from sqlalchemy import Connection, Row, delete, or_, select, update
 
 from armarium.api import (
     ActionContext,
@@ -20,7 +20,12 @@ from armarium.api import (
     raw_of,
 )
 from armarium_knowledge import errors, samples
-from armarium_knowledge.folding import folded_names
+from armarium_knowledge.actions.persons_only import (
+    CORRECTED_BY_PERSONS,
+    CURATED_STATEMENTS,
+    REFUSED_BY_PERSONS,
+)
+from armarium_knowledge.folding import fold, folded_names
 from armarium_knowledge.models import (
     claim_entities,
     claims,
@@ -73,9 +78,14 @@ def known_types(conn: Connection) -> list[str]:
 
 
 def check_type(conn: Connection, entity_type: str) -> None:
-    """Raise Invalid for a type that the project does not have."""
+    """Raise Invalid for a type that the project does not have; one that came along with an entity it has."""
     known = known_types(conn)
-    if entity_type not in known:
+    if entity_type in known:
+        return
+    if (
+        conn.execute(select(entities.c.id).where(entities.c.entity_type == entity_type).limit(1)).first()
+        is None
+    ):
         raise errors.unknown_type(entity_type, known)
 
 
@@ -157,6 +167,9 @@ def _check_places(conn: Connection, p: EntityCreate | EntityUpdate) -> None:
     for place in p.place_values:
         if place.relative is not None:
             live_entity(conn, place.relative.anchor_entity_id)
+        when = place.when
+        if when is not None and when.start and when.end and reversed_interval(when.start, when.end):
+            raise errors.interval_reversed("place_values")
 
 
 def reversed_interval(start: str, end: str) -> bool:
@@ -214,6 +227,19 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
     return entity(ctx.conn, row.id)
 
 
+def _leave_its_name(ctx: ActionContext, row: Row[Any]) -> None:
+    """Let statements name, as text, an entity that is deleted."""
+    c = claims.c
+    for column, words in ((c.subject_entity_id, c.subject_canonical), (c.object_entity_id, c.object_phrase)):
+        bare = update(claims).where(column == row.id, words == "")
+        named = {
+            words.name: row.canonical_name,
+            "folded_text": c.folded_text + "\n" + fold(row.canonical_name),
+        }
+        ctx.conn.execute(bare.values(named))
+        ctx.conn.execute(update(claims).where(column == row.id).values({column.name: None}))
+
+
 @action(
     "entity.delete",
     params=EntityId,
@@ -221,7 +247,7 @@ def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
     summary="Delete an entity with its mentions.",
     route=Route("DELETE", "/api/entities/{entity_id}"),
     words="Deleted an entity",
-    rules=(CURATED_BY_PERSONS,),
+    rules=(CURATED_BY_PERSONS, CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS, CURATED_STATEMENTS),
     example=lambda ex: {"entity_id": samples.mention(ex)["entity_id"]},
 )
 def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
@@ -245,8 +271,7 @@ def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
     pair = or_(matches.c.survivor_entity_id == row.id, matches.c.candidate_entity_id == row.id)
     ctx.conn.execute(delete(matches).where(pair))
     ctx.conn.execute(delete(reviews).where(about))
-    for column in (claims.c.subject_entity_id, claims.c.object_entity_id):
-        ctx.conn.execute(update(claims).where(column == row.id).values({column.name: None}))
+    _leave_its_name(ctx, row)
     ctx.conn.execute(update(entities).where(entities.c.parent_id == row.id).values(parent_id=None))
     ctx.conn.execute(delete(entities).where(entities.c.id == row.id))
     ctx.target(row.id)

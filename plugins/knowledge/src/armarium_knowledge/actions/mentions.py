@@ -9,15 +9,17 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from armarium.api import ActionContext, Example, Invalid, Route, RowRule, action, new_id
+from armarium.api import ActionContext, Example, Invalid, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import check_type, insert_entity
 from armarium_knowledge.actions.findings import note_findings
+from armarium_knowledge.actions.laws import OF_MENTIONS
+from armarium_knowledge.actions.persons_only import CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.entities import live_entity
+from armarium_knowledge.queries.entities import live_entity, survivor_of
 from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans, mention, mention_at
 from armarium_knowledge.schemas.entities import Deleted, EntityCreate
 from armarium_knowledge.schemas.mentions import (
@@ -32,18 +34,6 @@ from armarium_knowledge.schemas.mentions import (
     Taken,
 )
 from armarium_source_model.api import text_fingerprint
-
-Image = Mapping[str, Any] | None
-
-
-def _was_put_right(before: Image, after: Image) -> bool:
-    return any(one is not None and one["corrected_by_person"] for one in (before, after))
-
-
-CORRECTED_BY_PERSONS: RowRule[Any] = RowRule(
-    "mention", "person", when=_was_put_right, refusal=errors.corrected_by_person
-)
-"""No machine changes or deletes a mention that a person corrected."""
 
 
 def _is_person(ctx: ActionContext) -> bool:
@@ -139,7 +129,8 @@ def _create_example(ex: Example) -> dict[str, Any]:
     summary="State that characters of a page name an entity.",
     route=Route("POST", "/api/mentions"),
     words="Named an entity on {document_id|a page}",
-    rules=(CORRECTED_BY_PERSONS,),
+    rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
+    laws=OF_MENTIONS,
     example=_create_example,
 )
 def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
@@ -183,7 +174,8 @@ def _repoint_example(ex: Example) -> dict[str, Any]:
     summary="Let a mention name another entity.",
     route=Route("POST", "/api/entities/{entity_id}/mentions/repoint"),
     words="Let a mention on {document_id|a page} name another entity",
-    rules=(CORRECTED_BY_PERSONS,),
+    rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
+    laws=OF_MENTIONS,
     example=_repoint_example,
 )
 def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
@@ -220,7 +212,8 @@ def _respan_example(ex: Example) -> dict[str, Any]:
     summary="Move a mention to other characters.",
     route=Route("POST", "/api/entities/{entity_id}/mentions/respan"),
     words="Moved a mention on {document_id|a page}",
-    rules=(CORRECTED_BY_PERSONS,),
+    rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
+    laws=OF_MENTIONS,
     example=_respan_example,
 )
 def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
@@ -251,7 +244,8 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     summary="Delete a mention; the entity refuses its characters from then on.",
     route=Route("DELETE", "/api/mentions/{mention_id}"),
     words="Deleted a mention",
-    rules=(CORRECTED_BY_PERSONS,),
+    rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
+    laws=OF_MENTIONS,
     example=lambda ex: {"mention_id": samples.mention(ex)["mention_id"]},
 )
 def remove(ctx: ActionContext, p: MentionId) -> dict[str, Any]:
@@ -284,13 +278,14 @@ def _take_example(ex: Example) -> dict[str, Any]:
     result=Taken,
     summary="Write the names found on a page.",
     words="Found names on {document_id|a page}",
-    rules=(CORRECTED_BY_PERSONS,),
+    rules=(CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS),
+    laws=OF_MENTIONS,
     example=_take_example,
 )
 def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
-    """Write them: a name goes to the entity of that type with exactly this name, if there is one, else to a
-    new one. Names that are already mentions, that were refused, or that are no longer on their line are left
-    out.
+    """Write them: a name goes to the entity of that type with exactly this name (else to the only one that has
+    it among its other names, as after a merge), else to a new one. Names that are already mentions, that were
+    refused, or that are no longer on their line are left out.
     """
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
@@ -298,6 +293,7 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
     taken = _Spans(ctx, places)
     made: list[str] = []
     new: list[str] = []
+    named: dict[str, None] = {}
     found: dict[str, dict[str, Any]] = {}
     for name in p.names:
         place = places.place(name.segment_id, name.representation_id, name.char_start, name.char_end)
@@ -320,12 +316,13 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
         if is_new:
             new.append(entity_id)
         taken.add(place)
+        named[entity_id] = None
         made.append(
             _insert(ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id)
         )
     note_findings(ctx, p.document_id, "entities", found.items())
     ctx.target(p.document_id, *new)
-    ctx.note_changes(document_ids=[p.document_id], entity_ids=new)
+    ctx.note_changes(document_ids=[p.document_id], entity_ids=list(named))
     return {"mention_ids": made, "entity_ids": new, "left_out": len(p.names) - len(made)}
 
 
@@ -349,19 +346,22 @@ def _named_by(
 ) -> tuple[str | None, bool]:
     """Return (entity, whether it is new); None if the name was refused to the entity it would go to."""
     if name.entity_id is not None:
-        live_entity(ctx.conn, name.entity_id)
-        return (None if name.entity_id in not_these else name.entity_id), False
+        # It may have been merged into another since the name was found.
+        entity_id = live_entity(ctx.conn, survivor_of(ctx.conn, name.entity_id)).id
+        return (None if entity_id in not_these else entity_id), False
     check_type(ctx.conn, name.entity_type)
     called = name.canonical_name or words
     e = entities.c
-    same = select(e.id, e.canonical_name).where(
+    same = select(e.id, e.canonical_name, e.folded_names).where(
         e.entity_type == name.entity_type,
         e.curation_state.in_(("unreviewed", "verified")),
         e.folded_names.contains(fold(called), autoescape=True),
     )
-    known = [
-        row.id for row in ctx.conn.execute(same.order_by(e.id)) if fold(row.canonical_name) == fold(called)
-    ]
+    rows = ctx.conn.execute(same.order_by(e.id)).all()
+    known = [row.id for row in rows if fold(row.canonical_name) == fold(called)]
+    if not known:
+        also = [row.id for row in rows if fold(called) in row.folded_names.split("\n")]
+        known = also if len(also) == 1 else []
     if any(one in not_these for one in known):
         return None, False
     if known:

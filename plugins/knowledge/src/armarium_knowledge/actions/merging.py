@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import or_, select, update
 
-from armarium.api import ActionContext, Example, Route, RowRule, action, json_text, new_id, raw_of
+from armarium.api import (
+    ActionContext,
+    Example,
+    Route,
+    RowRule,
+    action,
+    cancel_with_undo,
+    json_text,
+    new_id,
+    raw_of,
+)
 from armarium_knowledge import errors, samples
-from armarium_knowledge.actions.entities import all_names
+from armarium_knowledge.actions.entities import NO_CIRCLE, all_names
 from armarium_knowledge.models import claims, entities, matches, reviews
 from armarium_knowledge.queries.entities import MATCHES, entity, live_entity
 from armarium_knowledge.schemas.entities import (
@@ -39,6 +49,7 @@ def _merge_example(ex: Example) -> dict[str, Any]:
     route=Route("POST", "/api/entities/merge"),
     words="Merged entities",
     person_only=errors.accept_needs_a_person,
+    laws=(NO_CIRCLE,),
     example=_merge_example,
 )
 def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
@@ -134,15 +145,70 @@ def _repoint(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
         ctx.conn.execute(update(claims).where(column.in_(ids)).values({column.name: survivor_id}))
     for column in (reviews.c.source_entity_id, reviews.c.target_entity_id):
         ctx.conn.execute(update(reviews).where(column.in_(ids)).values({column.name: survivor_id}))
-    ctx.conn.execute(update(entities).where(entities.c.parent_id.in_(ids)).values(parent_id=survivor_id))
-    # A match between two entities that are now one is settled; their other matches become the survivor's.
-    both = matches.c.survivor_entity_id.in_([survivor_id, *ids]) & matches.c.candidate_entity_id.in_(
-        [survivor_id, *ids]
+    raw.execute(f"DELETE FROM prediction_review WHERE id IN ({_ASKED_TWICE})", given)
+    _move_children(ctx, survivor_id, ids)
+    _move_matches(raw, given)
+
+
+_ASKED_TWICE = """
+SELECT id FROM (SELECT id, row_number() OVER (
+    PARTITION BY source_entity_id, relation, target_entity_id ORDER BY created_at, id
+) AS place FROM prediction_review WHERE state = 'pending' AND :to IN (source_entity_id, target_entity_id)) WHERE place > 1
+"""
+
+
+def _move_children(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None:
+    """Put what is below the merged entities below the survivor; what is above the survivor itself, below the
+    first entity above them that is neither.
+    """
+    e = entities.c
+    rows = ctx.conn.execute(select(e.id, e.parent_id).where(e.parent_id.in_(ids), ~e.id.in_(ids))).all()
+    above = _find_above(ctx, survivor_id)
+    for row in rows:
+        parent: str | None = survivor_id
+        if row.id in above:
+            parent = row.parent_id
+            while parent is not None and parent in (survivor_id, *ids):
+                parent = above.get(parent)
+        ctx.conn.execute(update(entities).where(e.id == row.id).values(parent_id=parent))
+
+
+def _find_above(ctx: ActionContext, entity_id: str) -> dict[str, str | None]:
+    """Return the entity and all that it is below, each with its parent."""
+    rows = raw_of(ctx.conn).execute(
+        "WITH RECURSIVE up(id, parent_id) AS (SELECT id, parent_id FROM entity WHERE id = ? UNION"
+        " SELECT e.id, e.parent_id FROM up JOIN entity e ON e.id = up.parent_id) SELECT id, parent_id FROM up",
+        (entity_id,),
     )
-    waits = matches.c.state == "pending"
-    ctx.conn.execute(delete(matches).where(both, waits))
-    for column in (matches.c.survivor_entity_id, matches.c.candidate_entity_id):
-        ctx.conn.execute(update(matches).where(column.in_(ids), waits).values({column.name: survivor_id}))
+    return dict(rows.fetchall())
+
+
+def _move_matches(raw: Any, given: Mapping[str, Any]) -> None:
+    """Settle the matches between entities that are now one; the others become the survivor's, and a pair that
+    was rejected with one of them does not wait for a decision again.
+    """
+    own = "(SELECT value FROM json_each(:ids) UNION SELECT :to)"
+    among = "(SELECT value FROM json_each(:ids))"
+    raw.execute(
+        f"DELETE FROM entity_match WHERE state = 'pending' AND survivor_entity_id IN {own} AND candidate_entity_id IN {own}",
+        given,
+    )
+    for column, other in (
+        ("survivor_entity_id", "candidate_entity_id"),
+        ("candidate_entity_id", "survivor_entity_id"),
+    ):
+        raw.execute(
+            f"UPDATE entity_match SET {column} = :to WHERE {column} IN {among} AND {other} NOT IN {own}"
+            " AND state IN ('pending', 'rejected')",
+            given,
+        )
+    raw.execute(
+        "DELETE FROM entity_match WHERE state = 'pending' AND id IN (SELECT id FROM (SELECT id, row_number() OVER ("
+        "PARTITION BY min(survivor_entity_id, candidate_entity_id), max(survivor_entity_id, candidate_entity_id)"
+        " ORDER BY state = 'rejected' DESC, score DESC, id) AS place FROM entity_match"
+        " WHERE state IN ('pending', 'rejected') AND :to IN (survivor_entity_id, candidate_entity_id)) WHERE place > 1)",
+        given,
+    )
 
 
 def _match(ex: Example) -> dict[str, Any]:
@@ -269,6 +335,7 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
     summary="Look for entities that may be the same, by their names.",
     words="Looked for entities that may be the same",
     example=lambda ex: {"entity_ids": [samples.entity(ex)]},
+    after_undo=cancel_with_undo,
 )
 def find(ctx: ActionContext, p: FindMatches) -> dict[str, Any]:
     """Enqueue a job that proposes pairs for review; nothing is merged. NotFound for an unknown entity."""

@@ -4,12 +4,13 @@ with a transfer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Table, select, update
 
 from armarium.api import ActionContext, is_among, new_id
+from armarium_documents.api import representations
 from armarium_knowledge.actions.merging import insert_match, match_of
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import claim_sources, entities, mentions, refusals
@@ -67,6 +68,9 @@ def _move(
     ctx.conn.execute(update(table).where(table.c.id == row_id).values(place))
 
 
+_NOT_THERE = "Its characters do not occur in the other line's reading, or it is not certain where."
+
+
 class EvidenceCarrier:
     """Copies evidence of statements from a line to the line of another pass that shows the same text."""
 
@@ -86,8 +90,9 @@ class EvidenceCarrier:
         if not rows:
             return copies, left
         line = _counting(ctx, to_segment_id)
-        there = select(claim_sources.c.claim_id).where(claim_sources.c.segment_id == to_segment_id)
-        resting = {row.claim_id for row in ctx.conn.execute(there)}
+        on_it = select(claim_sources.c.claim_id).where(claim_sources.c.segment_id == to_segment_id)
+        resting = {row.claim_id for row in ctx.conn.execute(on_it)}
+        texts = _texts_of(ctx, (row.representation_id for row in rows))
         for row in rows:
             if line is None:
                 left.append((row.id, "The other line has no reading."))
@@ -95,17 +100,19 @@ class EvidenceCarrier:
             if row.claim_id in resting:
                 left.append((row.id, "The statement rests on the other line already."))
                 continue
-            at = line[1].find(row.excerpt)
-            if at < 0:
-                left.append((row.id, "Its characters do not occur in the other line's reading."))
+            there = move_span(
+                row.segment_char_start, row.segment_char_end, texts.get(row.representation_id, ""), line[1]
+            )
+            if isinstance(there, str):
+                left.append((row.id, _NOT_THERE))
                 continue
             copy = {
                 **row._asdict(),
                 "id": new_id(),
                 "segment_id": to_segment_id,
                 "representation_id": line[0],
-                "segment_char_start": at,
-                "segment_char_end": at + len(row.excerpt),
+                "segment_char_start": there[0],
+                "segment_char_end": there[1],
                 "text_fingerprint": text_fingerprint(line[1]),
                 **ctx.provenance(),
             }
@@ -113,6 +120,12 @@ class EvidenceCarrier:
             copies.append((row.id, copy["id"]))
         ctx.note_changes(claim_ids=[row.claim_id for row in rows])
         return copies, left
+
+
+def _texts_of(ctx: ActionContext, representation_ids: Iterable[str]) -> dict[str, str]:
+    r = representations.c
+    rows = ctx.conn.execute(select(r.id, r.content).where(is_among(r.id, representation_ids)))
+    return {row.id: row.content or "" for row in rows}
 
 
 def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:

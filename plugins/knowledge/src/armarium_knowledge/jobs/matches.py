@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
 
 from armarium.api import JobContext, JobKind
 from armarium_knowledge.actions.merging import JOB_KIND
-from armarium_knowledge.matching import candidates_of, find_alike
+from armarium_knowledge.matching import AlikePair, Candidate, candidates_of, find_alike
 from armarium_knowledge.models import entities
 from armarium_knowledge.schemas.entities import FindMatches
+from armarium_search.api import embed_texts
 
 AT_ONCE = 500
+LEAST_COSINE = 0.75
+"""From which likeness of their vectors on two entities are proposed."""
+MOST_NEAR = 5
+"""With how many others an entity is proposed for its vector."""
+CELLS = 4_000_000
+"""How many pairs of vectors are compared at once, which bounds the memory."""
 
 
 def find_matches(job: JobContext) -> dict[str, Any]:
@@ -22,9 +30,12 @@ def find_matches(job: JobContext) -> dict[str, Any]:
     args: FindMatches = job.args
     e = entities.c
     with job.library.db.read_all() as conn:
-        listed = select(e.id, e.entity_type, e.language, e.folded_names)
-        rows = conn.execute(listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id))
-        candidates = candidates_of(tuple(row) for row in rows)
+        listed = select(e.id, e.entity_type, e.language, e.folded_names, e.description)
+        rows = conn.execute(
+            listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id)
+        ).all()
+    candidates = candidates_of(tuple(row[:4]) for row in rows)
+    described = {row.id: f"{row.folded_names}\n{row.description or ''}" for row in rows}
     asked = set(args.entity_ids)
     found = []
     for number, pair in enumerate(find_alike(candidates, args.min_score)):
@@ -32,6 +43,12 @@ def find_matches(job: JobContext) -> dict[str, Any]:
             job.check()
         if not asked or asked & {pair.one, pair.other}:
             found.append(pair)
+    by_name = {(pair.one, pair.other) for pair in found}
+    found += [
+        pair
+        for pair in _find_near(job, candidates, described, asked)
+        if (pair.one, pair.other) not in by_name
+    ]
     found.sort(key=lambda pair: (-pair.score, pair.one, pair.other))
     proposed = 0
     for start in range(0, len(found), AT_ONCE):
@@ -41,7 +58,7 @@ def find_matches(job: JobContext) -> dict[str, Any]:
                 "survivor_id": pair.one,
                 "candidate_id": pair.other,
                 "score": pair.score,
-                "method": "name_variant",
+                "method": pair.method,
                 "reason": pair.reason,
             }
             for pair in found[start : start + AT_ONCE]
@@ -52,6 +69,36 @@ def find_matches(job: JobContext) -> dict[str, Any]:
         proposed += len((outcome.result or {}).get("match_ids", ()))
     return {"compared": len(candidates), "alike": len(found), "proposed": proposed}
 
+
+def _find_near(
+    job: JobContext, candidates: Sequence[Candidate], described: Mapping[str, str], asked: set[str]
+) -> Iterator[AlikePair]:
+    """Yield pairs of one type whose names and descriptions have similar vectors, each once; none if the project
+    has no vectors of its own.
+    """
+    vectors = embed_texts(job.library, job.engine, [described[one.id] for one in candidates])
+    if vectors is None:
+        return
+    of_type: dict[str, list[int]] = {}
+    for number, one in enumerate(candidates):
+        of_type.setdefault(one.entity_type, []).append(number)
+    for own in of_type.values():
+        there = vectors[own]
+        step = max(1, CELLS // len(own))
+        for start in range(0, len(own), step):
+            job.check()
+            cosines = there[start : start + step] @ there[start:].T
+            for row, near in enumerate(cosines):
+                # Of a pair the first finds the second; of very many alike, none says much.
+                columns = (near[row + 1 :] >= LEAST_COSINE).nonzero()[0] + row + 1
+                for column in columns[(-near[columns]).argsort(kind="stable")][:MOST_NEAR]:
+                    first, second = sorted(candidates[own[start + at]].id for at in (row, int(column)))
+                    if not asked or asked & {first, second}:
+                        score = min(round(float(near[column]), 4), 1.0)
+                        yield AlikePair(first, second, score, _NEAR, "embedding_cosine")
+
+
+_NEAR = "Their names and descriptions have similar vectors."
 
 MATCHES = JobKind(
     name=JOB_KIND,

@@ -119,9 +119,15 @@ def _build_answer(
         "source_char_end": max((one.page_end for one in placed), default=None),
         "source_page_labels": list(dict.fromkeys(one.page_label for one in about if one.page_label)),
         "source_languages": list(dict.fromkeys(one.language for one in about if one.language)),
+        "text_fingerprint": fingerprint_of(evidence),
         "evidence": evidence,
         "stale": any(one["stale"] for one in evidence),
     }
+
+
+def fingerprint_of(evidence: Iterable[dict[str, Any]]) -> str | None:
+    """Return the fingerprint of the first line among the evidence; None if no line is."""
+    return next(filter(None, (one["text_fingerprint"] for one in evidence)), None)
 
 
 def standing(source: dict[str, Any], pages: Pages) -> tuple[Place | None, bool]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import ColumnElement, Connection, Row, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, false, select, true
 
 from armarium.api import Rows, is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
@@ -84,20 +84,13 @@ def survivor_of(conn: Connection, entity_id: str) -> str:
 
 
 def in_words(column: ColumnElement[str], words: str) -> ColumnElement[bool]:
-    """Return the condition that a folded column contains every one of *words*, anywhere."""
+    """Return the condition that a folded column contains every one of *words*, anywhere. Blanks alone are in
+    every column, marks of which nothing is left in none.
+    """
     wanted = fold(words).split()
-    return (
-        or_(column.is_not(None))
-        if not wanted
-        else _match_all(column.contains(one, autoescape=True) for one in wanted)
-    )
-
-
-def _match_all(conditions: Iterable[ColumnElement[bool]]) -> ColumnElement[bool]:
-    found, *more = conditions
-    for one in more:
-        found = found & one
-    return found
+    if not wanted and words.strip():
+        return false()
+    return and_(true(), *(column.contains(one, autoescape=True) for one in wanted))
 
 
 @query("/api/entities", summary="The entities of the project, by name", answer=EntityPage)
@@ -122,7 +115,7 @@ def list_entities(
         where.append(entities.c.curation_state == curation_state)
     if entity_type is not None:
         where.append(entities.c.entity_type == entity_type)
-    if q is not None and fold(q):
+    if q is not None:
         where.append(in_words(entities.c.folded_names, q))
     if document_id is not None:
         require_document(conn, document_id)

@@ -26,6 +26,7 @@ from armarium_knowledge.queries.claims import (
     CLAIMS,
     INTERPRETATIONS,
     Pages,
+    fingerprint_of,
     shown_claims,
     shown_interpretations,
     standing,
@@ -176,6 +177,7 @@ def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pa
     there = {one["document_id"] or one["source_claim_id"] for one in evidence}
     return row | {
         "evidence": evidence,
+        "text_fingerprint": fingerprint_of(evidence),
         "source_document_id": first,
         "source_ids": [one for one in row["source_ids"] if one in there],
         "source_document_ids": list(

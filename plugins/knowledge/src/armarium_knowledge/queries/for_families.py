@@ -13,7 +13,7 @@ from armarium.api import is_among, raw_of
 from armarium_documents.api import require_document
 from armarium_knowledge.models import NOT_MERGED, claims, entities, findings, mentions
 from armarium_knowledge.queries.claims import CLAIMS, claim
-from armarium_knowledge.queries.entities import live_entity
+from armarium_knowledge.queries.entities import ENTITIES, live_entity, survivor_of
 from armarium_knowledge.queries.visible import HiddenKnowledge, claims_resting_on, entities_resting_on
 
 
@@ -63,6 +63,21 @@ class ClaimEnd:
         CLAIMS.row(conn, identity)
 
 
+def same_entities(conn: Connection, identity: str) -> tuple[str, list[str]] | None:
+    """Return the entity that one was merged into, itself if it was not, and all that were merged into that;
+    None if there is no such entity.
+    """
+    if ENTITIES.get(conn, identity) is None:
+        return None
+    live_id = survivor_of(conn, identity)
+    merged = raw_of(conn).execute(
+        "WITH RECURSIVE down(id) AS (SELECT id FROM entity WHERE merged_into_id = ? UNION"
+        " SELECT e.id FROM down JOIN entity e ON e.merged_into_id = down.id) SELECT id FROM down ORDER BY id",
+        (live_id,),
+    )
+    return live_id, [row[0] for row in merged]
+
+
 def entity_count(conn: Connection, document_id: str) -> int:
     """Return how many entities a document names."""
     named = select(func.count(mentions.c.entity_id.distinct())).where(mentions.c.document_id == document_id)
@@ -79,14 +94,17 @@ def resting_on(conn: Connection, document_ids: Sequence[str]) -> Mapping[str, tu
 
 
 def named_by_authority(conn: Connection, uri: str | None) -> list[str]:
-    """Return the live entities that are linked to a URI of an authority file, or to any."""
+    """Return the live entities that are linked to a URI of an authority file, or to any, without those left out
+    of lists.
+    """
     of_uri = "" if uri is None else " AND json_extract(j.value, '$.uri') = :uri"
     rows = raw_of(conn).execute(
         "SELECT DISTINCT e.id FROM entity e, json_each(e.authority_links) j WHERE e.curation_state <> 'merged'"
         f" AND e.authority_links <> '[]'{of_uri} ORDER BY e.id",
         {} if uri is None else {"uri": uri},
     )
-    return [row[0] for row in rows]
+    left_out = frozenset(HiddenKnowledge(conn).entities)
+    return [row[0] for row in rows if row[0] not in left_out]
 
 
 def stats(conn: Connection) -> dict[str, int]:

@@ -22,7 +22,7 @@ from armarium_knowledge.queries.claims import (
 )
 from armarium_knowledge.queries.mentions import MENTIONS, on_page
 from armarium_knowledge.schemas.staleness import Doubts
-from armarium_source_model.api import StaleRow, get_segment, text_fingerprint
+from armarium_source_model.api import StaleRow, follow_segment, get_segment, text_fingerprint
 
 ARTIFACT_TYPES = ("catalogue-record", "passages")
 """The artifacts that jobs of this family make from a page's text as a whole."""
@@ -179,7 +179,9 @@ def list_staleness(
     if segment_id is not None:
         own = get_segment(conn, segment_id).document_id
         pages = {own} if pages is None else pages & {own}
-        lines = {segment_id} if lines is None else lines & {segment_id}
+        # What was merged away or split is told of where its text is now.
+        now = {segment_id, *follow_segment(conn, segment_id)}
+        lines = now if lines is None else lines & now
     items = in_doubt(engine, library, conn, sorted(pages or ()), lines)
     return {"items": items, "count": len(items)}
 

@@ -4,12 +4,15 @@ withheld pages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import Connection
 
 from armarium.api import json_text, raw_of
 from armarium_documents.api import documents
+from armarium_knowledge.models import claims as claim_table
+from armarium_knowledge.models import entities as entity_table
 
 _GONE = f"(SELECT id FROM {documents} WHERE deleted_at IS NOT NULL)"
 _THESE = "(SELECT value FROM json_each(:gone))"
@@ -56,6 +59,13 @@ SELECT entity_id FROM (
 )
 """
 """A caller from whom something is withheld reads through views that shadow the tables of `main`."""
+
+_AND_RESTING = """
+WITH RECURSIVE up(id) AS (
+    SELECT value FROM json_each(:these)
+    UNION SELECT s.claim_id FROM up JOIN main.claim_source s ON s.source_claim_id = up.id
+) SELECT id FROM up
+"""
 
 
 def claims_resting_on(conn: Connection, gone: Iterable[str] | None = None) -> list[str]:
@@ -110,12 +120,35 @@ class HiddenKnowledge:
 
 
 def withheld_knowledge(conn: Connection) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the statements that rest on a page withheld from the caller, and the entities that only such
-    pages name.
+    """Return the statements that rest on a page withheld from the caller, directly or through others, and the
+    entities that only such pages and statements name.
     """
     raw = raw_of(conn)
     if raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = 'mention'").fetchone() is None:
         return frozenset(), frozenset()
-    claims = frozenset(row[0] for row in raw.execute(_WITHHELD_CLAIMS))
-    entities = raw.execute(_WITHHELD_ENTITIES, {"claims": json_text(sorted(claims))})
+    claims = _with_those_resting_on(raw, {row[0] for row in raw.execute(_WITHHELD_CLAIMS)})
+    found = [row[0] for row in raw.execute(_WITHHELD_ENTITIES, {"claims": json_text(sorted(claims))})]
+    # What was merged into a withheld entity has its names, and nothing of its own that names it.
+    entities = raw.execute(_MERGED_INTO, {"hidden": json_text(found)}) if found else ()
     return claims, frozenset(row[0] for row in entities)
+
+
+def _with_those_resting_on(raw: Any, withheld: set[str]) -> frozenset[str]:
+    """Return the statements *withheld* with all that rest on them, directly or through others."""
+    found = raw.execute(_AND_RESTING, {"these": json_text(sorted(withheld))}) if withheld else ()
+    return frozenset(row[0] for row in found)
+
+
+class WithheldKnowledge:
+    """Statements and entities withheld from a caller along with the pages they rest on."""
+
+    tables = (claim_table, entity_table)
+
+    def find_withheld(self, conn: Connection, ids: Sequence[str]) -> set[str]:
+        """Return those of *ids*."""
+        known = (
+            f"SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM main.{claim_table} c WHERE c.id = j.value)"
+            f" OR EXISTS (SELECT 1 FROM main.{entity_table} e WHERE e.id = j.value)"
+        )
+        asked = {row[0] for row in raw_of(conn).execute(known, (json_text(list(ids)),))}
+        return asked & frozenset.union(*withheld_knowledge(conn)) if asked else set()

@@ -137,6 +137,9 @@ class Claim(Message):
     source_char_end: int | None
     source_page_labels: list[str]
     source_languages: list[str]
+    text_fingerprint: Annotated[
+        str | None, Field(description="Of the first line it rests on; all of them are in its evidence")
+    ]
     evidence: list[Evidence]
     stale: Annotated[bool, Field(description="Whether a line that it rests on has changed")]
 

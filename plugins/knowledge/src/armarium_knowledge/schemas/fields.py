@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from armarium.api import Params, SourceText
-from armarium_documents.api import check_date, check_json, clean_name
+from armarium_documents.api import NoGeometry, check_date, check_json, clean_name, geometry_of
 
 Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[0-9A-Za-z_-]+$")]
 Offset = Annotated[int, Field(ge=0, le=2**53)]
@@ -110,6 +110,11 @@ class PlaceValue(Params):
             raise ValueError("a point has lat and lon, or a geojson")
         if self.geometry_type == "bbox" and self.geo_bbox is None:
             raise ValueError("a bbox has a geo_bbox: west, south, east, north")
+        for stated in ({"geojson": self.geojson}, {"geo_bbox": self.geo_bbox}):
+            try:
+                geometry_of(stated)
+            except NoGeometry as fault:
+                raise ValueError(str(fault)) from fault
         return self
 
 

@@ -23,7 +23,7 @@ from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index
 from armarium_search.schemas import Filters, SearchParams
-from armarium_source_model.api import page_texts, words_of
+from armarium_source_model.api import page_texts, passes, segments, words_of
 
 SEARCHED = "d.deleted_at IS NULL AND d.node_kind IN ('document', 'note')"
 """The nodes that are searched: no aliases, saved searches or workspaces, and nothing in the Trash."""
@@ -129,16 +129,18 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
         day = asked.bind(required_days(filters.date_to)[1])
         add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {day})")
     if filters.created_from is not None:
-        add(f"d.created_at >= {asked.bind(filters.created_from)}")
+        # Times are stored to the millisecond; one stated to the second covers all of it.
+        add(f"d.created_at >= {asked.bind(filters.created_from.rstrip('Z'))}")
     if filters.created_to is not None:
-        moment = asked.bind(filters.created_to)
+        moment = asked.bind(filters.created_to.rstrip("Z"))
         add(f"substr(d.created_at, 1, length({moment})) <= {moment}")
     if filters.is_starred is not None:
         add(f"d.is_starred = {asked.bind(int(filters.is_starred))}")
     if filters.has_reading is not None:
         add(
-            f"{'' if filters.has_reading else 'NOT '}EXISTS (SELECT 1 FROM {representations} r WHERE "
-            "r.document_id = d.id AND r.segment_id IS NOT NULL AND NOT r.retracted)"
+            f"{'' if filters.has_reading else 'NOT '}EXISTS (SELECT 1 FROM {representations} r "
+            f"JOIN {segments} s ON s.id = r.segment_id JOIN {passes} o ON o.id = s.pass_id WHERE r.document_id = d.id "
+            "AND NOT r.retracted AND s.deleted_at IS NULL AND o.deleted_at IS NULL)"
         )
 
 

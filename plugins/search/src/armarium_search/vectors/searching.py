@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -106,6 +107,19 @@ def _vector_of(engine: Engine, kept: KeptVectors, text: str, params: SearchParam
     try:
         embedder = engine.drivers.load(GROUP, kept.embedder)()
         return embedder.load(kept.folder).embed([text])[0]
+    except (ServiceError, OSError, ValueError):
+        return None
+
+
+def embed_texts(library: Library, engine: Engine, texts: Sequence[str]) -> Any:
+    """Return a row of length 1 for each of *texts*, by what was learned from the project (zeros for one that has
+    nothing in common with it); None if the project has no vectors, or a model computes them.
+    """
+    kept = read(library)
+    if kept is None or kept.source is not None:
+        return None
+    try:
+        return engine.drivers.load(GROUP, kept.embedder)().load(kept.folder).embed(texts)
     except (ServiceError, OSError, ValueError):
         return None
 

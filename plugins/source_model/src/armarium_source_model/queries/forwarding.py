@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from armarium.api import Rows, versions
 from armarium_source_model.models import forwardings, segments
@@ -24,8 +24,9 @@ def notes_of_step(conn: Connection, audit_id: str) -> list[dict[str, Any]]:
     return _NOTES.all(conn, forwardings.c.audit_id == audit_id, order=(forwardings.c.sequence,))
 
 
-def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the trail from *segment_id* (oldest note first) and the ids that are live at its end.
+def follow(conn: Connection, segment_id: str, arrival: int = 0) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the trail from *segment_id* (oldest note first) and the ids that are live at its end; what was
+    split from it up to the note *arrival* does not count.
 
     The newest note on an id decides where it went. The parts of a split remain parts of what was cited
     whatever became of the first one, so they are followed too; but only for a split later than what is
@@ -35,7 +36,7 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
     trail: dict[int, dict[str, Any]] = {}
     live: dict[str, None] = {}
     arrivals: dict[str, int] = {}
-    waiting = [(segment_id, 0)]
+    waiting = [(segment_id, arrival)]
     while waiting:
         current, arrival = waiting.pop(0)
         if arrivals.get(current, arrival + 1) <= arrival:
@@ -60,9 +61,25 @@ def follow(conn: Connection, segment_id: str) -> tuple[list[dict[str, Any]], lis
     return [trail[number] for number in sorted(trail)], list(live)
 
 
-def live_segments(conn: Connection, segment_id: str) -> list[str]:
-    """Return the live segments that a citation of *segment_id* leads to."""
-    return follow(conn, segment_id)[1]
+def live_segments(conn: Connection, segment_id: str, since: str | None = None) -> list[str]:
+    """Return the live segments that a citation of *segment_id* leads to; of one made at the moment *since*,
+    without what was split from the segment before.
+    """
+    arrival = 0
+    if since is not None:
+        before = select(func.max(forwardings.c.sequence)).where(
+            forwardings.c.old_segment_id == segment_id, forwardings.c.created_at <= since
+        )
+        arrival = conn.execute(before).scalar_one() or 0
+    return follow(conn, segment_id, arrival)[1]
+
+
+def split_segments(conn: Connection, document_id: str) -> frozenset[str]:
+    """Return the segments of a page that were ever split."""
+    split = select(forwardings.c.old_segment_id).where(
+        forwardings.c.document_id == document_id, forwardings.c.kind == "split"
+    )
+    return frozenset(conn.execute(split).scalars())
 
 
 _LED_ON = """

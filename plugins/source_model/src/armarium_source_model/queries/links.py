@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -17,6 +18,20 @@ from armarium_source_model.schemas.links import LinksOf, LinkTypes, Naming
 from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
 
 LINKS = Rows(links, missing=unknown_link)
+
+SAME_ENDS = "same_ends"
+"""The extras by which a family says which of its things became one: functions of (connection, id) that return
+the id of the live thing and the ids of all that were merged into it; None for an id that is not theirs.
+"""
+
+
+def same_ends(engine: Engine, conn: Connection, end_id: str) -> tuple[str, list[str]]:
+    """Return the thing that *end_id* was merged into, itself if it was not, and all that were merged into that."""
+    for _, ask in engine.plugins.contributions(SAME_ENDS):
+        found: tuple[str, list[str]] | None = ask(conn, end_id)
+        if found is not None:
+            return found
+    return end_id, []
 
 
 def get_link(conn: Connection, link_id: str) -> Row[Any]:
@@ -40,16 +55,23 @@ def list_types(conn: Connection) -> dict[str, Any]:
 def list_links(
     conn: Connection, engine: Engine, end_id: str, include_deleted: bool = False
 ) -> dict[str, Any]:
-    """List every link of it, from either side; end_id may be a percent-encoded URI."""
-    found = links_of(conn, end_id, include_deleted=include_deleted)
+    """List every link of it, from either side, also those of what was merged into it; end_id may be a
+    percent-encoded URI.
+    """
+    live_id, merged = same_ends(engine, conn, end_id)
+    found = links_of(conn, end_id, include_deleted=include_deleted, also=merged if live_id == end_id else ())
     if not found:
         require_end(engine, conn, end_id)
     return {"end_id": end_id, "links": found}
 
 
-def links_of(conn: Connection, end_id: str, *, include_deleted: bool = False) -> list[dict[str, Any]]:
-    """Return every link of *end_id*, seen from its side, oldest first; also those of segments it absorbed."""
-    ends = [end_id, *absorbed_into(conn, end_id)]
+def links_of(
+    conn: Connection, end_id: str, *, include_deleted: bool = False, also: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Return every link of *end_id*, seen from its side, oldest first; also those of segments it absorbed, and
+    of the things *also*.
+    """
+    ends = [end_id, *also, *absorbed_into(conn, end_id)]
     touching = select(links).where(links.c.from_id.in_(ends) | links.c.to_id.in_(ends))
     if not include_deleted:
         touching = touching.where(links.c.deleted_at.is_(None))
@@ -137,17 +159,25 @@ def naming(
     places: dict[str, None] = {}
     for from_kind, from_id, to_kind, to_id in same:
         if to_kind == "uri" and from_kind == "entity":
-            places[from_id] = None
+            places[same_ends(engine, conn, from_id)[0]] = None
         elif from_kind == "uri" and to_kind == "entity":
-            places[to_id] = None
+            places[same_ends(engine, conn, to_id)[0]] = None
     for _, ask in engine.plugins.contributions("entities_by_uri"):
         places |= dict.fromkeys(ask(conn, uri))
-    these = json_text([*places, *([uri] if uri is not None else [])])
+    # A place that a segment names may have been merged since; the live one is answered.
+    of_uri = [*places, uri] if uri is not None else []
+    if uri is not None:
+        of_uri += [one for place in places for one in same_ends(engine, conn, place)[1]]
+    these = json_text(of_uri)
     links_there = conn.exec_driver_sql(
         _NAMING.format(of_these=_OF_THESE if uri is not None else ""), {"these": these}
     )
     found = []
-    for link_id, certainty, segment_id, document_id, deleted_at, kind, other in links_there.all():
+    live: dict[str, str] = {}
+    for link_id, certainty, segment_id, document_id, deleted_at, kind, named in links_there.all():
+        if kind == "entity" and named not in live:
+            live[named] = same_ends(engine, conn, named)[0]
+        other = live.get(named, named)
         by_entity = kind == "entity" and other in places
         if not (by_entity or (kind == "uri" and uri in (None, other))):
             continue

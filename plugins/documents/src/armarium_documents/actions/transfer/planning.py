@@ -131,6 +131,11 @@ class Load:
         """Those of them that come along with every row that names them."""
         return [name for carrier in self.carriers for name in carrier.named]
 
+    @property
+    def parts(self) -> list[str]:
+        """Return the tables whose rows are parts of companions."""
+        return [name for carrier in self.carriers for name in carrier.parts]
+
     def kind_of(self, table: str) -> str:
         """Return the word under which rows of *table* are counted."""
         return next((c.kinds[table] for c in self.carriers if table in c.kinds), "page_records")
@@ -161,6 +166,7 @@ def select(engine: Engine, load: Load, journey: Journey) -> Selection:
         load.tables,
         companions=load.companions,
         named=load.always_along,
+        parts=load.parts,
         everything=engine.library_schema.tables,
     )
     try:

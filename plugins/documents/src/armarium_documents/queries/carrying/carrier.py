@@ -42,6 +42,9 @@ class Carrier:
     mentions)."""
     named: tuple[str, ...] = ()
     """Those of the companions that come along with every row that names them, also with one that could be without."""
+    parts: tuple[str, ...] = ()
+    """Tables whose rows are parts of companions (the evidence of a statement): those of a carried companion that stay,
+    with a page that stays, are reported as cut."""
     cuts: Callable[[Connection, Sequence[str]], list[dict[str, Any]]] | None = None
     """What a move of these documents cuts in the project they leave: `{kind, id, name, why}` each. Reads only."""
     cut: Callable[[ActionContext, Sequence[str]], None] | None = None

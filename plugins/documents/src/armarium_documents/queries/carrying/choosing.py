@@ -35,12 +35,14 @@ class Choice:
         *,
         companions: Sequence[str] = (),
         named: Sequence[str] = (),
+        parts: Sequence[str] = (),
         everything: Sequence[Table] = (),
     ) -> None:
         self.tables = list(tables)
         self.everything = list(everything)
         self.companions = [table for table in self.tables if table.name in companions]
         self.named = set(named)
+        self.parts = set(parts)
         self.left_behind: list[dict[str, Any]] = []
         self.edges_cut: list[dict[str, Any]] = []
         self.db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -94,6 +96,8 @@ class Choice:
                 self._leave_dependents(table)
             leaving = self._leave_those_that_must_name()
         self._cut_references()
+        for table in self.tables:
+            self._cut_parts(table)
         for table in self.tables:
             self._put_parents_first(table)
 
@@ -251,6 +255,27 @@ class Choice:
             for column in (column for column in table.soft if table.nullable(column)):
                 for _, identity, points_at in self._pointing_outside(table, column):
                     self._cut(table, column, identity, points_at, stays=False)
+
+    def _cut_parts(self, table: CarriedTable) -> None:
+        """Report the rows of *table* that stay although they are parts of a carried companion."""
+        if table.name not in self.parts or table.identity is None:
+            return
+        others = [table.owner, *(column for column, _ in table.optional if column != table.owner)]
+        about = ", ".join(f"t.{quote_name(column)}" for column in others if column is not None)
+        carried = {companion.name for companion in self.companions}
+        for column, parent in table.required:
+            if parent not in carried:
+                continue
+            rows = self.db.execute(
+                f"SELECT s.id, coalesce({about}, '') FROM {quote_name(f'sel_{parent}')} s"
+                f" JOIN source.{quote_name(table.name)} t ON t.{quote_name(column)} = s.id"
+                f" WHERE t.{quote_name(table.identity)} NOT IN (SELECT id FROM {sel(table)}) ORDER BY t.{table.row_key}"
+            ).fetchall()
+            for identity, points_at in rows:
+                why = f"Its {table.label} {points_at} stays behind; the {parent} comes without it."
+                self.edges_cut.append(
+                    {"kind": table.label, "from_id": identity, "to_id": points_at, "why": why}
+                )
 
     def _cut(
         self, table: CarriedTable, column: str, identity: str | None, points_at: str, *, stays: bool

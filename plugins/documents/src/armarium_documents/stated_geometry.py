@@ -46,18 +46,18 @@ def geometry_of(value: Mapping[str, Any]) -> Geometry | None:
     return None
 
 
-def parts_of(geometry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def geometry_parts(geometry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the geometries a geometry consists of: itself, or those of a collection."""
     if geometry["type"] != "GeometryCollection":
         yield geometry
         return
     for part in geometry["geometries"]:
-        yield from parts_of(part)
+        yield from geometry_parts(part)
 
 
-def places_of(geometry: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
+def geometry_places(geometry: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
     """Yield every position in a geometry."""
-    for part in parts_of(geometry):
+    for part in geometry_parts(geometry):
         waiting = [part["coordinates"]]
         while waiting:
             one = waiting.pop()

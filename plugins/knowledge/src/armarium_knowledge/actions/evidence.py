@@ -1,0 +1,194 @@
+"""The evidence of statements: which rows a request states, and which of the present ones stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import delete, update
+
+from armarium.api import ActionContext, is_among, new_id, raw_of
+from armarium_documents.api import find_node, require_live
+from armarium_knowledge import errors
+from armarium_knowledge.actions.laws import rests_on_itself
+from armarium_knowledge.models import claim_sources
+from armarium_knowledge.placing import PagePlaces, Place
+from armarium_knowledge.queries.claims import CLAIMS, SOURCES, claim
+from armarium_knowledge.schemas.claims import ClaimUpdate
+from armarium_source_model.api import text_fingerprint
+
+OF_SOURCES = {"source_type", "source_document_id", "source_ids", "source_char_start", "source_char_end"}
+"""The fields of a request that concern the evidence."""
+
+
+class StatedSources(NamedTuple):
+    """What a request says of the evidence of a statement."""
+
+    document_id: str | None
+    char_start: int | None
+    char_end: int | None
+    source_ids: Sequence[str]
+    source_type: str | None
+
+
+class Evidence:
+    """The evidence of a statement: rows of evidence, and the source type that results.
+
+    *present*: the rows that it rests on already; *kept*: those of them that stay if their source is named again.
+    """
+
+    def __init__(
+        self,
+        ctx: ActionContext,
+        claim_id: str,
+        stated: StatedSources,
+        present: Sequence[Mapping[str, Any]] = (),
+        kept: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self.ctx, self.claim_id = ctx, claim_id
+        self.rows: list[dict[str, Any]] = []
+        self.documents: list[str] = []
+        self.claims: list[str] = []
+        self.present, self.kept = present, kept
+        has_span = stated.char_start is not None or stated.char_end is not None
+        if stated.document_id is not None:
+            self._document(stated.document_id, stated.char_start, stated.char_end)
+        elif has_span:
+            raise errors.span_needs_document()
+        for one in stated.source_ids:
+            if one in self.documents or one in self.claims:
+                continue
+            if find_node(ctx.conn, one) is not None:
+                self._document(one, None, None)
+            elif CLAIMS.get(ctx.conn, one) is not None:
+                self._no_circle(one)
+                self.claims.append(one)
+                if not self._stays(one):
+                    self._add(source_claim_id=one)
+            else:
+                raise errors.unknown_source(one)
+        self.source_type = self._type(stated.source_type)
+
+    def write(self) -> None:
+        """Write the evidence in place of the present one."""
+        rows = {row["id"]: row for row in self.rows}
+        present = {row["id"]: row["position"] for row in self.present}
+        gone = [one for one in present if one not in rows]
+        if gone:
+            self.ctx.conn.execute(delete(claim_sources).where(is_among(claim_sources.c.id, gone)))
+        for one, position in present.items():
+            if one in rows and rows[one]["position"] != position:
+                moved = update(claim_sources).where(claim_sources.c.id == one)
+                self.ctx.conn.execute(moved.values(position=rows[one]["position"]))
+        new = [row for one, row in rows.items() if one not in present]
+        if new:
+            self.ctx.conn.execute(claim_sources.insert(), new)
+
+    def _document(self, document_id: str, start: int | None, end: int | None) -> None:
+        self.documents.append(document_id)
+        if start is None and end is None:
+            if self._stays(document_id):
+                return
+            require_live(self.ctx.conn, document_id)
+            self._add(document_id=document_id)
+            return
+        require_live(self.ctx.conn, document_id)
+        if start is None or end is None:
+            raise errors.span_needs_document()
+        places = PagePlaces(self.ctx.conn, document_id)
+        for piece in places.pieces(start, end):
+            self.rows.append(self._of(evidence_on(places, piece)))
+
+    def _stays(self, source_id: str) -> bool:
+        """Keep the present evidence on a source; return whether there is any."""
+        own = [row for row in self.kept if source_id in (row["document_id"], row["source_claim_id"])]
+        for row in own:
+            self.rows.append({**row, "position": len(self.rows)})
+        return bool(own)
+
+    def _add(self, **of: Any) -> None:
+        self.rows.append(self._of(of))
+
+    def _of(self, of: Mapping[str, Any]) -> dict[str, Any]:
+        nothing = dict.fromkeys(
+            (
+                "document_id",
+                "source_claim_id",
+                "segment_id",
+                "representation_id",
+                "segment_char_start",
+                "segment_char_end",
+                "excerpt",
+                "text_fingerprint",
+            )
+        )
+        numbered = {"id": new_id(), "claim_id": self.claim_id, "position": len(self.rows)}
+        return {**numbered, **nothing, **of, **self.ctx.provenance()}
+
+    def _no_circle(self, source_id: str) -> None:
+        if rests_on_itself(raw_of(self.ctx.conn), self.claim_id, source_id):
+            raise errors.rests_on_itself(self.claim_id)
+
+    def _type(self, stated: str | None) -> str:
+        several = len(self.documents) + len(self.claims) > 1
+        natural = "multiple" if several else "claim" if self.claims else "document"
+        if stated is None:
+            return natural
+        if stated == "document" and self.claims:
+            raise errors.sources_disagree(
+                stated, "it rests on statements too; say claim, multiple or synthesis."
+            )
+        if stated == "claim" and (self.documents or not self.claims):
+            raise errors.sources_disagree(stated, "name one statement in source_ids, and no document.")
+        if stated == "multiple" and not several:
+            raise errors.sources_disagree(stated, "name more than one source, or another type.")
+        return stated
+
+
+def change_evidence(ctx: ActionContext, p: ClaimUpdate, source_type: str) -> Evidence:
+    """Write the sources as a request changes them: what it leaves out stays, also the characters of a document
+    that it names again.
+    """
+    order = (claim_sources.c.position, claim_sources.c.id)
+    present = SOURCES.all(ctx.conn, claim_sources.c.claim_id == p.claim_id, order=order)
+    sent = p.model_fields_set
+    first = next((one["document_id"] for one in present if one["document_id"] is not None), None)
+    every = dict.fromkeys(one["document_id"] or one["source_claim_id"] for one in present)
+    others = list(p.source_ids) if "source_ids" in sent else [one for one in every if one != first]
+    has_span = bool(sent & {"source_char_start", "source_char_end"})
+    document_id = p.source_document_id if "source_document_id" in sent else first
+    if "source_ids" in sent and "source_document_id" not in sent and not (has_span and first in others):
+        # The list is in the order wanted.
+        document_id = None
+    start = end = None
+    kept = present
+    if has_span:
+        now = claim(ctx.conn, p.claim_id) if document_id == first else {}
+        start = p.source_char_start if "source_char_start" in sent else now.get("source_char_start")
+        end = p.source_char_end if "source_char_end" in sent else now.get("source_char_end")
+        kept = [one for one in present if one["document_id"] != document_id]
+    stated: str | None = p.source_type if "source_type" in sent else None
+    if "source_type" not in sent and source_type == "synthesis":
+        stated = source_type
+    evidence = Evidence(
+        ctx, p.claim_id, StatedSources(document_id, start, end, others, stated), present, kept
+    )
+    evidence.write()
+    left = {one["document_id"] for one in present if one["document_id"] is not None}
+    ctx.note_changes(document_ids=[*evidence.documents, *sorted(left - set(evidence.documents))])
+    return evidence
+
+
+def evidence_on(places: PagePlaces, piece: Place) -> dict[str, Any]:
+    """Return the columns of a piece of evidence: characters of one line."""
+    line = places.line(piece.segment_id)
+    assert line is not None
+    return {
+        "document_id": places.document_id,
+        "segment_id": piece.segment_id,
+        "representation_id": piece.representation_id,
+        "segment_char_start": piece.line_start,
+        "segment_char_end": piece.line_end,
+        "excerpt": line.text[piece.line_start : piece.line_end],
+        "text_fingerprint": text_fingerprint(line.text),
+    }

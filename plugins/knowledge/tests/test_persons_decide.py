@@ -1,0 +1,156 @@
+"""What a person decided, no machine changes: not directly, not by deleting what it concerns, not by undo or redo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from knowledge_desk import AGENT, Desk, machine
+
+from armarium.api import Forbidden
+
+
+def invoke(desk: Desk, who: dict[str, str], name: str, **params: Any) -> Any:
+    return desk.client.post("/api/actions/invoke", json={"name": name, "params": params}, headers=who)
+
+
+def expect_person_only(answer: Any) -> None:
+    assert (answer.status_code, answer.json()["code"]) == (403, "person_only"), answer.text
+
+
+def test_a_machine_does_not_lift_what_a_person_refused(desk: Desk) -> None:
+    page, juan, who = desk.page(), desk.entity(), machine(desk)
+    made = desk.mention(page, juan, "Juan Garcia", who=AGENT)
+    gone = desk.client.delete(f"/api/mentions/{made['id']}").json()["audit_id"]
+    expect_person_only(desk.client.post(f"/api/actions/audit/{gone}/undo", headers=who))
+    # With the entity its refusals would go, and the next run would name the words again.
+    expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
+    expect_person_only(invoke(desk, who, "entity.delete", entity_id=juan))
+    assert [one["text"] for one in desk.names_on(page)["refused"]] == ["Juan Garcia"]
+    desk.undo(gone)
+    assert desk.names_on(page)["refused"] == []
+
+
+def test_a_machine_may_lift_its_own_refusal(desk: Desk) -> None:
+    page, juan, who = desk.page(), desk.entity(), machine(desk)
+    made = desk.mention(page, juan, "Juan Garcia", who=AGENT)
+    gone = desk.client.delete(f"/api/mentions/{made['id']}", headers=who).json()["audit_id"]
+    answer = desk.client.post(f"/api/actions/audit/{gone}/undo", headers=who)
+    assert answer.status_code == 200, answer.text
+    assert [one["id"] for one in desk.names_on(page)["items"]] == [made["id"]]
+
+
+def test_an_entity_goes_by_no_machine_with_a_mention_that_a_person_corrected(desk: Desk) -> None:
+    page, juan, other, who = desk.page(), desk.entity(), desk.entity("Another"), machine(desk)
+    desk.mention(page, juan, "Juan Garcia", who=AGENT)
+    where = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": other}
+    desk.client.post(f"/api/entities/{juan}/mentions/repoint", json=where)
+    expect_person_only(desk.client.delete(f"/api/entities/{other}", headers=who))
+    assert desk.client.delete(f"/api/entities/{other}").status_code == 200
+
+
+def decisions(desk: Desk) -> dict[str, str]:
+    """A step for each kind of decision that only a person takes."""
+    page, juan, other, third = desk.page(), desk.entity(), desk.entity("Joan"), desk.entity("Third")
+    desk.mention(page, juan, "Juan Garcia")
+    said = desk.claim()["id"]
+    pair = {"survivor_id": juan, "candidate_id": other, "score": 0.9}
+    match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
+    where = {"document_id": page.id, **page.at("Juan Garcia"), "to_entity_id": third}
+    sent = {
+        "correct": ("POST", f"/api/entities/{juan}/mentions/repoint", where),
+        "curate": ("PATCH", f"/api/claims/{said}", {"curation_state": "curated"}),
+        "verify": ("PATCH", f"/api/entities/{third}", {"curation_state": "verified"}),
+        "accept": ("POST", f"/api/entity-matches/{match}/decide", {"state": "accepted"}),
+        "merge": ("POST", "/api/entities/merge", {"survivor_id": juan, "ids": [desk.entity("Fourth")]}),
+    }
+    steps = {}
+    for name, (method, path, body) in sent.items():
+        answer = desk.client.request(method, path, json=body)
+        assert answer.status_code == 200, (name, answer.text)
+        steps[name] = str(answer.json()["audit_id"])
+    return steps
+
+
+def test_a_machine_neither_undoes_nor_redoes_a_persons_decision(desk: Desk) -> None:
+    who, steps = machine(desk), decisions(desk)
+    for step in reversed(steps.values()):
+        expect_person_only(desk.client.post(f"/api/actions/audit/{step}/undo", headers=who))
+        undone = desk.client.post(f"/api/actions/audit/{step}/undo")
+        assert undone.status_code == 200, undone.text
+        (redo,) = undone.json()["audit_ids"]
+        expect_person_only(desk.client.post(f"/api/actions/audit/{redo}/undo", headers=who))
+
+
+def test_a_machine_takes_none_of_these_decisions_by_way_of_the_registry(desk: Desk) -> None:
+    juan, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
+    said = desk.claim()["id"]
+    pair = {"survivor_id": juan, "candidate_id": other, "score": 0.9}
+    match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
+    for name, params in (
+        ("entity.update", {"entity_id": juan, "curation_state": "verified"}),
+        ("entity.update", {"entity_id": juan, "curation_state": "rejected"}),
+        ("entity.merge", {"survivor_id": juan, "ids": [other]}),
+        ("entity.decide_match", {"match_id": match, "state": "accepted"}),
+        ("claim.update", {"claim_id": said, "curation_state": "curated"}),
+    ):
+        expect_person_only(invoke(desk, who, name, **params))
+    for state in ("curated", "verified", "accepted", "merged"):
+        assert invoke(desk, who, "claim.create", text="x", curation_state=state).status_code == 422
+
+
+def test_a_candidate_that_is_accepted_and_rejected_at_once_is_decided_once(desk: Desk) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    one, two = desk.entity(), desk.entity("Joan Garcia")
+    pair = {"survivor_id": one, "candidate_id": two, "score": 0.9}
+    match = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"][0]
+
+    def decide(state: str) -> int:
+        path = f"/api/entity-matches/{match}/decide"
+        return int(desk.client.post(path, json={"state": state}).status_code)
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(("accepted", "rejected"), pool.map(decide, ("accepted", "rejected")), strict=True))
+    assert sorted(answers.values()) == [200, 409]
+    (won,) = [state for state, status in answers.items() if status == 200]
+    assert desk.get("/api/entity-matches")["items"][0]["state"] == won
+    assert (desk.get(f"/api/entities/{two}")["merged_into_id"] == one) is (won == "accepted")
+
+
+def test_no_machine_names_a_refused_span_by_any_way(desk: Desk) -> None:
+    page, juan, other = desk.page(), desk.entity(), desk.entity("Other")
+    made = desk.mention(page, juan, "Juan Garcia")
+    desk.client.delete(f"/api/mentions/{made['id']}")
+    where = {"document_id": page.id, **page.at("Juan Garcia")}
+    who = machine(desk)
+    answer = desk.client.post("/api/mentions", json={"entity_id": juan, **where}, headers=who)
+    assert (answer.status_code, answer.json()["code"]) == (409, "refused_span")
+    desk.mention(page, other, "Juan Garcia", who=AGENT)
+    moved = desk.client.post(
+        f"/api/entities/{other}/mentions/repoint", json={**where, "to_entity_id": juan}, headers=who
+    )
+    assert (moved.status_code, moved.json()["code"]) == (409, "refused_span")
+    desk.mention(page, juan, "Toledo", who=AGENT)
+    there = page.at("Toledo")
+    respan = {"document_id": page.id, **there}
+    respan |= {"new_char_start": where["char_start"], "new_char_end": where["char_end"]}
+    answer = desk.client.post(f"/api/entities/{juan}/mentions/respan", json=respan, headers=who)
+    assert (answer.status_code, answer.json()["code"]) == (409, "refused_span")
+    with pytest.raises(Forbidden):
+        desk.do("entity.delete", {"entity_id": juan}, AGENT)
+
+
+def test_a_statement_that_a_person_curated_is_rewritten_by_no_machine(desk: Desk) -> None:
+    juan, who = desk.entity(), machine(desk)
+    said = desk.claim(subject_entity_id=juan)["id"]
+    own = desk.client.patch(f"/api/claims/{said}", json={"text": "He sold it"}, headers=who)
+    assert own.status_code == 200, own.text
+    for state in ("curated", "rejected"):
+        desk.client.patch(f"/api/claims/{said}", json={"curation_state": state})
+        for body in ({"text": "He stole it"}, {"source_ids": []}, {"curation_state": "unreviewed"}):
+            expect_person_only(desk.client.patch(f"/api/claims/{said}", json=body, headers=who))
+        # Without its subject the statement would say something else.
+        expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
+    told = desk.get(f"/api/claims/{said}")
+    assert (told["text"], told["subject_entity_id"]) == ("He sold it", juan)
