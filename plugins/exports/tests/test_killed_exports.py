@@ -24,7 +24,7 @@ with {what}(Path(sys.argv[1])):
 """
 
 
-def unfinished(folder: Path) -> list[Path]:
+def list_unfinished(folder: Path) -> list[Path]:
     return [one for one in folder.iterdir() if one.name.startswith(".")]
 
 
@@ -45,18 +45,18 @@ def test_a_leftover_goes_and_an_export_at_work_stays(tmp_path: Path, what: str) 
     place = tmp_path / "out"
     process = begin(what, place)
     try:
-        (held,) = unfinished(tmp_path)
+        (held,) = list_unfinished(tmp_path)
         places.require_parent(place)
-        assert unfinished(tmp_path) == [held]
+        assert list_unfinished(tmp_path) == [held]
     finally:
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
             pipe.close()
-    assert unfinished(tmp_path) == [held]
+    assert list_unfinished(tmp_path) == [held]
     places.require_parent(place)
-    assert unfinished(tmp_path) == []
+    assert list_unfinished(tmp_path) == []
 
 
 def test_only_names_of_exports_are_cleared(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_only_names_of_exports_are_cleared(tmp_path: Path) -> None:
         (tmp_path / name).write_text("mine")
     (tmp_path / f".armarium-{'1' * 16}.part").symlink_to(tmp_path / ".mine.part")
     places.clear_leavings(tmp_path)
-    assert len(unfinished(tmp_path)) == 4
+    assert len(list_unfinished(tmp_path)) == 4
 
 
 @pytest.mark.skipif(
@@ -77,10 +77,10 @@ def test_each_export_clears_where_it_writes(desk: Desk) -> None:
         (folder / f".armarium-{'0' * 16}.part").mkdir()
         (folder / f".armarium-{'0' * 16}.part" / "half.json").write_text("{")
     desk.post("/api/export/jsonl", output_path=str(desk.folder / "records.jsonl"))
-    assert unfinished(desk.folder) == []
+    assert list_unfinished(desk.folder) == []
     desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "Dear Madam"})
     desk.work()
-    assert unfinished(kept) == []
+    assert list_unfinished(kept) == []
 
 
 def test_a_site_killed_while_it_was_put_in_place_is_finished_by_the_next(
@@ -128,13 +128,13 @@ def test_what_could_not_be_deleted_is_named_and_tried_again(
     desk.restrict(shut)
     real = Path.unlink
 
-    def held(self: Path, missing_ok: bool = False) -> None:
+    def refuse_unlink(self: Path, missing_ok: bool = False) -> None:
         if shut in str(self):
             raise PermissionError(13, "Permission denied")
         real(self, missing_ok=missing_ok)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", held)
+        patch.setattr(Path, "unlink", refuse_unlink)
         left = desk.post("/api/export/eleventy-site", **body)["left_behind"]
     assert left
     assert all(shut in one for one in left)
@@ -171,7 +171,7 @@ def test_an_earlier_build_comes_back_when_a_kill_took_its_name(
     assert (site / "_site" / "index.html").read_text() == "earlier"
     building.bring_built(fresh, site)
     assert (site / "_site" / "index.html").read_text() == "new"
-    assert [one.name for one in unfinished(site)] == []
+    assert [one.name for one in list_unfinished(site)] == []
 
 
 def test_an_earlier_build_goes_when_a_kill_kept_both(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def kept_export(conn: Connection, export_id: str) -> Row[Any]:
 def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
     """Return the oldest first, with the files written, those left alone, and what is to be written again."""
     found = KEPT.all(conn, order=(K.created_at, K.id))
-    barred = _barred(conn, library) if found else {}
+    barred = _find_barred(conn, library) if found else {}
     exports = [{**one, **_state(conn, one["id"], one["per"], barred)} for one in found]
     return {"exports": exports, "count": len(exports)}
 
@@ -58,7 +58,7 @@ def list_sites(
     return SITES.page(conn, order=newest, limit=limit, offset=offset)
 
 
-def _barred(conn: Connection, library: Library) -> dict[str, str]:
+def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
     """Return the live documents that rights exclude from exports, found from the records, of which there are few."""
     r = rights_records.c
     limits = conn.execute(
