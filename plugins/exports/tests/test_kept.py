@@ -191,7 +191,7 @@ def test_layout_formats_of_one_page_are_refused_per_document(desk: Desk) -> None
     for name in ("alto", "pagexml"):
         refused = keep(desk, name, "document", 422)
         assert refused["code"] == "pages_only"
-        assert "per: page" in refused["detail"]
+        assert "per page" in refused["detail"]
 
 
 def test_two_exports_of_one_format_in_one_folder_are_refused(desk: Desk) -> None:

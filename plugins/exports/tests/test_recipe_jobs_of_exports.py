@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from exports_desk import Desk
@@ -37,3 +38,19 @@ def test_published_pages_are_listed_and_published_again_over_the_old(desk: Desk)
     desk.undo(step)
     assert desk.client.get("/api/export/sites").json()["total"] == 1
     assert place.is_dir()
+
+
+def test_published_pages_bring_only_what_is_said_of_them(desk: Desk, known: Any) -> None:
+    box = desk.box()
+    page, other = desk.page(box, "1.png", ["Ann"]), desk.page(box, "2.png", ["Bert"])
+    for number, (name, source) in enumerate((("Ann", page), ("Bert", other))):
+        about = {"canonical_name": name, "entity_type": "person", "curation_state": "verified"}
+        known["entity"].append({"id": f"e{number}", **about, "source_document_ids": [source]})
+        about = {"text": f"{name} wrote", "curation_state": "curated", "source_document_id": source}
+        known["claim"].append({"id": f"c{number}", **about})
+    place = desk.folder / "site"
+    desk.do("export.publish", {"folder": str(place), "page_ids": [page]})
+    written = (place / "content" / "_data" / "entities.json").read_text()
+    written += (place / "content" / "_data" / "statements.json").read_text()
+    assert "Ann wrote" in written
+    assert "Bert" not in written

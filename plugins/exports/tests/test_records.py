@@ -35,6 +35,34 @@ def test_every_record_of_the_project_is_a_line(desk: Desk) -> None:
     assert answer["audit_id"]
 
 
+def test_what_people_chose_and_stated_is_exported_and_not_of_withheld_pages(desk: Desk) -> None:
+    box = desk.box()
+    page, shut = desk.page(box, "1.png", ["Dear Sir"]), desk.page(box, "2.png", ["A secret"])
+    for one in (page, shut):
+        ((pass_id, reading),) = desk.rows(
+            "SELECT s.pass_id, r.id FROM segment s JOIN content_representation r ON r.segment_id = s.id"
+            " WHERE s.document_id = ?",
+            one,
+        )
+        desk.do("segment.pass_choose", {"pass_id": pass_id, "working": True})
+        desk.do("reading.choose", {"segment_id": desk.lines(one)[0], "representation_id": reading})
+        desk.do("representation.revise", {"representation_id": reading, "content": f"Rather {one}"})
+    desk.do("classification.create", {"key": "will", "label": "Will"})
+    desk.do("source_setting.set", {"level": "project", "key": "language", "value": "es"})
+    found = desk.records(Path(jsonl(desk)["output_path"]))
+    for name in ("reading_choice", "pass_choice", "revision"):
+        assert {one["document_id"] for one in found[name]} == {page, shut}, name
+    assert "will" in {one["key"] for one in found["classification"]}
+    assert {one["key"]: one["value"] for one in found["source_setting"]}["language"] == "es"
+    desk.restrict(shut)
+    found = desk.records(Path(jsonl(desk, overwrite=True)["output_path"]))
+    for name in ("reading_choice", "pass_choice", "revision"):
+        assert {one["document_id"] for one in found[name]} == {page}, name
+    within = desk.records(Path(jsonl(desk, target_id=box, overwrite=True)["output_path"]))
+    assert {one["document_id"] for one in within["revision"]} == {page}
+    assert "classification" not in within
+
+
 def test_a_target_is_exported_with_what_lies_beneath_it(desk: Desk) -> None:
     box, other = desk.box("Letters"), desk.box("Bills")
     page = desk.page(box, "1.png", ["Dear Sir"])
@@ -96,6 +124,16 @@ def test_an_export_onto_a_file_that_is_open_leaves_its_reader_what_it_read(desk:
     assert all(orjson.loads(line) for line in (start + rest).splitlines())
     assert b"Dear Sir" not in rest
     assert b"Dear Sir" in (desk.folder / "records.jsonl").read_bytes()
+
+
+def test_a_link_as_the_place_is_followed_only_where_the_caller_may_write(desk: Desk) -> None:
+    (desk.folder / "into").symlink_to(desk.library.path / "objects")
+    assert jsonl(desk, 403, output_path=str(desk.folder / "into" / "x.jsonl"))["code"] == "path_not_allowed"
+    assert not (desk.library.path / "objects" / "x.jsonl").exists()
+    (desk.folder / "mine.txt").write_text("mine")
+    (desk.folder / "records.jsonl").symlink_to(desk.folder / "mine.txt")
+    assert jsonl(desk, 409)["code"] == "destination_exists"
+    assert (desk.folder / "mine.txt").read_text() == "mine"
 
 
 def test_a_full_disk_leaves_what_was_there(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

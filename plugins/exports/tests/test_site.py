@@ -138,6 +138,48 @@ def test_a_page_restricted_later_goes_from_the_site_with_its_tiles(desk: Desk) -
     assert (desk.folder / "site" / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("what", ["the page", "the part"])
+def test_a_part_cut_from_a_restricted_place_is_left_out_and_so_is_what_it_was_cut_from(
+    desk: Desk, what: str
+) -> None:
+    """A restricted line is in the picture of its page and in every picture cut from there."""
+    box = desk.box()
+    page = desk.page(box, "1.png", ["A secret", "Open words"])
+    crops = []
+    for top in (36, 450):
+        cut = desk.post(f"/api/images/{page}/crop", left=120, top=top, width=960, height=72)
+        crops.append(cut["child"]["id"])
+    over, elsewhere = crops
+    if what == "the page":
+        desk.restrict(desk.lines(page)[0], kind="segment")
+        shut, shown = {page, over}, {elsewhere}
+    else:
+        (line,) = desk.write(over, ["A secret"])
+        desk.restrict(line, kind="segment")
+        shut, shown = {page, over}, {elsewhere}
+    answer = site(desk)
+    assert {one["document_id"] for one in answer["withheld"]} == shut
+    assert {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()} == shown
+
+
+def test_a_verdict_on_an_entity_that_a_withheld_page_names_stays_out(desk: Desk, known: Any) -> None:
+    box = desk.box()
+    page, shut = desk.page(box, "1.png", ["Ann"]), desk.page(box, "2.png", ["Ann and Bert"])
+    knowledge(known, page, desk.lines(page)[0])
+    known["entity"][0]["source_document_ids"] = [page, shut]
+    known["mention"].append({"id": "m2", "entity_id": "e1", "document_id": shut, "text": "Ann"})
+    given = {"layer": "entities", "target_id": "e1", "verdict": "confirm", "reasons": "Bert says so"}
+    desk.do("check.verdict", given)
+    give_verdicts(desk)
+    site(desk)
+    assert len(data(desk, "entities")[0]["verdicts"]) == 2
+    desk.restrict(shut)
+    site(desk, overwrite=True)
+    assert data(desk, "entities")[0]["verdicts"] == []
+    assert "Bert says so" not in (desk.folder / "site/content/_data/entities.json").read_text()
+    assert len(data(desk, "statements")[0]["verdicts"]) == 1
+
+
 def claim(claim_id: str, page: str, text: str, state: str = "curated", **more: Any) -> dict[str, Any]:
     return {"id": claim_id, "text": text, "curation_state": state, "source_document_id": page, **more}
 

@@ -88,3 +88,10 @@ class Desk:
 
     def undo(self, audit_id: str) -> None:
         self.engine.undo(self.library, [audit_id], LOCAL_OWNER)
+
+
+def agent(desk: Desk) -> dict[str, str]:
+    """The headers of an agent that may write."""
+    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
+    return {"Authorization": f"Bearer {secret}"}

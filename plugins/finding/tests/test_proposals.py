@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from finding_desk import MACHINE, Desk
+from finding_desk import MACHINE, Desk, agent
 
 from armarium.api import Engine
 from armarium_finding.actions.samples import kept_params
@@ -286,6 +286,39 @@ def test_documents_that_share_two_parties_become_a_group_in_date_order(desk: Des
     assert desk.proposal(found["id"]) == found
     ungrouped = desk.post(found["id"], "accept", groups=False).json()
     assert ungrouped["groups_made"] == []
+
+
+def test_what_was_moved_away_after_it_was_accepted_is_not_brought_back_for_its_group(desk: Desk) -> None:
+    texts = [
+        "JUZGADO DE TOLEDO\nToledo, 5 de junio de 1931.\nJuan Pérez contra Compañía Norte.\nY así se hizo.",
+        "SENTENCIA\nToledo, 2 de mayo de 1930.\nJuan Pérez contra Compañía Norte.\nY así se dijo.",
+    ]
+    folder, _ = desk.box(texts)
+    found = desk.find(folder)
+    first = desk.post(found["id"], "accept", document_indexes=[0]).json()["accepted"][0]["node_id"]
+    elsewhere = desk.do("document.create", {"name": "Elsewhere"})["id"]
+    desk.do("document.move", {"ids": [first], "parent_id": elsewhere})
+    told = desk.post(found["id"], "accept", document_indexes=[1]).json()
+    assert told["groups_made"] == []
+    assert desk.rows("SELECT parent_id FROM document WHERE id = ?", first) == [(elsewhere,)]
+
+
+def test_a_locked_folder_does_not_keep_the_others_from_being_found(desk: Desk) -> None:
+    above = str(desk.do("document.create", {"name": "Archive"})["id"])
+    boxes = [desk.box(TEXTS, name)[0] for name in ("A", "B", "C")]
+    desk.do("document.move", {"ids": boxes, "parent_id": above})
+    desk.do("document.lock", {"document_id": boxes[0], "locked": True})
+    headers = agent(desk)
+    body = {"scope_ids": [above], "accept_above": 0.95}
+    job_id = desk.client.post("/api/find-documents/runs", json=body, headers=headers).json()["job_id"]
+    desk.engine.jobs.run_until_idle(desk.library)
+    run = desk.client.get(f"/api/find-documents/runs/{job_id}").json()
+    assert run["state"] == "done", run
+    found = [desk.proposal(one) for one in run["proposal_ids"]]
+    assert [one["folder_id"] for one in found] == boxes[1:]
+    assert [states(one)[0] for one in found] == ["accepted", "accepted"]
+    log = desk.client.get(f"/api/activity/jobs/{job_id}/log").text
+    assert "locked" in log
 
 
 def test_rejecting_marks_documents_and_their_groups(desk: Desk) -> None:

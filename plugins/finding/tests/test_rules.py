@@ -7,7 +7,7 @@ import pytest
 from armarium_finding.api import BUILTIN, Cue, CueTable, Party
 from armarium_finding.cues import join_tables
 from armarium_finding.evidence import PageEvidence, look_at
-from armarium_finding.proposing import propose
+from armarium_finding.proposing import describe_groups, groups_of, propose
 from armarium_finding.rules import join_leaves, pair_into_leaves
 
 FILLER = "Se continúa con la relación de los bienes que constan en el inventario."
@@ -225,6 +225,52 @@ def test_dates_and_parties_and_the_groups_of_documents_that_share_two() -> None:
     assert found["documents"][1]["parties"] == ["Juan Perez Gil", "Compañía del Norte"]
     assert found["documents"][2]["parties"] == ["John Smith", "Smith", "Jones"]
     assert [one["document_indexes"] for one in found["groups"]] == [[1, 0]]
+
+
+def group_of(*parties: tuple[str, ...]) -> list[tuple[list[int], list[str], list[str]]]:
+    """What documents with these parties are grouped into: (documents, parties, reasons)."""
+    documents = [
+        {"index": number, "parties": list(names), "state": "proposed", "date": None}
+        for number, names in enumerate(parties)
+    ]
+    groups = groups_of(documents)
+    describe_groups(groups, dict(enumerate(documents)))
+    return [(one["document_indexes"], one["parties"], one["reasons"]) for one in groups]
+
+
+def test_all_documents_of_a_group_share_two_parties() -> None:
+    assert group_of(("Ann", "Bo"), ("bo", "ANN", "Cy", "Di"), ("Cy", "Di")) == [
+        ([0, 1], ["Ann", "Bo"], ["2 documents name Ann and Bo."])
+    ]
+    # The pair that most documents share comes first; what is left may make a group of its own.
+    chain = group_of(("Ann", "Bo"), ("Ann", "Bo", "Cy"), ("Bo", "Cy"), ("Bo", "Cy"), ("Ann", "Di"))
+    assert chain == [([1, 2, 3], ["Bo", "Cy"], ["3 documents name Bo and Cy."])]
+    assert group_of(("Ann", "Bo"), ("Cy", "Di"), ("Di", "Cy"), ("Bo", "Ann")) == [
+        ([0, 3], ["Ann", "Bo"], ["2 documents name Ann and Bo."]),
+        ([1, 2], ["Cy", "Di"], ["2 documents name Cy and Di."]),
+    ]
+    assert group_of(("Ann",), ("Ann",), ()) == []
+
+
+def test_very_many_parties_take_no_time() -> None:
+    crowd = tuple(f"Party {number}" for number in range(20_000))
+    ((documents, parties, _),) = group_of(crowd, crowd, ("Ann", "Bo"))
+    assert documents == [0, 1]
+    assert len(parties) == 20_000
+
+
+def test_folders_of_one_page_of_blank_pages_and_of_very_many_unread_ones() -> None:
+    (one,) = propose(pages(PLAIN))["documents"]
+    assert (one["page_ids"], one["confidence"]) == (["p1"], 1.0)
+    blank = propose(pages("", " ", "x"))
+    assert [one["kind"] for one in blank["findings"]] == ["blank-page"] * 3
+    assert blank["leaves"] == 3
+    (whole,) = blank["documents"]
+    assert whole["page_ids"] == ["p1", "p2", "p3"]
+    unread = propose(pages(*[None] * 5_000))
+    assert [one["kind"] for one in unread["findings"]] == ["no-reading"] * 5_000
+    assert len(unread["documents"][0]["page_ids"]) == 5_000
+    assert unread["groups"] == []
 
 
 def test_a_language_is_rows_that_anybody_adds() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from finding_desk import Desk
+from finding_desk import Desk, agent
 
 LETTER = "Toledo, 2 de mayo de 1930.\nDear Sir,\nSecretaria Robles contra Compañía Norte.\nAnd so on it went."
 OTHER = "SENTENCIA\nEn la ciudad de Toledo se han visto los autos."
@@ -12,12 +12,6 @@ def restrict(desk: Desk, page_id: str) -> None:
     body = {"target_kind": "document", "target_id": page_id, "restricted": True}
     answer = desk.client.post("/api/rights", json=body)
     assert answer.status_code == 200, answer.text
-
-
-def agent(desk: Desk) -> dict[str, str]:
-    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
-    secret = next(value for name, value in told.items() if name == "token" or name.endswith("_token"))
-    return {"Authorization": f"Bearer {secret}"}
 
 
 def test_a_restricted_page_is_left_out_of_a_run_the_owner_s_too(desk: Desk) -> None:

@@ -100,3 +100,23 @@ def test_merged_entities_and_what_rests_on_the_trash_stay(desk: Desk) -> None:
     desk.do("document.delete", {"ids": [page.id]})
     assert export_records(desk, "claim") == []
     assert export_records(desk, "mention") == []
+
+
+def test_matches_and_reviews_go_along_unless_a_withheld_page_names_one_of_the_two(desk: Desk) -> None:
+    page, shut = desk.page(), desk.page(name="Shut")
+    juan, joan, ana = entity(desk, "Juan Garcia"), entity(desk, "Joan Garcia"), entity(desk, "Ana Lopez")
+    for one in (juan, ana):
+        mention(desk, one, page, "Juan Garcia" if one == juan else "Ana Lopez")
+    mention(desk, ana, shut, "Ana Lopez")
+    pairs = [
+        {"survivor_id": juan, "candidate_id": other, "score": 0.9, "method": "name_variant"}
+        for other in (joan, ana)
+    ]
+    matches = desk.do("entity.propose_matches", {"pairs": pairs})["match_ids"]
+    about = {"source_entity_id": juan, "relation": "knows", "target_entity_id": ana, "score": 0.5}
+    review = desk.do("prediction_review.create", about)["id"]
+    assert {one["id"] for one in export_records(desk, "entity_match")} == set(matches)
+    assert [one["id"] for one in export_records(desk, "prediction_review")] == [review]
+    (left,) = export_records(desk, "entity_match", withheld=[shut.id])
+    assert (left["survivor_entity_id"], left["candidate_entity_id"]) == (juan, joan)
+    assert export_records(desk, "prediction_review", withheld=[shut.id]) == []

@@ -65,6 +65,48 @@ def test_an_imported_folder_is_adopted_and_written_in_place(desk: SyncDesk) -> N
     assert desk.passes(page)[-1] == "Outside edit: 0001.xml"
 
 
+def adopt(desk: SyncDesk) -> tuple[str, str]:
+    """An imported picture whose page was corrected before its folder is tied: (folder, page)."""
+    (desk.folder / "0001.xml").write_text(PAGE.format(words="Dear Sir"), "utf-8")
+    desk.scans("0001.png")
+    page = desk.document_of("0001.png")
+    desk.lines[page] = desk.rows("SELECT id FROM segment WHERE document_id = ? AND kind = 'line'", page)[0][0]
+    desk.correct(page, "Dear Doctor")
+    return desk.tie(), page
+
+
+def test_what_was_corrected_between_the_import_and_the_tie_is_written_in_place(desk: SyncDesk) -> None:
+    folder_id, _ = adopt(desk)
+    desk.settle(folder_id)
+    assert "Dear Doctor" in (desk.folder / "0001.xml").read_text("utf-8")
+    assert desk.entry(folder_id)["conflicts"] == []
+
+
+def test_an_adopted_file_changed_outside_before_its_corrected_page_was_written_is_a_conflict(
+    desk: SyncDesk,
+) -> None:
+    folder_id, page = adopt(desk)
+    desk.look(folder_id, thorough=True)
+    desk.edit(desk.folder / "0001.xml", "Dear Madam")
+    desk.write(folder_id)
+    desk.settle(folder_id)
+    assert "Dear Madam" in (desk.folder / "0001.xml").read_text("utf-8")
+    (conflict,) = desk.entry(folder_id)["conflicts"]
+    assert conflict["document_id"] == page
+    assert desk.passes(page)[-1] == "Outside edit: 0001.xml"
+
+
+@pytest.mark.parametrize("name", ["..", "../../evil.png", "/etc/passwd"])
+def test_a_document_of_any_name_keeps_its_file_inside_the_folder(
+    kept: tuple[SyncDesk, str], name: str
+) -> None:
+    desk, folder_id = kept
+    desk.do("document.update", {"document_id": desk.document_of("0002.png"), "name": name})
+    arrange(desk, folder_id)
+    assert picture(11) in on_disk(desk.folder).values()
+    assert not (desk.folder.parent / "evil.png").exists()
+
+
 def test_a_renamed_document_moves_its_files_and_undo_puts_every_one_back(kept: tuple[SyncDesk, str]) -> None:
     desk, folder_id = kept
     before = on_disk(desk.folder)
@@ -242,6 +284,17 @@ def test_a_duplicate_is_listed_removed_and_brought_back(desk: SyncDesk) -> None:
     assert first["keep"]["parent_id"] == root
     assert first["keep"]["created_at"] <= first["remove"][0]["created_at"]
     assert set(first["keep"]) == {"id", "name", "parent_id", "created_at", "passes"}
+    other = desk.do("document.create", {"name": "Elsewhere"})["id"]
+    moved = desk.engine.run(
+        desk.library, "document.move", {"ids": [first["keep"]["id"]], "parent_id": other}, LOCAL_OWNER
+    )
+    # The one in the file's folder is kept, though another was made first.
+    swapped = desk.client.get("/api/sync-folders/duplicates").json()["groups"][0]
+    assert (swapped["keep"]["id"], swapped["remove"][0]["id"]) == (
+        first["remove"][0]["id"],
+        first["keep"]["id"],
+    )
+    desk.engine.undo(desk.library, [moved.audit_id], LOCAL_OWNER)
     gone = [group["remove"][0]["id"] for group in listed["groups"]]
     url = "/api/sync-folders/duplicates/remove"
     assert desk.client.post(url, json={"document_ids": [gone[0], "nobody"]}).status_code == 404

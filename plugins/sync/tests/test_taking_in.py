@@ -290,6 +290,19 @@ def test_restricted_pages_are_left_out_and_what_is_left_behind_is_named(desk: Sy
     assert "restricted" in left["why"]
 
 
+def test_a_project_restricted_as_a_whole_is_not_written_until_the_record_is_withdrawn(desk: SyncDesk) -> None:
+    page = desk.page()
+    folder_id = desk.tie()
+    desk.settle(folder_id)
+    record = desk.do("rights.set", {"target_kind": "library", "target_id": "library", "restricted": True})
+    desk.correct(page, "Dear Madam")
+    desk.settle(folder_id)
+    assert "Dear Sir" in desk.file(page).read_text("utf-8")
+    desk.do("rights.withdraw", {"record_id": record["id"]})
+    desk.settle(folder_id)
+    assert "Dear Madam" in desk.file(page).read_text("utf-8")
+
+
 def test_a_folder_that_vanished_is_neither_written_nor_made_anew(tied: tuple[SyncDesk, str, str]) -> None:
     desk, folder_id, page = tied
     away = Path(f"{desk.folder}-away")
@@ -340,3 +353,46 @@ def test_a_file_that_another_engine_wrote_first_is_the_pages_file(desk: SyncDesk
     desk.correct(page, "Dear all")
     desk.settle(again)
     assert b"Dear all" in place.read_bytes()
+
+
+def test_more_pictures_than_one_import_takes_all_come_in(
+    tied: tuple[SyncDesk, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, folder_id, _ = tied
+    monkeypatch.setattr("armarium_sync.intake.MOST_AT_ONCE", 2)
+    for number in range(5):
+        (desk.folder / f"{number}.png").write_bytes(picture(50 + number))
+    desk.do("sync.intake", {"folder_id": folder_id, "on": True})
+    desk.work()
+    names = {row[0] for row in desk.rows("SELECT name FROM document WHERE deleted_at IS NULL")}
+    assert {f"{number}.png" for number in range(5)} <= names
+
+
+def test_a_file_that_was_moved_and_changed_is_counted_by_the_preview(
+    tied: tuple[SyncDesk, str, str],
+) -> None:
+    desk, folder_id, page = tied
+    file = desk.file(page)
+    desk.edit(file, "Dear Madam")
+    file.rename(desk.folder / "elsewhere.xml")
+    preview = desk.client.get(f"/api/sync-folders/{folder_id}/intake").json()
+    assert preview["would_bring_in"] == {"pagexml": 1}
+    assert desk.look(folder_id).passes == 1
+
+
+def test_a_file_that_changes_while_it_is_read_waits_until_it_is_whole(
+    tied: tuple[SyncDesk, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, folder_id, page = tied
+    file = desk.file(page)
+    desk.edit(file, "Dear Madam")
+    stamps = iter(range(1000))
+    with monkeypatch.context() as patch:
+        patch.setattr("armarium_sync.disk.stamp_of", lambda status: str(next(stamps)))
+        assert desk.look(folder_id).passes == 0
+    assert desk.passes(page) == [WRITTEN]
+    assert "still being written" in desk.entry(folder_id)["not_read_back"][0]["why"]
+    file.touch()
+    desk.edit(file, "Dear Madam and Sir")
+    assert desk.look(folder_id).passes == 1
+    assert desk.entry(folder_id)["not_read_back"] == []

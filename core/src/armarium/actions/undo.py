@@ -302,13 +302,17 @@ def _take_back(
     for table, since in newest.items():
         if (circle := tree_cycles.made_since(raw, table, since, row.seq)) is not None:
             raise refusal("changed", row.id, circle.why, later_audit_id=circle.later)
-    if action is not None and action.after_undo is not None:
-        action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
     try:
+        if action is not None and action.after_undo is not None:
+            action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
         bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
     except LawBrokenError as broken:
         # What a later step made forbids what this one would leave.
         raise refusal("changed", row.id, broken.refusal.detail) from broken
+    except Conflict as error:
+        # What an action refuses for the state of the project is refused to its undo for what came later.
+        error.fields = {"reason": "changed", "audit_id": row.id} | dict(error.fields)
+        raise
     _mark(raw, row)
     return ctx
 

@@ -77,7 +77,7 @@ def unknown_run(job_id: str) -> NotFound:
 
 def nothing_to_check() -> Invalid:
     """422: the scope contains no page."""
-    return Invalid("There is no page at or below the documents named by scope_ids.", code="no_pages")
+    return Invalid("There is no page at or below the documents that were named.", code="no_pages")
 
 
 def of_a_run_alone() -> Forbidden:

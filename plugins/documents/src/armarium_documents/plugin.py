@@ -20,6 +20,7 @@ from armarium_documents.actions import (
 from armarium_documents.actions.transfer import departing, recovery, steps
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.thumbnails import thumbnails
+from armarium_documents.models import classifications as classification_table
 from armarium_documents.models import metadata
 from armarium_documents.queries import bookmarks as bookmarks_read
 from armarium_documents.queries import classifications as prototypes_read
@@ -28,6 +29,7 @@ from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
 from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.queries.documents import list_documents, names_of, view
+from armarium_documents.queries.exported import exported_revisions
 from armarium_documents.queries.regions import region
 from armarium_documents.queries.runs import run_history
 from armarium_documents.routes import routers
@@ -122,7 +124,11 @@ def armarium_plugin() -> Plugin:
         on_open=(recovery.settle_transfers,),
         names=names_of,
         stats=_stats,
-        extras={"carriers": (_CARRIER,), "locators": (AnnotationLocator(),)},
+        extras={
+            "carriers": (_CARRIER,),
+            "locators": (AnnotationLocator(),),
+            "export_records": {"classification": classification_table, "revision": exported_revisions},
+        },
     )
 
 

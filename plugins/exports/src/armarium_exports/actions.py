@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
 from armarium.api import (
     ActionContext,
@@ -15,13 +16,18 @@ from armarium.api import (
     Outcome,
     Principal,
     Route,
+    RowLaw,
+    ServiceError,
+    UndoContext,
     action,
     cancel_with_undo,
+    is_among,
     new_id,
 )
 from armarium_exports.bundles import write_jsonl, write_parquet
 from armarium_exports.errors import folder_kept, no_folder
-from armarium_exports.keeping import JOB, note_all
+from armarium_exports.folders import KeptFolder
+from armarium_exports.keeping import JOB, note_all, queue_again
 from armarium_exports.models import kept_exports, sites
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
@@ -244,6 +250,30 @@ def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
     return row
 
 
+def _kept_twice(raw: sqlite3.Connection, after: Mapping[str, Any]) -> ServiceError | None:
+    asked = f"SELECT 1 FROM {kept_exports} WHERE folder = ? AND format = ? AND id <> ?"
+    there = raw.execute(asked, (after["folder"], after["format"], after["id"])).fetchone()
+    return None if there is None else folder_kept(after["folder"], after["format"])
+
+
+KEPT_ONCE = RowLaw(kept_exports.name, _kept_twice)
+"""No two kept exports of a format write to one folder, however they came to be."""
+
+
+def _keep_again(undo: UndoContext) -> None:
+    """After an undo or redo by which an export is kept again: everything is written, since what changed meanwhile was
+    not recorded. Refused to a caller who could not keep it there. After one by which it ends: its job is cancelled.
+    """
+    ctx = undo.step
+    kept = ctx.conn.execute(select(kept_exports).where(is_among(kept_exports.c.id, undo.target_ids))).all()
+    for row in kept:
+        ctx.engine.paths.check(KeptFolder(row.folder), ctx.principal)
+        note_all(ctx.conn, row.id, ctx.audit_seq)
+        queue_again(ctx, row.id)
+    if not kept:
+        cancel_with_undo(undo)
+
+
 def _keep_example(ex: Example) -> dict[str, Any]:
     folder = ex.folder / new_id()
     folder.mkdir()
@@ -258,7 +288,8 @@ def _keep_example(ex: Example) -> dict[str, Any]:
     route=Route("POST", "/api/export/kept", name="keep_export", refusals=(403, 409)),
     words="Started to keep an export",
     example=_keep_example,
-    after_undo=cancel_with_undo,
+    laws=(KEPT_ONCE,),
+    after_undo=_keep_again,
 )
 def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     """Keep it one-way: the folder is written and never read back; nothing in it is deleted, and no other file
@@ -286,6 +317,8 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     summary="Stop keeping an export; its files stay.",
     route=Route("DELETE", "/api/export/kept/{export_id}", name="unkeep_export"),
     words="Stopped keeping an export",
+    laws=(KEPT_ONCE,),
+    after_undo=_keep_again,
     example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
 )
 def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
@@ -301,14 +334,16 @@ def unkeep(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
     params=KeptParams,
     result=WriteBegun,
     summary="Write all of a kept export now.",
-    route=Route("POST", "/api/export/kept/{export_id}/write", name="write_kept_export"),
+    route=Route(
+        "POST", "/api/export/kept/{export_id}/write", name="write_kept_export", refusals=(403, 404, 409)
+    ),
     words="Started to write a kept export",
     undoable=False,
     example=lambda ex: {"export_id": ex.run("export.keep", _keep_example(ex))["id"]},
 )
 def write_kept(ctx: ActionContext, p: KeptParams) -> dict[str, Any]:
-    """Enqueue one background job, listed with the others."""
-    kept_export(ctx.conn, p.export_id)
+    """Enqueue one background job, listed with the others. Refused (403) to a caller who may not write to its folder."""
+    ctx.engine.paths.check(KeptFolder(kept_export(ctx.conn, p.export_id).folder), ctx.principal)
     return {"id": p.export_id, "job_id": _begin(ctx, p.export_id)}
 
 

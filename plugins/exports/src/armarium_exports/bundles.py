@@ -116,7 +116,7 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
         size = sum(path.stat().st_size for path in fresh.iterdir())
         clash_refused(fresh, place, before)
-        settle(fresh, place, before)
+        settle(fresh, place, before, MANIFEST)
     answer = _answer(place, selection, counts, size)
     return answer | {
         "files": [str(place / name) for name in written],

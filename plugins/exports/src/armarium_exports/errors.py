@@ -10,8 +10,7 @@ from armarium.api import Conflict, Invalid, NotFound, Unavailable
 def already_there(path: str) -> Conflict:
     """409: the destination exists, and overwrite was not requested."""
     return Conflict(
-        f"{path} already exists. Name another place, or set overwrite to true to replace what an export "
-        "wrote.",
+        f"{path} already exists. Name another place, or use overwrite, which replaces only what an export wrote.",
         code="destination_exists",
         path=path,
     )
@@ -48,7 +47,7 @@ def cannot_write(path: str, why: str) -> Unavailable:
 def pages_only(format_name: str) -> Invalid:
     """422: a format of single pages is requested per document."""
     return Invalid(
-        f"{format_name} has one page per file. Send per: page, or choose word, markdown, plain-text or tei.",
+        f"{format_name} has one page per file. Keep it per page, or choose word, markdown, plain-text or tei.",
         code="pages_only",
     )
 
@@ -77,6 +76,16 @@ def folder_kept(path: str, other: str) -> Conflict:
         f"An export of the format {other} is already kept in {path}. Stop that one, or choose another "
         "folder.",
         code="folder_kept",
+        path=path,
+    )
+
+
+def folder_replaced(path: str) -> Conflict:
+    """409: a link has taken the place of the folder of a kept export."""
+    return Conflict(
+        f"{path} has become a link since the export was kept there, so nothing is written. Put the folder back, or "
+        "stop the export and keep it in another folder.",
+        code="folder_replaced",
         path=path,
     )
 

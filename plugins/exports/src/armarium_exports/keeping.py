@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,17 +22,21 @@ from armarium.api import (
     now,
     raw_of,
 )
-from armarium_exports.errors import no_folder
+from armarium_exports.errors import folder_replaced, no_folder
 from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_exports.pages import Unit, units_of
-from armarium_exports.places import checksum_of, plain_name, whole_file
+from armarium_exports.places import checksum_of, clear_leavings, plain_name, whole_file
 from armarium_exports.queries import C, F, K, files_of, kept_export
 from armarium_exports.rendering.units import ENDINGS, render
 from armarium_exports.schemas import KeptJobArgs
-from armarium_exports.selection import list_beneath
+from armarium_exports.selection import D, list_beneath
 from armarium_source_model.api import segments
 
 JOB = "export-kept"
+OF_ALL = frozenset({"library.set", "source_setting.set", "source_setting.clear"})
+"""Actions that may change the file of every page."""
+OF_RIGHTS = frozenset({"rights.set", "rights.withdraw"})
+"""Actions that name the documents they are about; none if they are about the whole project."""
 
 
 def note_changes(ctx: ActionContext) -> None:
@@ -46,6 +51,9 @@ def note_changes(ctx: ActionContext) -> None:
     if parts:
         s = segments.c
         changed += ctx.conn.execute(select(s.document_id).where(is_among(s.id, parts)).distinct()).scalars()
+    if OF_ALL & ctx.ran.keys() or (OF_RIGHTS & ctx.ran.keys() and not changed):
+        top = select(D.id).where(D.parent_id.is_(None), D.deleted_at.is_(None))
+        changed += ctx.conn.execute(top).scalars()
     if not changed:
         return
     for export_id in kept:
@@ -59,8 +67,13 @@ def note_changes(ctx: ActionContext) -> None:
                 index_elements=["export_id", "document_id"], set_={"seq": stated.excluded.seq}
             )
         )
-        if not _is_queued(ctx.conn, export_id):
-            ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export again")
+        queue_again(ctx, export_id)
+
+
+def queue_again(ctx: ActionContext, export_id: str) -> None:
+    """Make sure that a job writes what is recorded as changed."""
+    if not _is_queued(ctx.conn, export_id):
+        ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export again")
 
 
 def _is_queued(conn: Connection, export_id: str) -> bool:
@@ -98,6 +111,9 @@ def write_kept(job: JobContext) -> dict[str, Any]:
     work.taken = {row.path for row in work.files.values()}
     if not Path(kept.folder).is_dir():
         raise no_folder(kept.folder)
+    if os.path.realpath(kept.folder) != kept.folder:
+        raise folder_replaced(kept.folder)
+    clear_leavings(Path(kept.folder))
     for number, unit in enumerate(units, 1):
         job.check()
         outcome, row = _write_unit(job, work, unit)

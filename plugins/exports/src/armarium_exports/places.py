@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -11,13 +12,59 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import orjson
+
 from armarium_exports.errors import already_there, cannot_write, no_folder, not_ours
+
+_UNFINISHED = re.compile(r"\.armarium-[0-9a-f]{16}\.part")
+_given: set[Path] = set()
+"""Names that this process gave to unfinished files and folders."""
 
 
 def require_parent(place: Path) -> None:
-    """Make sure that the folder which is to contain *place* exists."""
+    """Make sure that the folder which is to contain *place* exists, without what killed exports left there."""
     if not place.parent.is_dir():
         raise no_folder(str(place.parent))
+    clear_leavings(place.parent)
+
+
+def clear_leavings(folder: Path) -> None:
+    """Remove the unfinished files and folders that killed exports left in *folder*; those of exports at work are
+    locked and stay. Where the system has no such locks, all of them stay.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            left = [Path(one.path) for one in entries if _UNFINISHED.fullmatch(one.name)]
+    except OSError:
+        return
+    for path in left:
+        if path in _given or path.is_symlink():
+            continue
+        with suppress(OSError):
+            held = os.open(path, os.O_RDONLY)
+            try:
+                if _lock(held):
+                    _remove(path)
+            finally:
+                os.close(held)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink()
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock an open file or folder until it is closed; False if another export holds it, or there are no locks here."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def file_place(place: Path, *, overwrite: bool) -> None:
@@ -39,6 +86,7 @@ def whole_file(place: Path) -> Iterator[BinaryIO]:
     fresh = free_name_beside(place)
     try:
         with fresh.open("xb") as file:
+            _lock(file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -47,45 +95,71 @@ def whole_file(place: Path) -> Iterator[BinaryIO]:
         raise cannot_write(str(place), error.strerror or str(error)) from None
     finally:
         fresh.unlink(missing_ok=True)
+        _given.discard(fresh)
 
 
 def free_name_beside(place: Path) -> Path:
-    """Return a free name in the folder of *place* for an unfinished file."""
-    return place.with_name(f".{secrets.token_hex(8)}.part")
+    """Return a free name in the folder of *place* for an unfinished file, which no other export here clears away."""
+    fresh = place.with_name(f".armarium-{secrets.token_hex(8)}.part")
+    _given.add(fresh)
+    return fresh
 
 
 @contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
     """Yield an empty folder next to *place* to write to; the block puts it in place with `settle`."""
     fresh = free_name_beside(place)
+    held = None
     try:
         fresh.mkdir()
+        if os.name != "nt":  # where folders cannot be opened
+            held = os.open(fresh, os.O_RDONLY)
+            _lock(held)
         yield fresh
     except OSError as error:
         raise cannot_write(str(place), error.strerror or str(error)) from None
     finally:
+        if held is not None:
+            os.close(held)
         shutil.rmtree(fresh, ignore_errors=True)
+        _given.discard(fresh)
 
 
-def settle(fresh: Path, place: Path, before: frozenset[str]) -> list[str]:
+def settle(fresh: Path, place: Path, before: frozenset[str], manifest: str) -> list[str]:
     """Move the files of *fresh* to *place*; files named in *before* that are not among them are deleted.
 
     Paths of *before* are relative to *place*; none of them leads out of it. Returns those that could not be
-    deleted.
+    deleted. Killed in between, *manifest* names both the earlier and the new files, so that the next export
+    finishes it.
     """
     if not place.exists():
         os.rename(fresh, place)
         return []
-    now = set()
-    for path in sorted(fresh.rglob("*")):
+    inside = sorted(fresh.rglob("*"))
+    now = {path.relative_to(fresh).as_posix() for path in inside if not path.is_dir()}
+    both = fresh / ".both"
+    both.write_bytes(orjson.dumps({"files": sorted(before | now)}))
+    os.replace(both, place / manifest)
+    for path in inside:
         inner = path.relative_to(fresh)
         if path.is_dir():
             (place / inner).mkdir(exist_ok=True)
-        else:
-            now.add(inner.as_posix())
+        elif inner.as_posix() != manifest:
             os.replace(path, place / inner)
+    left = _delete(place, before - now)
+    if left:
+        # They stay the export's own: the next one tries again.
+        stated = orjson.loads((fresh / manifest).read_bytes())
+        stated["files"] += [Path(one).relative_to(place).as_posix() for one in left]
+        (fresh / manifest).write_bytes(orjson.dumps(stated))
+    os.replace(fresh / manifest, place / manifest)
+    return left
+
+
+def _delete(place: Path, names: frozenset[str]) -> list[str]:
+    """Delete these files and the folders that are then empty; return those that could not be deleted."""
     left = []
-    for name in sorted(before - now):
+    for name in sorted(names):
         target = place / name
         if not _lies_in(place, name):
             continue

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, func, or_, select
 
 from armarium.api import Library, Principal, Rows, find_withheld, is_among, query
 from armarium_documents.api import documents
 from armarium_exports.errors import unknown_export
 from armarium_exports.folders import KeptFolder
 from armarium_exports.models import changed_pages, kept_exports, kept_files, sites
+from armarium_exports.pages import units_of
 from armarium_exports.schemas import KeptExports, PublishedSites
+from armarium_exports.selection import list_beneath
+from armarium_rights.api import records as rights_records
 
 KEPT = Rows(kept_exports, missing=unknown_export)
 SITES = Rows(sites)
@@ -34,7 +37,8 @@ def kept_export(conn: Connection, export_id: str) -> Row[Any]:
 def list_kept(conn: Connection, library: Library) -> dict[str, Any]:
     """Return the oldest first, with the files written, those left alone, and what is to be written again."""
     found = KEPT.all(conn, order=(K.created_at, K.id))
-    exports = [{**one, **_state(conn, library, one["id"])} for one in found]
+    barred = _find_barred(conn, library) if found else {}
+    exports = [{**one, **_state(conn, one["id"], one["per"], barred)} for one in found]
     return {"exports": exports, "count": len(exports)}
 
 
@@ -54,13 +58,36 @@ def list_sites(
     return SITES.page(conn, order=newest, limit=limit, offset=offset)
 
 
-def _state(conn: Connection, library: Library, export_id: str) -> dict[str, Any]:
+def _find_barred(conn: Connection, library: Library) -> dict[str, str]:
+    """Return the live documents that rights exclude from exports, found from the records, of which there are few."""
+    r = rights_records.c
+    limits = conn.execute(
+        select(r.target_kind, r.document_id).where(
+            r.withdrawn_at.is_(None), or_(r.restricted, r.model_use == "none")
+        )
+    ).all()
+    d = documents.c
+    if any(kind == "library" for kind, _ in limits):
+        named = select(d.id).where(d.parent_id.is_(None), d.deleted_at.is_(None))
+        roots = set(conn.execute(named).scalars())
+    else:
+        roots = {document_id for _, document_id in limits}
+        # A part of a page that has a record of its own is seen on the page as well.
+        cut = select(d.parent_id).where(is_among(d.id, roots), d.region.is_not(None))
+        roots |= set(conn.execute(cut).scalars())
+    live = conn.execute(select(d.id).where(is_among(d.id, roots), d.deleted_at.is_(None))).scalars()
+    return find_withheld(library, EXPORTER, list_beneath(conn, live), "export")
+
+
+def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]) -> dict[str, Any]:
     rows = conn.execute(select(kept_files).where(F.export_id == export_id).order_by(F.path)).all()
     about = {row.document_id for row in rows}
     d = documents.c
     there = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
-    left_out = find_withheld(library, EXPORTER, about, "export")
-    gone = {row.document_id for row in rows if row.document_id not in there or row.document_id in left_out}
+    if per == "document":
+        # A document without a page that may be written is no longer written either.
+        there &= {one.id for one in units_of(conn, per) if not barred.keys() >= set(one.page_ids)}
+    gone = {row.document_id for row in rows if row.document_id not in there or row.document_id in barred}
     written = [row for row in rows if row.written_at is not None]
     waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)
     return {
@@ -71,7 +98,7 @@ def _state(conn: Connection, library: Library, export_id: str) -> dict[str, Any]
             for row in rows
             if row.in_the_way is not None
         ],
-        "withheld": [{"document_id": one, "why": why} for one, why in sorted(left_out.items())],
+        "withheld": [{"document_id": one, "why": why} for one, why in sorted(barred.items())],
         "pending": conn.execute(waiting).scalar_one(),
         "last_written": max((row.written_at for row in written), default=None),
     }

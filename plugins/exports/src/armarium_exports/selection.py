@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, select
 
 from armarium.api import Library, Principal, find_withheld, is_among
-from armarium_documents.api import documents, require_live
+from armarium_documents.api import documents, pages_under, require_live
 
 D = documents.c
+_TOP = and_(D.parent_id.is_(None), D.deleted_at.is_(None))
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,12 @@ class Selection:
     withheld: dict[str, str]
     whole: bool
     """Whether it is the whole project, including what belongs to no document."""
+
+    def only_pages(self, conn: Connection, page_ids: Iterable[str]) -> Selection:
+        """Return the selection without other pages than *page_ids*; folders and other documents stay."""
+        pages = set(pages_under(conn, list(conn.execute(select(D.id).where(_TOP)).scalars())))
+        others = pages - set(page_ids)
+        return Selection(self.ids - others, self.withheld, self.whole and not others)
 
     @property
     def omissions(self) -> list[dict[str, str]]:

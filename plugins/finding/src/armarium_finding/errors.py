@@ -94,7 +94,7 @@ def page_gone(page_id: str, index: int) -> Conflict:
 def no_pages() -> Invalid:
     """422: no loose page in the scope."""
     return Invalid(
-        "There is no loose page in what scope_ids names. Name folders that contain pages, or pages that are "
+        "There is no loose page in what was named. Name folders that contain pages, or pages that are "
         "in a folder.",
         code="no_pages",
     )

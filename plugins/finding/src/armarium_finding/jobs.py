@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import Conflict, JobContext, JobKind, RecipeJob, find_withheld, json_text
+from armarium.api import Conflict, Forbidden, JobContext, JobKind, RecipeJob, find_withheld, json_text
 from armarium_finding import store
 from armarium_finding.actions.samples import lettered_pages
 from armarium_finding.evidence import PageEvidence
@@ -81,7 +81,13 @@ def _propose(
         return after
 
     params = {"folder_id": folder_id, "proposal": json_text(sent)}
-    job.act("finddocs.propose", params, checkpoint=checkpoint, done=after["done"], total=total)
+    try:
+        job.act("finddocs.propose", params, checkpoint=checkpoint, done=after["done"], total=total)
+    except Forbidden as refusal:
+        # One locked folder does not keep the others from being found.
+        after |= {name: kept[name] for name in ("proposal_ids", "documents", "to_accept")}
+        job.log("warning", refusal.detail, folder_id=folder_id)
+        job.save(after, done=after["done"], total=total)
     return after
 
 
@@ -122,9 +128,9 @@ def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
         try:
             job.act("finddocs.accept", params, checkpoint=kept)
             return kept
-        except Conflict as refusal:
-            # A page has moved meanwhile, or another run has made a proposal: the rest is for a person to
-            # judge.
+        except (Conflict, Forbidden) as refusal:
+            # A page has moved meanwhile, the folder was locked, or another run has made a proposal: the rest is for
+            # a person to judge.
             job.log("warning", refusal.detail, proposal_id=proposal_id)
     job.save(kept)
     return kept

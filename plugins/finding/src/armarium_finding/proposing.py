@@ -4,6 +4,8 @@ values only.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +17,9 @@ from armarium_finding.rules import BOUNDARY, Leaf, join_leaves, pair_into_leaves
 LONGEST_NAME = 120
 UNLIKE = 20
 """From this many of 64 different bits on, two pictures are called dissimilar."""
+
+MOST_PARTIES = 24
+"""How many parties of a document count for its group: what nobody reads must not take long."""
 
 Document = dict[str, Any]
 Evidence = Mapping[str, Mapping[str, Any]]
@@ -163,32 +168,18 @@ def groups_of(
     decided, keep their documents.
     """
     taken = {index for group in standing for index in group["document_indexes"]}
-    parent: dict[int, int] = {}
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
-    by_pair: dict[tuple[str, str], int] = {}
-    for document in documents:
-        index = document["index"]
-        if index in taken or document["state"] == "rejected":
-            continue
-        parent[index] = index
-        keys = sorted({party_key(name) for name in document["parties"]})
-        for number, one in enumerate(keys):
-            for other in keys[number + 1 :]:
-                first = by_pair.setdefault((one, other), index)
-                parent[root(index)] = root(first)
-    members: dict[int, list[int]] = {}
-    for index in parent:
-        members.setdefault(root(index), []).append(index)
+    named = {
+        one["index"]: {party_key(name) for name in one["parties"]}
+        for one in documents
+        if one["index"] not in taken and one["state"] != "rejected"
+    }
     groups = [dict(group) for group in standing]
-    for indexes in members.values():
+    # The pair that most documents share first: a document is in one group, and all of a group share two parties.
+    for indexes in _by_pair(named):
+        indexes = [index for index in indexes if index not in taken]
         if len(indexes) < 2:
             continue
+        taken.update(indexes)
         indexes.sort(key=lambda index: (documents[index]["date"] or "9999", index))
         groups.append(
             {"document_indexes": indexes, "state": "proposed", "accepted_as": None, "decided_by": None}
@@ -199,6 +190,20 @@ def groups_of(
     return groups
 
 
+def _by_pair(named: Mapping[int, set[str]]) -> list[list[int]]:
+    """Return, for each pair of parties that several documents name, those documents: the most first, else the first.
+
+    *named*: document to the keys of its parties. Of a document that names very many, those that most others name count.
+    """
+    counts = Counter(key for keys in named.values() for key in keys)
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for index, keys in named.items():
+        shared = sorted((key for key in keys if counts[key] > 1), key=lambda key: (-counts[key], key))
+        for pair in itertools.combinations(sorted(shared[:MOST_PARTIES]), 2):
+            pairs.setdefault(pair, []).append(index)
+    return sorted(pairs.values(), key=lambda indexes: (-len(indexes), indexes))
+
+
 def describe_groups(groups: Sequence[dict[str, Any]], documents: Mapping[int, Document]) -> None:
     """Give each group its label, parties and reasons, from its documents (by index)."""
     for group in groups:
@@ -206,20 +211,10 @@ def describe_groups(groups: Sequence[dict[str, Any]], documents: Mapping[int, Do
         count = len(group["document_indexes"])
         group["parties"] = shared
         group["label"] = " – ".join(shared)[:LONGEST_NAME] or "Group"
-        group["reasons"] = [f"{count} documents name {' and '.join(shared)}."]
+        group["reasons"] = [f"{count} documents name {' and '.join(shared)}."] if shared else []
 
 
 def _find_shared_parties(documents: Mapping[int, Document], indexes: Sequence[int]) -> list[str]:
-    """Return the parties that at least two of these documents name, those of most documents first."""
-    counts: dict[str, int] = {}
-    names: dict[str, str] = {}
-    for index in indexes:
-        for name in documents[index]["parties"]:
-            key = party_key(name)
-            counts[key] = counts.get(key, 0) + 1
-            names.setdefault(key, name)
-    most = max(counts.values(), default=0)
-    kept = [key for key, count in counts.items() if count == most]
-    if len(kept) < 2:
-        kept = sorted(counts, key=lambda key: -counts[key])[:2]
-    return [names[key] for key in kept]
+    """Return the parties that each of these documents names, as the first of them spells them."""
+    names = [{party_key(name): name for name in documents[index]["parties"]} for index in indexes]
+    return [name for key, name in names[0].items() if all(key in others for others in names[1:])]

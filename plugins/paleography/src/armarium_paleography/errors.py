@@ -199,4 +199,4 @@ def no_eyes() -> Unavailable:
 
 def no_pages() -> Invalid:
     """422: the scope contains no page."""
-    return Invalid("There is no page at or below the documents named by scope_ids.", code="no_pages")
+    return Invalid("There is no page at or below the documents that were named.", code="no_pages")

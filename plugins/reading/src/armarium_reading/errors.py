@@ -211,7 +211,7 @@ def project_held_local(provider: str) -> Forbidden:
 def pages_stay(provider: str) -> Forbidden:
     """403: nobody allowed pages to leave this machine."""
     return Forbidden(
-        f"{provider} is not on this machine, and pages may not leave it. Start the work with pages_may_leave, or "
+        f"{provider} is not on this machine, and pages may not leave it. Allow it (pages_may_leave), or "
         "choose a model server on this machine.",
         code="pages_may_not_leave",
     )

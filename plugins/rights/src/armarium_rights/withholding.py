@@ -11,6 +11,7 @@ from sqlalchemy import Connection, and_, func, or_, select
 from armarium.api import Principal, Use, WithheldRows, is_among
 from armarium_rights.errors import loosened_by_machine
 from armarium_rights.models import records
+from armarium_rights.pictures import cut_from_parts, records_seen_on
 from armarium_rights.queries import PROJECT, applying, combine_records, live, remade
 from armarium_source_model.api import forwardings, segments
 
@@ -40,7 +41,8 @@ class RightsOfProject:
                 nodes.add(document_id)
             else:
                 parts.add(segment_id)
-        return WithheldRows(nodes=frozenset(nodes), parts=frozenset(_with_them(conn, parts)))
+        parts = _with_them(conn, parts)
+        return WithheldRows(nodes=frozenset(nodes | cut_from_parts(conn, parts)), parts=frozenset(parts))
 
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
         """Return those of *ids* that nobody may put to *use*, each with the reason as a sentence."""
@@ -52,6 +54,7 @@ class RightsOfProject:
                 # A picture or text of the whole page includes every part of it.
                 on_it = records.c.target_kind == "segment", records.c.document_id == one
                 rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
+                rules += records_seen_on(conn, one)
             why = _why_not(combine_records(rules), use)
             if why is not None:
                 found[one] = why

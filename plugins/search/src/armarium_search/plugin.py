@@ -5,7 +5,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_search import actions, entries
 from armarium_search.jobs import JOBS
-from armarium_search.models import metadata
+from armarium_search.models import metadata, saved_searches
 from armarium_search.queries.saved_searches import list_saved
 from armarium_search.queries.search import search
 from armarium_search.recipe_jobs import VECTORS
@@ -42,5 +42,6 @@ def armarium_plugin() -> Plugin:
             "doctor": (entries.examine,),
             "rebuild": (entries.remake,),
             "rests_on_text": (RestingVectors(),),
+            "export_records": {"saved_search": saved_searches},
         },
     )

@@ -20,7 +20,15 @@ from armarium_source_model.actions import (
     settings,
     take,
 )
-from armarium_source_model.models import metadata
+from armarium_source_model.models import (
+    matches as match_table,
+)
+from armarium_source_model.models import (
+    metadata,
+    pass_choices,
+    reading_choices,
+    source_settings,
+)
 from armarium_source_model.queries.answers import (
     list_of_page,
     read_readings,
@@ -157,5 +165,11 @@ def armarium_plugin() -> Plugin:
             "doctor": (keeping.examine,),
             "rebuild": (keeping.remake,),
             "rests_on_text": (StaleReadings(),),
+            "export_records": {
+                "match": match_table,
+                "pass_choice": pass_choices,
+                "reading_choice": reading_choices,
+                "source_setting": source_settings,
+            },
         },
     )

@@ -127,7 +127,7 @@ class Looker:
             by_place.setdefault(PurePosixPath(one.entry.path).parts[:-1], []).append(one)
         for names, images in sorted(by_place.items()):
             self.check()
-            images = images[:MOST_AT_ONCE]
+            rest, images = images[MOST_AT_ONCE:], images[:MOST_AT_ONCE]
             paths = [one.entry.path for one in images]
             beside = {
                 other.entry.path
@@ -149,6 +149,9 @@ class Looker:
                     if row is not None:
                         change_file(conn, row.id, state="tried")
             self.outcome.images += len(images)
+            if rest:
+                # Nothing on the disk will report them: they come in with the next scan, which follows at once.
+                self.outcome.again = SETTLED
 
     def _follow(self, folder: Row[Any], found: StrangerFile) -> None:
         self.check()

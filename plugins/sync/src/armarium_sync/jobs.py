@@ -61,6 +61,9 @@ def look_at(job: JobContext) -> dict[str, Any]:
         return {"there": False}
     if outcome.to_write:
         put_in_queue(job.engine, job.library, WRITE, folder_id)
+    if job.args.arrange:
+        # Only now is it known which layout files move along with their pictures.
+        put_in_queue(job.engine, job.library, ARRANGE, folder_id)
     if outcome.again is not None:
         raise RetryLater(
             "Files are still being written; they will be read when they no longer change.",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Row, select
 
 from armarium.api import ActionContext, json_text, raw_of
-from armarium_documents.api import documents
+from armarium_documents.api import documents, pages_under
 from armarium_source_model.api import segments
 from armarium_sync.actions.folders import ARRANGE, LOOK, WRITE, queue
+from armarium_sync.models import folders
 from armarium_sync.queries import tied_folders
 from armarium_sync.queueing import put_in_queue
 from armarium_sync.rows import wait_for
@@ -22,6 +25,12 @@ REPLACING = frozenset({"document.move", "document.update", "document.restore", "
 
 OF_ALL = frozenset({"library.set", "source_setting.set", "source_setting.clear"})
 """Actions that may change the file of every page."""
+
+OF_RIGHTS = frozenset({"rights.set", "rights.withdraw"})
+"""Actions that name the documents they are about; none if they are about the whole project."""
+
+TYING = frozenset({"sync.tie", "sync.untie"})
+"""Actions by which, or by whose undo, a folder comes to be tied."""
 
 
 def step_ends(ctx: ActionContext) -> None:
@@ -37,6 +46,11 @@ def step_ends(ctx: ActionContext) -> None:
     ties = tied_folders(ctx.conn)
     if not ties:
         return
+    if TYING & ctx.ran.keys():
+        tied = ctx.values_touched(folders, "id")
+        for folder in ties:
+            if folder.id in tied:
+                _begin(ctx, folder)
     changed = _list_changed(ctx)
     taken_in = "sync.take_in" in ctx.ran
     for folder in ties:
@@ -47,10 +61,24 @@ def step_ends(ctx: ActionContext) -> None:
             queue(ctx, ARRANGE, folder)
 
 
+def _begin(ctx: ActionContext, folder: Row[Any]) -> None:
+    """Have a folder scanned and every page of it written: what changed while it was not tied was not queued."""
+    if folder.formats:
+        wait_for(ctx.conn, folder.id, pages_under(ctx.conn, _tops(ctx, folder)), 0)
+    queue(ctx, LOOK, folder, thorough=True, arrange=folder.mode == "keep-arranged")
+
+
+def _tops(ctx: ActionContext, folder: Row[Any]) -> list[str]:
+    d = documents.c
+    top = d.id == folder.root_id if folder.adopted else d.parent_id.is_(None)
+    return list(ctx.conn.execute(select(d.id).where(top, d.deleted_at.is_(None))).scalars())
+
+
 def _list_changed(ctx: ActionContext) -> list[str]:
     """Return the documents that the step changed; a folder stands for everything below it."""
     raw = raw_of(ctx.conn)
-    if OF_ALL & ctx.ran.keys():
+    about_all = OF_RIGHTS & ctx.ran.keys() and not ctx.changes.get("document_ids")
+    if OF_ALL & ctx.ran.keys() or about_all:
         rows = raw.execute(f"SELECT id FROM {documents} WHERE parent_id IS NULL AND deleted_at IS NULL")
         return [row[0] for row in rows]
     changed = dict(ctx.changes.get("document_ids", {}))

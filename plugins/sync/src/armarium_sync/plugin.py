@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_sync.actions import ACTIONS
+from armarium_sync.carrying import carrier
 from armarium_sync.jobs import JOBS
 from armarium_sync.models import metadata
 from armarium_sync.noticing import look_when_opened, step_ends
@@ -25,4 +26,5 @@ def armarium_plugin() -> Plugin:
         queries=(list_duplicates, list_folders, preview_intake, preview_arrangement),
         on_open=(look_when_opened,),
         on_step=(step_ends,),
+        extras={"carriers": (carrier,)},
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
@@ -37,11 +39,15 @@ def list_folders(conn: Connection, library: Library) -> dict[str, Any]:
     return {"folders": [entry_of(conn, library, row) for row in rows]}
 
 
-def entry_of(conn: Connection, library: Library, folder: Row[Any]) -> dict[str, Any]:
-    """Return a synced folder as answered."""
+def entry_of(
+    conn: Connection, library: Library, folder: Row[Any], hidden: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return a synced folder as answered, without files of the documents *hidden*: a file's name holds the title of
+    its page. A connection that was lent for a caller leaves them out itself.
+    """
     disk = disk_of(library, folder)
     there = disk.is_there()
-    known = files_of(conn, folder.id)
+    known = [row for row in files_of(conn, folder.id) if row.document_id not in hidden]
     layouts = [row for row in known if row.role == "layout"]
     ours = [row for row in layouts if row.digest is not None]
     seen = {row.id: _read_digest(disk, row) if there else row.seen for row in ours}
@@ -134,11 +140,12 @@ def preview_intake(conn: Connection, library: Library, folder_id: str) -> dict[s
         sight = look(library, whole, folder, disk_of(library, folder))
     if not sight.there:
         raise folder_gone(folder.path)
-    counts: dict[str, int] = {}
-    for row, _, _ in sight.changed:
-        if row.role == "layout" and row.state != "refused":
-            counts[row.format] = counts.get(row.format, 0) + 1
-    return {"on": folder.intake, "would_bring_in": counts, "images": len(sight.images)}
+    counts = Counter(
+        row.format for row, _, _ in sight.changed if row.role == "layout" and row.state != "refused"
+    )
+    # A file may have been moved and changed.
+    counts.update(row.format for row, found in sight.moved if found.digest != row.digest)
+    return {"on": folder.intake, "would_bring_in": dict(counts), "images": len(sight.images)}
 
 
 @query(

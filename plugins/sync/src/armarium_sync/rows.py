@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, or_, select
 
 from armarium.api import Rows, json_text, new_id, raw_of
-from armarium_documents.api import documents
+from armarium_documents.api import documents, representations
+from armarium_source_model.api import passes, segments
 from armarium_sync.disk import Disk
 from armarium_sync.errors import no_folder
 from armarium_sync.models import conflicts, files, folders, pending, versions_known
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 FOLDERS = Rows(folders, missing=no_folder)
 
 OURS = ("layout", "loss")
+
+NEVER_WRITTEN = "never-written"
+"""The mark of a page that differs from its adopted file and was not written to it."""
 
 
 class DocumentFile(NamedTuple):
@@ -83,6 +87,30 @@ def is_known(conn: Connection, folder_id: str, digest: str) -> bool:
         f"SELECT 1 FROM {versions_known} WHERE folder_id = ? AND digest = ?", (folder_id, digest)
     )
     return row.fetchone() is not None
+
+
+def is_placed(row: Row[Any], document_id: str) -> bool:
+    """Return whether a file is where the engine put it, so that it is renamed along with its page."""
+    folder, _, name = row.path.rpartition("/")
+    return bool(folder == row.format and f"--{document_id}." in name)
+
+
+def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
+    """Return whether a pass is the one read from the file with that *digest*, with nothing changed in it since."""
+    p, s, r = passes.c, segments.c, representations.c
+    asked = select(p.created_at).where(p.id == pass_id, p.import_checksum == digest)
+    read_at = conn.execute(asked).scalar()
+    if read_at is None:
+        return False
+    redrawn = select(s.id).where(
+        s.pass_id == pass_id, or_(s.version > 1, s.deleted_at.is_not(None), s.created_at > read_at)
+    )
+    reread = (
+        select(r.id)
+        .join(segments, s.id == r.segment_id)
+        .where(s.pass_id == pass_id, or_(r.retracted, r.created_at > read_at))
+    )
+    return all(conn.execute(one.limit(1)).first() is None for one in (redrawn, reread))
 
 
 def know(conn: Connection, folder_id: str, digests: Iterable[str], kind: str) -> None:

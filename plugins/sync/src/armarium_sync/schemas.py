@@ -197,3 +197,4 @@ class WorkArgs(Params):
 
     folder_id: str
     thorough: bool = False
+    arrange: bool = False

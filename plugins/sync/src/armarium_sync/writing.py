@@ -24,12 +24,15 @@ from armarium_sync.identifiers import lasting_id, stamp_content
 from armarium_sync.models import files, folders
 from armarium_sync.names import layout_name
 from armarium_sync.rows import (
+    NEVER_WRITTEN,
     change_file,
     disk_of,
     done_with,
     forget_at,
     in_conflict,
+    is_as_imported,
     is_known,
+    is_placed,
     know,
     move_row,
     put_file,
@@ -256,17 +259,18 @@ class Writer:
         mark = _mark(made["content"], stated)
         extension = made["filename"][made["filename"].rfind(".") :] if "." in made["filename"] else ".xml"
         wanted = f"{format_name}/{layout_name(title, document_id, extension)}"
-        path = wanted if row is None or _is_placed(row, document_id) else row.path
+        path = wanted if row is None or is_placed(row, document_id) else row.path
         if row is not None:
             try:
                 there = disk.stamp(row.path)
             except Unusable:
                 return None
             if row.mark is None and row.digest is not None and row.written_at is None:
-                # Adopted: it contains the page as it was imported, and is written when the page changes.
+                # Adopted: as long as it contains the page as it was imported, it is written when the page changes.
                 with self.library.db.write() as conn:
-                    change_file(conn, row.id, mark=mark)
-                return None
+                    if is_as_imported(conn, made["choices"]["pass_id"], row.digest):
+                        change_file(conn, row.id, mark=mark)
+                        return None
             if there is not None and row.mark == mark and row.path == path and row.seen == row.digest:
                 return None
         choices = made["choices"]
@@ -378,7 +382,9 @@ class Writer:
         def note(conn: Connection) -> None:
             there = {"document_id": draft.document_id, "seen": seen, "stamp": stamp}
             if draft.row is not None and draft.row.path == draft.path and draft.row.digest is not None:
-                change_file(conn, draft.row.id, seen=seen, stamp=stamp)
+                # An adopted file of a page that changed has no mark of its own yet; this one equals none.
+                mark = draft.row.mark or NEVER_WRITTEN
+                change_file(conn, draft.row.id, seen=seen, stamp=stamp, mark=mark)
             elif carries == draft.document_id:
                 # Another engine of the same people wrote it, or this one when the folder was tied before: it
                 # is the page's file, changed outside relative to what the project would write now.
@@ -390,9 +396,3 @@ class Writer:
                 put_file(conn, self.folder_id, draft.path, role="other", **there, state="in-the-way", why=why)
 
         return note
-
-
-def _is_placed(row: Row[Any], document_id: str) -> bool:
-    """Return whether a file is where the engine put it, so that it is renamed along with its page."""
-    folder, _, name = row.path.rpartition("/")
-    return bool(folder == row.format and f"--{document_id}." in name)

@@ -61,14 +61,14 @@ def refuse_to_leave(library: Library, what: str, *, pages_may_leave: bool) -> No
         )
     if not pages_may_leave:
         raise Forbidden(
-            f"{what} sends pages to another machine. Set pages_may_leave to true if they may leave this one.",
+            f"{what} sends pages to another machine. Allow it (pages_may_leave) if they may leave this one.",
             code="pages_may_leave",
         )
 
 
 def no_pages() -> Invalid:
     """422: the scope contains no page."""
-    return Invalid("There is no page at or below the documents that scope_ids names.", code="no_pages")
+    return Invalid("There is no page at or below the documents that were named.", code="no_pages")
 
 
 def nothing_to_teach(teacher: str) -> Invalid:
@@ -280,7 +280,8 @@ def name_pages() -> Invalid:
 def no_candidates() -> Invalid:
     """422: no candidate to evaluate."""
     return Invalid(
-        "There is no candidate: name one, or set add_out_of_the_box to true.", code="no_candidates"
+        "There is no candidate: name one, or add the readers as they come out of the box (add_out_of_the_box).",
+        code="no_candidates",
     )
 
 

@@ -91,7 +91,7 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
         stated = {**report, "created_at": now(), "files": [*written, MANIFEST]}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
         clash_refused(fresh, place, before)
-        settle(fresh, place, before)
+        settle(fresh, place, before, MANIFEST)
     return {**report, "output_path": str(place), "files": [*written, MANIFEST]}
 
 

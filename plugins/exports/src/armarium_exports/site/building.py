@@ -15,6 +15,8 @@ from armarium_reading.api import Runtime
 GROUP = "armarium.site_builders"
 BUILT = "_site"
 """The folder of the built site, inside that of its project."""
+EARLIER = ".armarium-earlier-site"
+"""The folder of the earlier build while the new one takes its place, where the disk cannot exchange the two."""
 SITE_BUILDER = Runtime(
     name="site-builder",
     package="armarium_exports",
@@ -76,7 +78,8 @@ def build_site(engine: Engine, project: Path) -> None:
 def bring_built(fresh: Path, place: Path) -> None:
     """Replace the built site at *place* by that of *fresh*; nothing of the old one remains.
 
-    If the disk can exchange folders in one step, there is a complete site at any moment.
+    If the disk can exchange folders in one step, there is a complete site at any moment; else, killed between two
+    renames, `restore_built` brings the earlier one back.
     """
     built, target = fresh / BUILT, place / BUILT
     if not place.exists():
@@ -84,10 +87,28 @@ def bring_built(fresh: Path, place: Path) -> None:
     if not os.path.lexists(target):
         os.rename(built, target)
         return
-    if not exchange(built, target):
-        os.rename(target, fresh / "earlier")
-        os.rename(built, target)
-        os.rename(fresh / "earlier", built)
+    if exchange(built, target):
+        _remove(built)
+        return
+    os.rename(target, place / EARLIER)
+    os.rename(built, target)
+    _remove(place / EARLIER)
+
+
+def restore_built(place: Path) -> None:
+    """Finish what a kill interrupted in `bring_built`: the earlier build gets its name again, or goes if the new one is
+    there.
+    """
+    earlier, target = place / EARLIER, place / BUILT
+    if not os.path.lexists(earlier):
+        return
+    if os.path.lexists(target):
+        _remove(earlier)
+    else:
+        os.rename(earlier, target)
+
+
+def _remove(built: Path) -> None:
     if built.is_symlink() or built.is_file():
         built.unlink()
     else:

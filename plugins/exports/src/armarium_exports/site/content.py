@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,19 +43,13 @@ def content_of(
     *,
     recursive: bool,
     include_unreviewed: bool,
-    page_ids: Collection[str] | None = None,
 ) -> Content:
-    """Return the pages (those of *page_ids*, if given) in reading order with their folders, and what is said
-    about them.
-    """
+    """Return the pages in reading order with their folders, and what is said about them."""
     d = documents.c
     roots = [target_id] if target_id is not None else _top(conn)
     pages = [one for one in pages_under(conn, roots) if one in selection.ids]
     if target_id is not None and not recursive:
         pages = [one for one in pages if one == target_id]
-    if page_ids is not None:
-        asked = set(page_ids)
-        pages = [one for one in pages if one in asked]
     rows = conn.execute(
         select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(is_among(d.id, selection.ids))
     )
@@ -141,7 +135,9 @@ def _knowledge(
             entity = entities.get(row.get("entity_id", ""))
             if entity is not None and row.get("document_id") in pages:
                 entity["places"].append(_place(row, row.get("text") or entity["name"]))
-    said = _verdicts(conn, [*entities, *(one["id"] for one in statements)])
+    # What a verdict on an entity says may come from a withheld page that names it.
+    unsure = _resting_on(types, conn, selection.withheld)
+    said = _verdicts(conn, [*(entities.keys() - unsure), *(one["id"] for one in statements)])
     for one in [*entities.values(), *statements]:
         one["verdicts"] = said.get(one["id"], [])
     for statement in statements:
@@ -149,6 +145,18 @@ def _knowledge(
             entities[entity_id]["statements"].append(statement["id"])
     found.entities = sorted(entities.values(), key=lambda one: (one["name"].casefold(), one["id"]))
     found.statements = statements
+
+
+def _resting_on(types: Mapping[str, Any], conn: Connection, withheld: Mapping[str, str]) -> set[str]:
+    """Return the entities that withheld documents name, or from which they were taken."""
+    if not withheld:
+        return set()
+    of_them = Selection(frozenset(withheld), {}, False)
+    found: set[str] = set()
+    for name, key in (("entity", "id"), ("mention", "entity_id")):
+        if name in types:
+            found |= {row[key] for row in types[name].rows(conn, of_them) if row.get(key)}
+    return found
 
 
 def _entity(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.places import require_parent, settle, whole_folder
 from armarium_exports.schemas import PublishParams, SiteParams
 from armarium_exports.selection import select_documents
-from armarium_exports.site.building import BUILT, bring_built, build_site, require_builder
+from armarium_exports.site.building import BUILT, bring_built, build_site, require_builder, restore_built
 from armarium_exports.site.content import Content, as_json, content_of, page_data
 from armarium_exports.site.lettering import add_fonts
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
@@ -67,6 +67,7 @@ def publish(engine: Engine, library: Library, principal: Principal, p: PublishPa
 def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteRequest) -> dict[str, Any]:
     place = asked.place
     require_parent(place)
+    restore_built(place)
     before = listed_before(place, MANIFEST, overwrite=asked.overwrite)
     if asked.build:
         require_builder(engine)
@@ -74,6 +75,8 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
         _templates(fresh)
         with library.db.read() as conn:
             selection = select_documents(library, conn, principal, asked.target_id, recursive=asked.recursive)
+            if asked.page_ids is not None:
+                selection = selection.only_pages(conn, asked.page_ids)
             content = content_of(
                 engine,
                 conn,
@@ -81,7 +84,6 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
                 asked.target_id,
                 recursive=asked.recursive,
                 include_unreviewed=asked.include_unreviewed,
-                page_ids=asked.page_ids,
             )
             assets = _pages(engine, library, conn, fresh, content)
             title = asked.title or _root_name(conn, library, asked.target_id)
@@ -94,7 +96,7 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
         if asked.build:
             build_site(engine, fresh)
             bring_built(fresh, place)
-        left = settle(fresh, place, before)
+        left = settle(fresh, place, before, MANIFEST)
     built = place / BUILT
     return {
         "output_path": str(place),

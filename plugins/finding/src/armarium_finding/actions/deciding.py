@@ -132,7 +132,8 @@ def _make_groups(
         if group["state"] != "proposed" or any(one["state"] != "accepted" for one in members):
             continue
         nodes = [one["accepted_as"] for one in members]
-        if not places.are_there(ctx.conn, nodes):
+        # What was moved elsewhere or deleted since it was accepted is not brought back for its group.
+        if folders_of(ctx.conn, nodes) != dict.fromkeys(nodes, proposal["folder_id"]):
             continue
         folder = {"name": group["label"], "parent_id": proposal["folder_id"], "doc_type": "group"}
         node_id = str(ctx.run("document.create", folder)["id"])

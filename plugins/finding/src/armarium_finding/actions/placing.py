@@ -30,12 +30,6 @@ class Places:
         anchors = [self.made.get(one, self.within.get(one, one)) for one in members]
         self.made[node_id] = min(anchors, key=lambda one: self.order.get(one, 0))
 
-    @staticmethod
-    def are_there(conn: Connection, nodes: Sequence[str]) -> bool:
-        """Return whether all *nodes* are still live."""
-        live = select(documents.c.id).where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None))
-        return len(set(conn.execute(live).scalars())) == len(set(nodes))
-
 
 def _children(conn: Connection, folder_id: str) -> list[tuple[str, int]]:
     asked = select(documents.c.id, documents.c.sort_order).where(

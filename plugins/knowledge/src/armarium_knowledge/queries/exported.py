@@ -20,7 +20,9 @@ from armarium_knowledge.models import (
     claims,
     entities,
     interpretations,
+    matches,
     mentions,
+    reviews,
 )
 from armarium_knowledge.queries.claims import (
     CLAIMS,
@@ -95,6 +97,17 @@ class _Scope:
         elsewhere = set(self.conn.execute(select(m.entity_id).distinct()).scalars())
         elsewhere |= set(self.conn.execute(select(c.entity_id).distinct()).scalars())
         return frozenset(found - (elsewhere - named))
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        """Return the entities to be exported that no withheld page names: what is written about others in words may
+        come from such a page.
+        """
+        if not self.withheld:
+            return self.entities
+        m = mentions.c
+        named = select(m.entity_id).where(is_among(m.document_id, self.withheld)).distinct()
+        return self.entities - set(self.conn.execute(named).scalars())
 
     def rows(
         self, of: Rows, table: Table, ids: Collection[str] | None, where: ColumnElement[bool] = true()
@@ -198,10 +211,29 @@ def exported_interpretations(
         yield from shown_interpretations(conn, rows)
 
 
+def exported_matches(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield pairs of exported entities that may be the same, with what was decided."""
+    scope = _Scope(conn, ids, withheld)
+    for row in conn.execute(select(matches).order_by(matches.c.id)):
+        if {row.survivor_entity_id, row.candidate_entity_id} <= scope.free:
+            yield row._asdict()
+
+
+def exported_reviews(conn: Connection, ids: Ids, withheld: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield predicted relations of exported entities, with what was decided."""
+    scope = _Scope(conn, ids, withheld)
+    for row in conn.execute(select(reviews).order_by(reviews.c.id)):
+        if {row.source_entity_id, row.target_entity_id} <= scope.free:
+            claim = row.resulting_claim_id
+            yield row._asdict() | {"resulting_claim_id": claim if claim in scope.claims else None}
+
+
 RECORDS = {
     "entity": exported_entities,
     "mention": exported_mentions,
     "claim": exported_claims,
     "interpretation": exported_interpretations,
+    "entity_match": exported_matches,
+    "prediction_review": exported_reviews,
 }
 """The record types of an export, and the function that yields each."""

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 
-from armarium.api import ActionContext, Example, MaterialPath, Route, action, new_id, raw_of
-from armarium_documents.api import documents, pages_under
+from armarium.api import (
+    ActionContext,
+    Example,
+    MaterialPath,
+    Route,
+    RowLaw,
+    ServiceError,
+    UndoContext,
+    action,
+    find_withheld,
+    is_among,
+    new_id,
+    raw_of,
+)
 from armarium_sync.arranging import root_of
 from armarium_sync.disk import Disk
 from armarium_sync.errors import (
@@ -21,11 +35,11 @@ from armarium_sync.errors import (
     nothing_there,
     tied_already,
 )
-from armarium_sync.models import conflicts, folders, pending, tied
+from armarium_sync.models import conflicts, files, folders, pending, tied
 from armarium_sync.principal import KEEPER
 from armarium_sync.queries import entry_of, has_job, tied_folders
 from armarium_sync.queueing import TITLES
-from armarium_sync.rows import FOLDERS, disk_of, wait_for
+from armarium_sync.rows import FOLDERS, disk_of
 from armarium_sync.schemas import Folder, FolderParams, IntakeParams, ModeParams, Tied, TieParams, Untied
 
 WRITE, LOOK, ARRANGE = "write-to-folder", "sync-look", "arrange-folder"
@@ -43,6 +57,29 @@ def queue(ctx: ActionContext, kind: str, folder: Row[Any] | dict[str, Any], **ar
     ctx.enqueued = True
 
 
+def require_reach(ctx: ActionContext, path: str) -> None:
+    """Refuse (403) a caller who may not read and write in a tied folder, as naming its path would be refused."""
+    ctx.engine.paths.material(path, ctx.principal)
+
+
+def require_reach_again(undo: UndoContext) -> None:
+    """For `after_undo`: an undo and a redo that leave a folder tied need the rights and the place that tying it needs."""
+    ctx = undo.step
+    for row in ctx.conn.execute(select(folders).where(is_among(folders.c.id, undo.target_ids))):
+        require_reach(ctx, row.path)
+        _refuse_shared(ctx, Path(row.path), row.path)
+
+
+def _shares_files(raw: sqlite3.Connection, after: Mapping[str, Any]) -> ServiceError | None:
+    others = raw.execute(f"SELECT path FROM {folders} WHERE id <> ?", (after["id"],)).fetchall()
+    shared = next((other for (other,) in others if _share(Path(after["path"]), Path(other))), None)
+    return None if shared is None else tied_already(after["path"], shared)
+
+
+APART = RowLaw(folders.name, _shares_files)
+"""No two ties of a project share files, however they came to be."""
+
+
 def _tie_example(ex: Example) -> dict[str, Any]:
     return {"path": str(ex.file("out/about.txt", b"Files of the project.").parent), "formats": ["pagexml"]}
 
@@ -55,10 +92,12 @@ def _tie_example(ex: Example) -> dict[str, Any]:
     route=Route("POST", "/api/sync-folders", refusals=(403, 404, 409)),
     words="Tied the project to a folder",
     example=_tie_example,
+    laws=(APART,),
+    after_undo=require_reach_again,
 )
 def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
-    """Tie it; every page is queued to be written. If pages of the project came from the folder, its intake is
-    switched on.
+    """Tie it; when the step ends, every page is queued to be written. If pages of the project came from the folder,
+    its intake is switched on.
 
     Raises NotFound, Invalid for a file, a folder that is not writable or contains the project, no formats, or
     a folder to arrange that no project folder came from; Conflict with another tie.
@@ -84,19 +123,8 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
     raw_of(ctx.conn).execute(
         f"INSERT OR REPLACE INTO {tied} (path, folder_id) VALUES (?, ?)", (str(place), row["id"])
     )
-    tops = [root] if root is not None else _tops(ctx)
-    if p.formats:
-        wait_for(ctx.conn, row["id"], pages_under(ctx.conn, tops), 0)
-    queue(ctx, LOOK, row, thorough=True)
     ctx.target(row["id"])
     return {"id": row["id"]}
-
-
-def _tops(ctx: ActionContext) -> list[str]:
-    rows = raw_of(ctx.conn).execute(
-        f"SELECT id FROM {documents} WHERE parent_id IS NULL AND deleted_at IS NULL"
-    )
-    return [row[0] for row in rows]
 
 
 def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
@@ -114,19 +142,26 @@ def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
     own = (ctx.project.path.resolve(), ctx.engine.settings.state_dir.resolve())
     if any(one.is_relative_to(place) for one in own):
         raise holds_the_project(path)
-    others = [row.path for row in tied_folders(ctx.conn)]
-    for library in ctx.engine.libraries.open_now():
-        if library is not ctx.project:
-            with library.db.read_all() as conn:
-                others += [row.path for row in tied_folders(conn)]
-    for other in others:
-        if _share(place, Path(other)):
-            raise tied_already(path, other)
+    for row in tied_folders(ctx.conn):
+        if _share(place, Path(row.path)):
+            raise tied_already(path, row.path)
+    _refuse_shared(ctx, place, path)
     try:
         place.mkdir(exist_ok=True)
     except OSError as error:
         raise not_writable(path, error.strerror or str(error)) from None
     return place
+
+
+def _refuse_shared(ctx: ActionContext, place: Path, path: str) -> None:
+    """Refuse a folder that shares files with one of another open project."""
+    for library in ctx.engine.libraries.open_now():
+        if library is ctx.project:
+            continue
+        with library.db.read_all() as conn:
+            for row in tied_folders(conn):
+                if _share(place, Path(row.path)):
+                    raise tied_already(path, row.path)
 
 
 def _share(one: Path, other: Path) -> bool:
@@ -166,6 +201,8 @@ def tied_example(ex: Example) -> dict[str, Any]:
     route=Route("DELETE", "/api/sync-folders/{folder_id}"),
     words="Untied a folder",
     example=tied_example,
+    laws=(APART,),
+    after_undo=require_reach_again,
 )
 def untie(ctx: ActionContext, p: FolderParams) -> dict[str, Any]:
     """Raises NotFound."""
@@ -186,18 +223,26 @@ def _intake_example(ex: Example) -> dict[str, Any]:
     params=IntakeParams,
     result=Folder,
     summary="Switch the intake of files from a synced folder on or off.",
-    route=Route("PUT", "/api/sync-folders/{folder_id}/intake"),
+    route=Route("PUT", "/api/sync-folders/{folder_id}/intake", refusals=(403, 404, 409)),
     words="Switched the intake of a folder",
     example=_intake_example,
+    after_undo=require_reach_again,
 )
 def intake(ctx: ActionContext, p: IntakeParams) -> dict[str, Any]:
     """Switch it. Files that can come in do so at once, in the background. Raises NotFound."""
     folder = FOLDERS.row(ctx.conn, p.folder_id)
+    require_reach(ctx, folder.path)
     ctx.conn.execute(folders.update().where(folders.c.id == folder.id).values(intake=p.on))
     if p.on:
         queue(ctx, LOOK, folder, thorough=True)
     ctx.target(folder.id)
-    return entry_of(ctx.conn, ctx.project, FOLDERS.row(ctx.conn, folder.id))
+    return _entry(ctx, folder.id)
+
+
+def _entry(ctx: ActionContext, folder_id: str) -> dict[str, Any]:
+    named = ctx.conn.execute(select(files.c.document_id).where(files.c.folder_id == folder_id).distinct())
+    hidden = find_withheld(ctx.project, ctx.principal, filter(None, named.scalars()), "show").keys()
+    return entry_of(ctx.conn, ctx.project, FOLDERS.row(ctx.conn, folder_id), hidden)
 
 
 def kept_example(ex: Example) -> dict[str, Any]:
@@ -216,15 +261,17 @@ def _mode_example(ex: Example) -> dict[str, Any]:
     params=ModeParams,
     result=Folder,
     summary="Set whether a folder is arranged like its project folder.",
-    route=Route("PUT", "/api/sync-folders/{folder_id}/mode"),
+    route=Route("PUT", "/api/sync-folders/{folder_id}/mode", refusals=(403, 404, 409)),
     words="Set how a folder is arranged",
     example=_mode_example,
+    after_undo=require_reach_again,
 )
 def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
     """Set it. Raises NotFound; Invalid for a folder that is not writable or that no project folder came from,
     and for a folder without formats that is no longer to be arranged.
     """
     folder = FOLDERS.row(ctx.conn, p.folder_id)
+    require_reach(ctx, folder.path)
     root = folder.root_id
     if p.mode == "keep-arranged":
         root = root_of(ctx.conn, folder.path)
@@ -241,4 +288,4 @@ def mode(ctx: ActionContext, p: ModeParams) -> dict[str, Any]:
     if p.mode == "keep-arranged":
         queue(ctx, ARRANGE, folder)
     ctx.target(folder.id)
-    return entry_of(ctx.conn, ctx.project, FOLDERS.row(ctx.conn, folder.id))
+    return _entry(ctx, folder.id)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PrivateAttr
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import ActionContext, Example, UndoContext, action, new_id
+from armarium.api import ActionContext, Example, MaterialPath, UndoContext, action, new_id
 from armarium_documents.api import clean_name, find_node, place_on_disk
-from armarium_sync.actions.folders import kept_example
+from armarium_sync.actions.folders import kept_example, require_reach
 from armarium_sync.arranging import PlannedMove, begin, carry_out, journal_of, plan_of
 from armarium_sync.disk import Unusable
 from armarium_sync.errors import (
@@ -56,6 +56,7 @@ def _read_ahead(engine: Engine, library: Library | None, p: TakeParams) -> None:
     assert library is not None
     with library.db.read_all() as conn:
         row, folder = _file(conn, p.file_id)
+    engine.paths.check_for_caller(MaterialPath(folder.path))
     p._read = _read(engine, library, folder, row)
 
 
@@ -112,6 +113,7 @@ def take_in(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
     refuses.
     """
     row, folder = _file(ctx.conn, p.file_id)
+    require_reach(ctx, folder.path)
     if row.role != "layout" or row.digest is None or row.document_id is None:
         raise not_to_take_in(row.path, "The project does not keep this file.")
     data, mark = p._read or _read(ctx.engine, ctx.project, folder, row)
@@ -168,6 +170,7 @@ def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
     one document.
     """
     row, folder = _file(ctx.conn, p.file_id)
+    require_reach(ctx, folder.path)
     disk = disk_of(ctx.project, folder)
     if not disk.is_there():
         raise folder_gone(folder.path)
@@ -232,6 +235,9 @@ def _move_back(undo: UndoContext) -> None:
     ctx = undo.step
     planned, folder_id = journal_of(ctx.conn, undo.audit_id)
     if folder_id is not None:
+        folder = ctx.conn.execute(select(folders).where(folders.c.id == folder_id)).first()
+        if folder is not None:
+            require_reach(ctx, folder.path)
         begin(ctx.conn, ctx.audit_id, folder_id, planned, back=True)
         _carry_out_then(ctx, folder_id)
 
@@ -247,13 +253,13 @@ def _move_back(undo: UndoContext) -> None:
 )
 def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     """Do the moves that the arrangement lists, or some of them; none overwrites a file. An undo moves every
-    file back. Raises NotFound, Conflict for a move that the arrangement does not list (any more), and for a
-    folder that is not arranged or is missing at the moment.
+    file back.
 
     Raises NotFound, Conflict for a move that the arrangement does not list (any more), a folder that is not arranged or
     not there now.
     """
     folder = FOLDERS.row(ctx.conn, p.folder_id)
+    require_reach(ctx, folder.path)
     if folder.mode != "keep-arranged":
         raise not_arranged(folder.path)
     disk = disk_of(ctx.project, folder)
