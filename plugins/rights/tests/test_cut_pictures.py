@@ -3,46 +3,48 @@
 from __future__ import annotations
 
 import pytest
-from rights_ground import Ground
+from restricted_project import RestrictedProject
 
 from armarium.api import find_withheld
 from armarium.principals import LOCAL_OWNER
 
 
-def cut(ground: Ground, page: str, top: int, **box: int) -> str:
+def cut(project: RestrictedProject, page: str, top: int, **box: int) -> str:
     box = {"left": 50, "width": 500, "height": 80, **box}
-    answer = ground.client.post(f"/api/images/{page}/crop", json={**box, "top": top})
+    answer = project.client.post(f"/api/images/{page}/crop", json={**box, "top": top})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["child"]["id"])
 
 
-def test_a_stranger_sees_no_picture_cut_from_a_restricted_line(ground: Ground) -> None:
-    page = ground.open
-    over, beside = cut(ground, page.id, 50), cut(ground, page.id, 250)
-    ground.restrict(page.lines[0], kind="segment")
-    _, headers = ground.token()
+def test_an_outsider_sees_no_picture_cut_from_a_restricted_line(project: RestrictedProject) -> None:
+    page = project.open
+    over, beside = cut(project, page.id, 50), cut(project, page.id, 250)
+    project.restrict(page.lines[0], kind="segment")
+    _, headers = project.token()
     for child, status in ((over, 403), (beside, 200)):
-        answer = ground.client.get(f"/api/documents/{child}/renditions", headers=headers)
+        answer = project.client.get(f"/api/documents/{child}/renditions", headers=headers)
         assert answer.status_code == status, answer.text
-        assert ground.client.get(f"/api/documents/{child}/renditions").status_code == 200
+        assert project.client.get(f"/api/documents/{child}/renditions").status_code == 200
 
 
 @pytest.mark.parametrize("use", ["export", "cloud-model"])
-def test_what_is_cut_from_a_cut_counts_too_and_parts_beside_it_do_not(ground: Ground, use: str) -> None:
-    page = ground.open
-    over, beside = cut(ground, page.id, 50), cut(ground, page.id, 250)
-    inner = cut(ground, over, 5, left=5, width=100, height=20)
+def test_what_is_cut_from_a_cut_counts_too_and_parts_beside_it_do_not(
+    project: RestrictedProject, use: str
+) -> None:
+    page = project.open
+    over, beside = cut(project, page.id, 50), cut(project, page.id, 250)
+    inner = cut(project, over, 5, left=5, width=100, height=20)
     stated = {"target_kind": "segment", "target_id": page.lines[0], "model_use": "none"}
-    ground.do("rights.set", stated)
+    project.do("rights.set", stated)
     asked = (page.id, over, beside, inner)
-    assert find_withheld(ground.library, LOCAL_OWNER, asked, use).keys() == {page.id, over, inner}  # type: ignore[arg-type]
+    assert find_withheld(project.library, LOCAL_OWNER, asked, use).keys() == {page.id, over, inner}  # type: ignore[arg-type]
 
 
-def test_a_page_is_withheld_with_a_part_that_was_cut_from_it(ground: Ground) -> None:
-    page = ground.open
-    over, beside = cut(ground, page.id, 50), cut(ground, page.id, 250)
-    record = ground.restrict(over)
-    found = find_withheld(ground.library, LOCAL_OWNER, (page.id, over, beside), "export")
+def test_a_page_is_withheld_with_a_part_that_was_cut_from_it(project: RestrictedProject) -> None:
+    page = project.open
+    over, beside = cut(project, page.id, 50), cut(project, page.id, 250)
+    record = project.restrict(over)
+    found = find_withheld(project.library, LOCAL_OWNER, (page.id, over, beside), "export")
     assert found.keys() == {page.id, over}
-    ground.do("rights.withdraw", {"record_id": record["id"]})
-    assert find_withheld(ground.library, LOCAL_OWNER, (page.id, over, beside), "export") == {}
+    project.do("rights.withdraw", {"record_id": record["id"]})
+    assert find_withheld(project.library, LOCAL_OWNER, (page.id, over, beside), "export") == {}
