@@ -53,7 +53,7 @@ def test_killed_while_it_is_written_the_last_one_is_there(
 
 
 @dataclass
-class Told:
+class Training:
     """A training that only knows what was laid out when it began."""
 
     folder: Path
@@ -61,13 +61,13 @@ class Told:
     lines: str
 
 
-class Telling(EpochTrainer[Told]):
+class Telling(EpochTrainer[Training]):
     """Tells with each epoch what it is trained on."""
 
-    def begin(self, folder: Path, params: Mapping[str, Any]) -> Told:
-        return Told(folder, [], (folder / "lines.json").read_text())
+    def begin(self, folder: Path, params: Mapping[str, Any]) -> Training:
+        return Training(folder, [], (folder / "lines.json").read_text())
 
-    def one_epoch(self, call: Any, ready: Told) -> None:
+    def one_epoch(self, call: Any, ready: Training) -> None:
         ready.epochs.append({"lines": ready.lines})
 
     def finish(self, call: Any) -> dict[str, Any]:

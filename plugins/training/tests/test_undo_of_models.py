@@ -14,7 +14,7 @@ from armarium.api import Forbidden
 from armarium.principals import LOCAL_OWNER
 
 
-def landed(desk: Desk) -> tuple[str, str]:
+def land_model(desk: Desk) -> tuple[str, str]:
     """A model that was taken in, and that step."""
     page, _ = desk.page(["one"])
     model = str(desk.train([page], epochs=1)["reader_id"])
@@ -32,7 +32,7 @@ def listed(desk: Desk) -> dict[str, str]:
 
 
 def test_an_undo_that_is_refused_with_another_step_leaves_the_model(desk: Desk) -> None:
-    model, audit_id = landed(desk)
+    model, audit_id = land_model(desk)
     ((begun,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.start_here'")
     refused = undo(desk, audit_id, begun)
     assert (refused.status_code, refused.json()["reason"]) == (409, "not-undoable"), refused.text
@@ -41,7 +41,7 @@ def test_an_undo_that_is_refused_with_another_step_leaves_the_model(desk: Desk) 
 
 
 def test_undone_redone_and_both_taken_back_at_once_it_is_there(desk: Desk) -> None:
-    model, audit_id = landed(desk)
+    model, audit_id = land_model(desk)
     undone = undo(desk, audit_id).json()["audit_ids"]
     redone = undo(desk, *undone).json()["audit_ids"]
     assert undo(desk, *redone, *undone).status_code == 200
@@ -50,7 +50,7 @@ def test_undone_redone_and_both_taken_back_at_once_it_is_there(desk: Desk) -> No
 
 
 def test_a_model_whose_files_are_gone_cannot_be_brought_back(desk: Desk) -> None:
-    model, audit_id = landed(desk)
+    model, audit_id = land_model(desk)
     undone = undo(desk, audit_id).json()["audit_ids"]
     Path(f"{desk.library.models / 'hand' / model}.onnx.undone").unlink()
     refused = undo(desk, *undone)
@@ -59,7 +59,7 @@ def test_a_model_whose_files_are_gone_cannot_be_brought_back(desk: Desk) -> None
 
 
 def test_redo_makes_nothing_global_over_what_is_there(desk: Desk) -> None:
-    model, _ = landed(desk)
+    model, _ = land_model(desk)
     made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
     undone = undo(desk, made["audit_id"]).json()["audit_ids"]
     assert listed(desk) == {model: "project"}
@@ -73,7 +73,7 @@ def test_redo_makes_nothing_global_over_what_is_there(desk: Desk) -> None:
 
 
 def test_redo_of_making_global_needs_the_model_in_the_project(desk: Desk) -> None:
-    model, audit_id = landed(desk)
+    model, audit_id = land_model(desk)
     made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
     undone = undo(desk, made["audit_id"]).json()["audit_ids"]
     assert undo(desk, audit_id).status_code == 200
@@ -83,7 +83,7 @@ def test_redo_of_making_global_needs_the_model_in_the_project(desk: Desk) -> Non
 
 
 def test_an_undo_that_is_refused_with_another_step_leaves_the_global_copy(desk: Desk) -> None:
-    model, _ = landed(desk)
+    model, _ = land_model(desk)
     made = desk.client.post("/api/training/models/make-global", json={"model": model}).json()
     ((begun,),) = desk.rows("SELECT id FROM audit WHERE action_name = 'training.start_here'")
     assert undo(desk, made["audit_id"], begun).status_code == 409
@@ -91,7 +91,7 @@ def test_an_undo_that_is_refused_with_another_step_leaves_the_global_copy(desk: 
 
 
 def test_an_undone_model_can_be_neither_read_with_nor_started_from(desk: Desk) -> None:
-    model, audit_id = landed(desk)
+    model, audit_id = land_model(desk)
     page, _ = desk.page(["two"])
     undo(desk, audit_id)
     body = {"scope_ids": [page], "teacher": "teacher", "base": model}
@@ -123,7 +123,7 @@ def test_a_result_that_lands_may_not_name_who_ranks_above_readers(desk: Desk) ->
 
 
 def test_starts_of_work_cannot_be_undone(desk: Desk) -> None:
-    landed(desk)
+    land_model(desk)
     page, lines = desk.page(["one"])
     desk.correct(lines[0], "one")
     started = {
@@ -138,7 +138,7 @@ def test_starts_of_work_cannot_be_undone(desk: Desk) -> None:
 
 
 def test_a_token_of_some_projects_makes_nothing_global_for_all(desk: Desk) -> None:
-    model, _ = landed(desk)
+    model, _ = land_model(desk)
     bound = replace(LOCAL_OWNER, role="editor", libraries=frozenset({str(desk.library.path)}))
     with pytest.raises(Forbidden) as refused:
         desk.do("training.make_model_global", {"model": model}, bound)

@@ -46,7 +46,7 @@ class EndedJob:
 
 def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
     """After a training was cancelled: if it was not running, cancel it elsewhere and remove its folder."""
-    row = _ended(library, job_id, (HERE, TRAIN))
+    row = _cancelled_row(library, job_id, (HERE, TRAIN))
     if library is None or row is None:
         return
     args = TrainArgs.model_validate(row["args"])
@@ -58,7 +58,7 @@ def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
 
 def end_scale(engine: Engine, library: Library | None, job_id: str) -> None:
     """The same for a reading at scale: its shards that are on their way, and those that are packed."""
-    row = _ended(library, job_id, (SCALE,))
+    row = _cancelled_row(library, job_id, (SCALE,))
     if library is None or row is None:
         return
     args = ScaleArgs.model_validate(row["args"])
@@ -72,11 +72,11 @@ def end_scale(engine: Engine, library: Library | None, job_id: str) -> None:
 
 def end_evaluation(engine: Engine, library: Library | None, job_id: str) -> None:
     """After an evaluation was cancelled: if it was not running, remove the lines it recorded."""
-    if library is not None and _ended(library, job_id, (EVALUATE,)) is not None:
+    if library is not None and _cancelled_row(library, job_id, (EVALUATE,)) is not None:
         place_of(library, job_id).unlink(missing_ok=True)
 
 
-def _ended(library: Library | None, job_id: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
+def _cancelled_row(library: Library | None, job_id: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
     """Return the row of a job that has ended by being cancelled; None if it is still at work."""
     if library is None:
         return None

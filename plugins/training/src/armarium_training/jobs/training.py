@@ -75,9 +75,9 @@ class Training(FarSteps):
         if not (self.folder / LINES).is_file() or "training_set" not in self.kept:
             return False
         # What was sent is being trained on.
-        return self.kept.get("far_id") is not None or not self._withheld()
+        return self.kept.get("far_id") is not None or not self._find_barred()
 
-    def _withheld(self) -> dict[str, str]:
+    def _find_barred(self) -> dict[str, str]:
         """Return those of the pages it trains on that it may no longer use, with the reasons."""
         pages = [one["document_id"] for one in self.kept["training_set"]["documents"]]
         use: Use = "local-model" if self.args.place is None else "cloud-model"
@@ -202,7 +202,7 @@ class Training(FarSteps):
         self._enter("running")
         while not self._is_over():
             self.job.check()
-            for page, why in self._withheld().items():
+            for page, why in self._find_barred().items():
                 raise errors.no_longer_allowed(page, why)
             number = len(self.kept["curve"]) + 1
             told = self._ask(trainer, "epoch", given, epoch=number)
