@@ -209,10 +209,10 @@ class TestFailed:
             chores.act("job.retry", job_id=job_id)
         assert refusal.value.code == "remote_job"
 
-    def test_a_job_of_such_a_kind_that_was_to_run_here_is_retried(self, house: Any) -> None:
-        job_id = house.put("chore-far", {"items": 1}, lane="cpu")
-        house.act("job.cancel", job_id=job_id)
-        assert house.act("job.retry", job_id=job_id)["state"] == "waiting"
+    def test_a_job_of_such_a_kind_that_was_to_run_here_is_retried(self, chores: Any) -> None:
+        job_id = chores.put("chore-far", {"items": 1}, lane="cpu")
+        chores.act("job.cancel", job_id=job_id)
+        assert chores.act("job.retry", job_id=job_id)["state"] == "waiting"
 
     @pytest.mark.parametrize("state", ["done", "paused"])
     def test_other_states_are_answered_unchanged(self, chores: Any, state: str) -> None:
