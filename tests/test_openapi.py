@@ -47,6 +47,32 @@ def test_every_schema_has_a_title_of_its_own() -> None:
     assert named - set(document["components"]["schemas"]) == set()
 
 
+def test_a_route_answers_200_unless_it_is_known_for_another_status() -> None:
+    """The specification's rule; the routes named here have theirs from it, or are ours and start a job."""
+    others = {
+        "POST /api/bookmarks": ["201"],
+        "POST /api/chains/{chain_id}/execute-steps": ["202"],
+        "POST /api/workflows/{workflow_id}/execute": ["202"],
+        "POST /api/providers": ["201"],
+        "POST /api/likeness/look": ["202"],
+        "POST /api/reading/find-lines": ["202"],
+        "POST /api/reading/read": ["202"],
+        "POST /api/reading/read-pages": ["202"],
+    }
+    paths = json.loads(build_document())["paths"].items()
+    found = {
+        f"{method.upper()} {path}": [one for one in op["responses"] if one.startswith("2")]
+        for path, methods in paths
+        for method, op in methods.items()
+    }
+    named = {
+        name: statuses
+        for name, statuses in found.items()
+        if statuses and "200" not in statuses and "204" not in statuses
+    }
+    assert named == others
+
+
 def test_lists_of_a_project_say_that_they_count_what_is_withheld() -> None:
     """`count_withheld` adds the field to every GET that answers a list, GeoJSON too; routes of the engine have none."""
     document = json.loads(build_document())

@@ -50,7 +50,7 @@ def _run_example(ex: Example) -> dict[str, Any]:
     params=RunParams,
     result=StartedRun,
     summary="Check what was read, proposal by proposal.",
-    route=Route("POST", "/api/check/runs", name="start_run", status=202),
+    route=Route("POST", "/api/check/runs", name="start_run"),
     words="Started to check {scope_ids|pages}",
     example=_run_example,
     guards_targets=True,
