@@ -162,3 +162,15 @@ def test_the_names_that_are_looked_for_are_those_of_now(desk: Desk) -> None:
     desk.undo(gone)
     desk.client.delete(f"/api/entities/{benito}")
     assert known() == ["Ana Lopez", "Carlos Diaz"]
+
+
+def test_a_merged_entity_is_asked_about_as_the_one_it_was_merged_into(desk: Desk) -> None:
+    page, juan, joan = desk.page(), desk.entity("Juan Garcia"), desk.entity("Joan Garsia")
+    mill = desk.entity("The mill", "location")
+    mention = desk.mention(page, joan, "Juan Garcia")["id"]
+    said = desk.claim(subject_entity_id=joan, object_entity_id=mill)["id"]
+    merge(desk, juan, joan)
+    for one in (juan, joan):
+        assert [item["id"] for item in desk.get(f"/api/entities/{one}/mentions")["items"]] == [mention]
+        assert [item["id"] for item in desk.get("/api/claims", entity_id=one)["items"]] == [said]
+        assert [item["id"] for item in desk.get("/api/entities", entity_id=one)["items"]] == [mill]

@@ -12,7 +12,14 @@ from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import unknown_claim, unknown_interpretation
 from armarium_knowledge.models import claim_entities, claim_sources, claims, interpretations
 from armarium_knowledge.placing import PagePlaces, Place, kept_places
-from armarium_knowledge.queries.entities import Limit, Start, Words, entity, in_words
+from armarium_knowledge.queries.entities import (
+    Limit,
+    Start,
+    Words,
+    entity,
+    in_words,
+    survivor_of,
+)
 from armarium_knowledge.queries.visible import HiddenKnowledge, withheld_knowledge
 from armarium_knowledge.schemas.claims import Claim, ClaimPage, InterpretationPage
 from armarium_knowledge.schemas.fields import ClaimState, ClaimType
@@ -188,7 +195,7 @@ def list_claims(
         where.append(claims.c.id.in_(of_page))
     if entity_id is not None:
         entity(conn, entity_id)
-        where.append(with_entity(entity_id))
+        where.append(with_entity(survivor_of(conn, entity_id)))
     page = CLAIMS.page(conn, *where, order=(claims.c.created_at, claims.c.id), limit=limit, offset=offset)
     return {**page, "items": shown_claims(conn, page["items"], in_snapshot=True)}
 

@@ -123,6 +123,7 @@ def list_entities(
         where.append(entities.c.id.in_(there))
     if entity_id is not None:
         entity(conn, entity_id)
+        entity_id = survivor_of(conn, entity_id)
         one, other = claim_entities.alias("one"), claim_entities.alias("other")
         beside = select(other.c.entity_id).join(one, one.c.claim_id == other.c.claim_id)
         where += [entities.c.id.in_(beside.where(one.c.entity_id == entity_id)), entities.c.id != entity_id]

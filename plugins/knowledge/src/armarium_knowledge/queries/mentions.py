@@ -14,7 +14,7 @@ from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import unknown_mention
 from armarium_knowledge.models import claim_sources, claims, entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
-from armarium_knowledge.queries.entities import ENTITIES, Limit, Start, entity
+from armarium_knowledge.queries.entities import ENTITIES, Limit, Start, entity, survivor_of
 from armarium_knowledge.queries.visible import HiddenKnowledge
 from armarium_knowledge.schemas.mentions import MentionPage, PageMentions, Statements
 from armarium_source_model.api import get_segment
@@ -117,9 +117,10 @@ def mention_at(
 @query("/api/entities/{entity_id}/mentions", summary="Where an entity is named", answer=MentionPage)
 def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: Start = 0) -> dict[str, Any]:
     """List them page by page; those whose words are no longer in the text say why. Pages in the Trash are
-    left out.
+    left out. For a merged entity: where the one it was merged into is named.
     """
     entity(conn, entity_id)
+    entity_id = survivor_of(conn, entity_id)
     live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
     order = (mentions.c.document_id, mentions.c.created_at, mentions.c.id)
     where = (mentions.c.entity_id == entity_id, mentions.c.document_id.in_(live))

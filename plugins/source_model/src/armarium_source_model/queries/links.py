@@ -175,7 +175,7 @@ def naming(
     found = []
     live: dict[str, str] = {}
     for link_id, certainty, segment_id, document_id, deleted_at, kind, named in links_there.all():
-        if kind == "entity" and named not in live:
+        if kind == "entity" and named not in places and named not in live:
             live[named] = same_ends(engine, conn, named)[0]
         other = live.get(named, named)
         by_entity = kind == "entity" and other in places
