@@ -62,7 +62,7 @@ def test_an_undo_brings_no_second_export_of_a_format_into_a_folder(desk: Desk) -
     keep(desk)
     with pytest.raises(ServiceError, match="already kept") as refused:
         desk.undo(ended)
-    assert refused.value.code == "folder_kept"
+    assert refused.value.fields["because"] == "folder_kept"
     assert refused.value.fields["reason"] == "changed"
     assert refused.value.fields["audit_id"] == ended
 

@@ -43,7 +43,7 @@ def test_a_profile_obeys_its_own_rules(desk: Desk, receiver: str) -> None:
 
 @pytest.mark.parametrize("receiver", ["ocr-d", "mets-viewer"])
 def test_mets_is_valid_by_the_published_schema_and_read_back(desk: Desk, receiver: str) -> None:
-    from published import xsd
+    from published_schemas import xsd
 
     box = desk.box("Letters <& more>")
     desk.page(box, "1.png", ["Dear Sir"])

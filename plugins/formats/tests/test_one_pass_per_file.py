@@ -36,7 +36,7 @@ def test_an_import_is_not_redone_while_another_pass_of_the_same_file_is_live(
     second, _ = import_text(engine, library, page_document, "format.import")
     with pytest.raises(Conflict, match="imported again") as refused:
         engine.undo(library, [undone], LOCAL_OWNER)
-    assert (refused.value.code, refused.value.fields["pass_id"]) == ("already_a_pass", second)
+    assert (refused.value.fields["because"], refused.value.fields["pass_id"]) == ("already_a_pass", second)
     assert live_passes(library) == [second]
     engine.run(library, "segment.pass_delete", {"pass_id": second}, LOCAL_OWNER)
     (again,) = engine.undo(library, [undone], LOCAL_OWNER)["audit_ids"]

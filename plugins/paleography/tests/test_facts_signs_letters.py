@@ -111,7 +111,7 @@ def test_instances_of_a_sign(project: PaleographyProject) -> None:
     ended = project.post(f"/signs/{sign}/withdraw")
     project.post(f"/signs/{sign}/withdraw", None, 409)
     project.post(f"/signs/{sign}/instances", {"segment_id": page.lines[0]}, 409)
-    assert project.undo(taken_back, 409)["code"] == "withdrawn"
+    assert project.undo(taken_back, 409)["because"] == "withdrawn"
     project.undo(ended["audit_id"])
     project.undo(taken_back)
     assert project.get(f"/signs/{sign}/instances")["count"] == 1
@@ -136,7 +136,7 @@ def test_a_letterform_has_one_live_description(project: PaleographyProject) -> N
     assert project.get(path)["letterform"] is None
     assert project.send("DELETE", path, status=404)["code"] == "not_described"
     project.send("PUT", path, {"character": "t"})
-    assert project.undo(cleared["audit_id"], 409)["code"] == "description_stands"
+    assert project.undo(cleared["audit_id"], 409)["because"] == "description_stands"
 
 
 def test_statements_that_name_a_withdrawn_hand_or_allograph_remain(

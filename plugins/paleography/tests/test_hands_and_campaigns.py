@@ -53,7 +53,7 @@ def test_no_redo_leaves_a_live_judgement_for_a_withdrawn_hand(project: Paleograp
     made = project.post("/hands/attributions", {"hand_id": hand, "segment_id": line})
     undone = project.undo(made["audit_id"])["audit_ids"][0]
     project.post(f"/hands/{hand}/withdraw")
-    assert project.undo(undone, 409)["code"] == "withdrawn"
+    assert project.undo(undone, 409)["because"] == "withdrawn"
 
 
 def test_no_redo_creates_a_duplicate_statement(project: PaleographyProject) -> None:
@@ -73,7 +73,7 @@ def test_no_redo_creates_a_duplicate_statement(project: PaleographyProject) -> N
         undone = project.undo(project.send(method, path, body)["audit_id"])["audit_ids"][0]
         again = project.send(method, path, body)
         refused = project.undo(undone, 409)
-        assert (refused["code"], refused["reason"]) == ("already_exists", "changed"), path
+        assert (refused["because"], refused["reason"]) == ("already_exists", "changed"), path
         project.undo(again["audit_id"])
         project.undo(undone)
     assert project.get(f"/hands/{hand}/attributions")["count"] == 1
@@ -176,7 +176,7 @@ def test_no_undo_gives_a_segment_two_campaigns(project: PaleographyProject) -> N
     gone = project.post(f"/campaigns/{one}/withdraw")
     project.send("PUT", f"/campaigns/segment/{line}", {"campaign_id": two})
     refused = project.undo(gone["audit_id"], 409)
-    assert (refused["code"], refused["reason"]) == ("campaign_stands", "changed")
+    assert (refused["because"], refused["reason"]) == ("campaign_stands", "changed")
 
 
 def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: PaleographyProject) -> None:
@@ -191,7 +191,7 @@ def test_no_redo_leaves_a_segment_or_a_reading_in_a_withdrawn_campaign(project: 
     taken_back = [project.undo(one)["audit_ids"][0] for one in assigned]
     gone = project.post(f"/campaigns/{made}/withdraw")
     for one in taken_back:
-        assert project.undo(one, 409)["code"] == "withdrawn"
+        assert project.undo(one, 409)["because"] == "withdrawn"
     assert project.get(f"/campaigns/segment/{line}")["campaign"] is None
     project.undo(gone["audit_id"])
     for one in taken_back:

@@ -192,7 +192,7 @@ def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdraw
     merged = project.post("/segments/merge", {"segment_ids": [one, two], "keep_id": one})
     for path in (f"/hands/{hand}", f"/signs/{sign}", f"/campaigns/{campaign}"):
         gone = project.post(f"{path}/withdraw")
-        assert project.undo(merged["audit_id"], 409)["code"] == "withdrawn", path
+        assert project.undo(merged["audit_id"], 409)["because"] == "withdrawn", path
         project.undo(gone["audit_id"])
     project.undo(merged["audit_id"])
 
@@ -201,7 +201,7 @@ def test_no_undo_of_a_merge_and_no_redo_of_a_split_brings_back_what_was_withdraw
     made = project.post("/segments/split", {"segment_id": one, "expected_version": version, "parts": parts})
     undone = project.undo(made["audit_id"])["audit_ids"][0]
     gone = project.post(f"/hands/{hand}/withdraw")
-    assert project.undo(undone, 409)["code"] == "withdrawn"
+    assert project.undo(undone, 409)["because"] == "withdrawn"
     project.undo(gone["audit_id"])
     project.undo(undone)
 
@@ -214,7 +214,7 @@ def test_no_redo_of_a_correction_gives_its_reading_a_withdrawn_campaign(project:
     made = project.post(f"/segments/{page.lines[0]}/correct", {"text": "In principio erat"})
     undone = project.undo(made["audit_id"])["audit_ids"][0]
     project.post(f"/campaigns/{campaign}/withdraw")
-    assert project.undo(undone, 409)["code"] == "withdrawn"
+    assert project.undo(undone, 409)["because"] == "withdrawn"
 
 
 def test_a_machine_that_splits_copies_nothing_as_a_persons(project: PaleographyProject) -> None:

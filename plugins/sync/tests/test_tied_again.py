@@ -69,7 +69,7 @@ def test_an_undo_brings_no_tie_back_that_shares_files_with_another(desk: SyncDes
     inner = desk.client.post("/api/sync-folders", json=body).json()["id"]
     with pytest.raises(ServiceError, match="share files") as refused:
         undo(desk, untied)
-    assert refused.value.code == "already_tied"
+    assert refused.value.fields["because"] == "already_tied"
     desk.client.delete(f"/api/sync-folders/{inner}")
     other = tmp_path / "Other.library"
     desk.engine.run(None, "library.create", {"path": str(other)}, LOCAL_OWNER)

@@ -307,14 +307,21 @@ def _take_back(
             action.after_undo(UndoContext(ctx, row.id, row.params, row.target_ids, redo=redo))
         bus.close_step(ctx, before, raw, {"audit_id": row.id}, undoable=True, inverse_of=row.id)
     except LawBrokenError as broken:
-        # What a later step made forbids what this one would leave.
-        raise refusal("changed", row.id, broken.refusal.detail) from broken
+        raise _as_undo_refusal(row, broken.refusal) from broken
     except Conflict as error:
-        # What an action refuses for the state of the project is refused to its undo for what came later.
-        error.fields = {"reason": "changed", "audit_id": row.id} | dict(error.fields)
-        raise
+        raise _as_undo_refusal(row, error) from error
     _mark(raw, row)
     return ctx
+
+
+def _as_undo_refusal(row: Row, found: ServiceError) -> ServiceError:
+    """Return the refusal of an undo that would leave what *found* forbids, because of what came later; its own code is
+    the field `because`.
+    """
+    if found.code == "undo_refused":
+        return found
+    beside = {name: value for name, value in found.fields.items() if name not in ("reason", "audit_id")}
+    return refusal("changed", row.id, found.detail, **beside, because=found.code)
 
 
 def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:

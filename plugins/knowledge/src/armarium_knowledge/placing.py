@@ -233,15 +233,18 @@ def _place_in(line: Line, start: int, end: int) -> Place:
 
 
 def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Return where the same characters are in *new*: the only ones, or among several those in the same place;
-    else why not.
+    """Return where the same characters are in *new*: the only ones, or among several (in either text) those in the
+    same place; else why not.
     """
     there = span_in_new_text(start, end, old, new)
-    if isinstance(there, str):
-        beside = align_span(start, end, old, new)
-        if beside is not None and new[beside[0] : beside[1]] == old[start:end]:
-            return beside
-    return there
+    words = old[start:end]
+    is_alone = old.find(words) == old.rfind(words)
+    if is_alone and not isinstance(there, str):
+        return there
+    beside = align_span(start, end, old, new)
+    if beside is not None and new[beside[0] : beside[1]] == words:
+        return beside
+    return there if isinstance(there, str) else "Its characters occur more than once in the earlier reading."
 
 
 def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:

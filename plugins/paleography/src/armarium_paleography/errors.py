@@ -76,7 +76,6 @@ class CampaignStands(Conflict):
             f"Segment {segment_id} was assigned to another campaign since; a segment belongs to one. Undo "
             "that assignment first.",
             code="campaign_stands",
-            reason="changed",
         )
 
 
@@ -88,7 +87,6 @@ class GivenAlready(Conflict):
             f"The reading {representation_id} was assigned to the campaign {campaign_id} since; undo that "
             "step first.",
             code="already_exists",
-            reason="changed",
         )
 
 
@@ -99,7 +97,6 @@ class DescriptionStands(Conflict):
         super().__init__(
             f"The letterform of segment {segment_id} was described again since; undo that description first.",
             code="description_stands",
-            reason="changed",
         )
 
 
@@ -112,7 +109,6 @@ class CodePointTaken(Conflict):
             "have it; leave it out, or withdraw that sign.",
             code="code_point_taken",
             id=identity,
-            reason="changed",
         )
 
 
