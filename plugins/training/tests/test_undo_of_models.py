@@ -54,7 +54,8 @@ def test_a_model_whose_files_are_gone_cannot_be_brought_back(desk: Desk) -> None
     undone = undo(desk, audit_id).json()["audit_ids"]
     Path(f"{desk.library.models / 'hand' / model}.onnx.undone").unlink()
     refused = undo(desk, *undone)
-    assert (refused.status_code, refused.json()["code"]) == (409, "files_gone"), refused.text
+    told = refused.json()
+    assert (refused.status_code, told["reason"], told["because"]) == (409, "gone", "files_gone"), told
     assert listed(desk) == {}
 
 
@@ -68,7 +69,7 @@ def test_redo_makes_nothing_global_over_what_is_there(desk: Desk) -> None:
     (store / f"{model}.onnx").write_bytes(b"another")
     (store / f"{model}.card.json").write_text(json.dumps({"id": model}), "utf-8")
     refused = undo(desk, *undone)
-    assert (refused.status_code, refused.json()["code"]) == (409, "already_global"), refused.text
+    assert (refused.status_code, refused.json()["because"]) == (409, "already_global"), refused.text
     assert (store / f"{model}.onnx").read_bytes() == b"another"
 
 

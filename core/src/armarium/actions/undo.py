@@ -321,7 +321,8 @@ def _as_undo_refusal(row: Row, found: ServiceError) -> ServiceError:
     if found.code == "undo_refused":
         return found
     beside = {name: value for name, value in found.fields.items() if name not in ("reason", "audit_id")}
-    return refusal("changed", row.id, found.detail, **beside, because=found.code)
+    reason = str(found.fields.get("reason", "changed"))
+    return refusal(reason, row.id, found.detail, **beside, because=found.code)
 
 
 def _origin(raw: sqlite3.Connection, row: Row) -> tuple[str, int, bool]:

@@ -172,6 +172,7 @@ def files_gone(model: str) -> Conflict:
         f"The files of the model {model!r} are no longer in the project, so it cannot be brought back. Train "
         "it again.",
         code="files_gone",
+        reason="gone",
     )
 
 
