@@ -113,7 +113,7 @@ def _bookkeeping(pages: int) -> Result:
         from armarium_training.queries.scale import read_scale
 
         with library.db.read() as conn:
-            told = read_scale(conn, job_id=job_id)
+            told = read_scale(conn, engine, library, job_id)
         asked = time.perf_counter() - asked
     shards = -(-pages // SHARD)
     assert told["counts"]["landed"] == shards, told["counts"]
