@@ -68,7 +68,7 @@ from armarium.history.visibility import (
     withheld_nodes,
     withheld_pages,
 )
-from armarium.ids import new_id, now
+from armarium.ids import new_id, now, parse_timestamp, timestamp
 from armarium.jobs.activity import record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
@@ -237,6 +237,7 @@ __all__ = [
     "page_kind",
     "paged",
     "parse_html",
+    "parse_timestamp",
     "parse_xml",
     "project_setting",
     "provenance_columns",
@@ -257,6 +258,7 @@ __all__ = [
     "start_action",
     "stored_file",
     "takes_upload",
+    "timestamp",
     "tracked",
     "versions",
     "withheld_nodes",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from armarium.api import Message, Params, Sent, SourceText, answer_of
+from armarium.api import Message, Params, Sent, SourceText, answer_of, parse_timestamp, timestamp
 from armarium_agents.models import members
 
 MAX_MEMBERS = 10_000
@@ -23,11 +22,9 @@ Words = Annotated[SourceText, Field(max_length=200_000)]
 
 def _moment(value: str) -> str:
     try:
-        stated = datetime.fromisoformat(value)
-        moment = (stated if stated.tzinfo else stated.replace(tzinfo=UTC)).astimezone(UTC)
+        return timestamp(parse_timestamp(value))
     except (ValueError, OverflowError) as fault:
         raise ValueError("write the time as RFC 3339 does: 2026-01-31T12:00:00.000Z") from fault
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Said(Sent):

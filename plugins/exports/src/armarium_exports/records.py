@@ -195,7 +195,8 @@ def _of_table(
         for key, sort in columns.items():
             if not (apart and sort in ("json", "number")):
                 pairs += (literal(key), _in_json(values[key], sort))
-        raw_of(conn).create_function("armarium_number", 1, _number, deterministic=True)
+        # With the fewest digits that preserve a number: SQLite writes fifteen, and JSON has no infinity.
+        raw_of(conn).create_function("armarium_number", 1, json_text, deterministic=True)
         raw_of(conn).create_function("armarium_members", -1, partial(_members, numbers), deterministic=True)
         lead = f'{{"record_type":"{name}","schema_version":{SCHEMA_VERSION},'
         line = func.substr(func.json_object(*pairs), 2)
@@ -221,11 +222,6 @@ def _of_table(
                 yield record
 
     return RecordType(name, read, columns, batches, lines)
-
-
-def _number(value: float) -> str:
-    """Return a number with the fewest digits that preserve it; SQLite writes fifteen, and JSON has no infinity."""
-    return json_text(value)
 
 
 def _members(keys: Sequence[str], *values: float | None) -> str:

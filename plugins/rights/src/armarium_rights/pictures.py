@@ -19,6 +19,14 @@ D = documents.c
 S = segments.c
 
 
+def documents_with_cuts(conn: Connection) -> set[str]:
+    """Return the documents whose picture was cut from another's, and those from whose picture one was cut: only of
+    these `records_seen_on` finds anything.
+    """
+    rows = conn.execute(select(D.id, D.parent_id).where(D.region.is_not(None))).all()
+    return {one for row in rows for one in (row.id, row.parent_id) if one is not None}
+
+
 def records_seen_on(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """Return the records about parts of other documents that the picture of this one shows."""
     found = list(_of_what_it_was_cut_from(conn, document_id))

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, func, or_, select
 from armarium.api import Principal, Use, WithheldRows, is_among
 from armarium_rights.errors import loosened_by_machine
 from armarium_rights.models import records
-from armarium_rights.pictures import cut_from_parts, records_seen_on
+from armarium_rights.pictures import cut_from_parts, documents_with_cuts, records_seen_on
 from armarium_rights.queries import PROJECT, applying, combine_records, live, remade
 from armarium_source_model.api import forwardings, segments
 
@@ -47,6 +47,7 @@ class RightsOfProject:
     def reasons(self, conn: Connection, ids: Iterable[str], use: Use) -> Mapping[str, str]:
         """Return those of *ids* that nobody may put to *use*, each with the reason as a sentence."""
         found = {}
+        cut = documents_with_cuts(conn)
         for one in dict.fromkeys(ids):
             page = conn.execute(select(segments.c.document_id).where(segments.c.id == one)).scalar()
             rules = applying(conn, [page or one], [one] if page else [])
@@ -54,7 +55,7 @@ class RightsOfProject:
                 # A picture or text of the whole page includes every part of it.
                 on_it = records.c.target_kind == "segment", records.c.document_id == one
                 rules += [row._asdict() for row in conn.execute(select(records).where(live, *on_it))]
-                rules += records_seen_on(conn, one)
+                rules += records_seen_on(conn, one) if one in cut else []
             why = _why_not(combine_records(rules), use)
             if why is not None:
                 found[one] = why

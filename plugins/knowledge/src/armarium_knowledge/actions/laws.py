@@ -7,21 +7,15 @@ from typing import Any
 
 from armarium.api import RowLaw, ServiceError
 from armarium_knowledge import errors
-
-_INTO = """
-WITH RECURSIVE up(id, level) AS (
-    SELECT merged_into_id, 1 FROM entity WHERE id = ? AND merged_into_id IS NOT NULL
-    UNION SELECT e.merged_into_id, level + 1 FROM up JOIN entity e ON e.id = up.id WHERE e.merged_into_id IS NOT NULL
-) SELECT id FROM up ORDER BY level DESC LIMIT 1
-"""
+from armarium_knowledge.queries.entities import find_survivor
 
 
 def _names_live(*columns: str) -> Callable[[Any, Mapping[str, Any]], ServiceError | None]:
     def find_merged(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
         for column in columns:
-            into = raw.execute(_INTO, (row[column],)).fetchone() if row[column] is not None else None
-            if into is not None:
-                return errors.merged_entity(row[column], into[0])
+            named = row[column]
+            if named is not None and (into := find_survivor(raw, named)) != named:
+                return errors.merged_entity(named, into)
         return None
 
     return find_merged

@@ -14,6 +14,7 @@ from armarium.api import (
     RowRule,
     action,
     cancel_with_undo,
+    is_among,
     json_text,
     new_id,
     raw_of,
@@ -164,13 +165,14 @@ def _move_children(ctx: ActionContext, survivor_id: str, ids: list[str]) -> None
     e = entities.c
     rows = ctx.conn.execute(select(e.id, e.parent_id).where(e.parent_id.in_(ids), ~e.id.in_(ids))).all()
     above = _find_above(ctx, survivor_id)
+    below = [row.id for row in rows if row.id not in above]
+    ctx.conn.execute(update(entities).where(is_among(e.id, below)).values(parent_id=survivor_id))
     for row in rows:
-        parent: str | None = survivor_id
         if row.id in above:
-            parent = row.parent_id
+            parent: str | None = row.parent_id
             while parent is not None and parent in (survivor_id, *ids):
                 parent = above.get(parent)
-        ctx.conn.execute(update(entities).where(e.id == row.id).values(parent_id=parent))
+            ctx.conn.execute(update(entities).where(e.id == row.id).values(parent_id=parent))
 
 
 def _find_above(ctx: ActionContext, entity_id: str) -> dict[str, str | None]:

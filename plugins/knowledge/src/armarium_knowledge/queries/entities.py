@@ -70,16 +70,17 @@ def live_entity(conn: Connection, entity_id: str) -> Row[Any]:
 
 def survivor_of(conn: Connection, entity_id: str) -> str:
     """Return the entity that one was finally merged into; itself if it was not merged."""
-    (found,) = (
-        raw_of(conn)
-        .execute(
-            "WITH RECURSIVE up(id, level) AS (SELECT ?, 0 UNION SELECT e.merged_into_id, level + 1 FROM up"
-            " JOIN entity e ON e.id = up.id WHERE e.merged_into_id IS NOT NULL AND level < 1000)"
-            " SELECT id FROM up ORDER BY level DESC LIMIT 1",
-            (entity_id,),
-        )
-        .fetchone()
-    )
+    return find_survivor(raw_of(conn), entity_id)
+
+
+def find_survivor(raw: Any, entity_id: str) -> str:
+    """Return the same on a connection of sqlite3."""
+    (found,) = raw.execute(
+        "WITH RECURSIVE up(id, level) AS (SELECT ?, 0 UNION SELECT e.merged_into_id, level + 1 FROM up"
+        " JOIN entity e ON e.id = up.id WHERE e.merged_into_id IS NOT NULL AND level < 1000)"
+        " SELECT id FROM up ORDER BY level DESC LIMIT 1",
+        (entity_id,),
+    ).fetchone()
     return str(found)
 
 

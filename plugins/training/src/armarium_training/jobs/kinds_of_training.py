@@ -47,14 +47,14 @@ def train(job: JobContext) -> dict[str, Any]:
         raise
 
 
-_TREATED: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
+_COMMON: dict[str, Any] = {"run": train, "args": TrainArgs, "heavy": True, "steps_aside": True}
 
 TRAIN_HERE = JobKind(
     name=HERE,
     lane="local-model",
     summary="Train a model on this machine.",
     on_cancel=end_training,
-    **_TREATED,
+    **_COMMON,
 )
 
 
@@ -75,7 +75,7 @@ TRAIN_A_MODEL = RecipeJob(
         remote=True,
         retries=ATTEMPTS,
         on_cancel=end_training,
-        **_TREATED,
+        **_COMMON,
     ),
     name="Train a model",
     description="Trains a line reader further on the lines of pages, with the corrections that persons made in them.",
