@@ -6,8 +6,8 @@ texts in a file beside it that returns what a page of hits shows: names, their n
 words' positions in them, and boxes. Stated next to it: what FTS5 takes for names and snippets alone, and tantivy for the
 same, where it is installed. Each question is asked over HTTP too. Row 24 takes words of five and more letters that occur
 in fewer than ten lines, misreads one or two letters of them in 45 of 100 places, and counts how many of the pages with
-such a word are among the first ten hits. Stated next to it: words misread in the query (a ranking that knew how the
-letters were changed would find 0.95 of them in 2,000 pages), and words of pages read by the hand reader. Row 25 compares
+such a word are among the first ten hits; then words of lines that the hand reader, not trained on them, misread by one
+or two letters. Stated next to it: words misread in the query, and all seldom words of the lines that it read. Row 25 compares
 a correction with one in a project whose engine has no search, and measures the lines a second at which the index of a
 project is rebuilt.
 """

@@ -117,6 +117,43 @@ def test_what_is_in_the_trash_is_not_found_until_it_is_restored(desk: SearchDesk
     assert desk.ids("alpha") == [page.id]
 
 
+def test_a_filter_by_language_follows_what_is_stated_above_the_page(desk: SearchDesk) -> None:
+    """Page, its nearest folder that states one, project: as `resolve` and the exports say."""
+    box = desk.folder("Box")
+    desk.do("document.update", {"document_id": box, "language": "la"})
+    inner = desk.folder("Inner", box)
+    latin = desk.page("alpha", parent=inner)
+    french = desk.page("alpha", parent=inner, language="fr-CA")
+    loose = desk.page("alpha")
+
+    def of(*tags: str) -> set[str]:
+        return set(desk.ids("alpha", filters={"languages": list(tags)}))
+
+    assert (of("la"), of("fr"), of("es"), of("la", "fr")) == (
+        {latin.id},
+        {french.id},
+        set(),
+        {latin.id, french.id},
+    )
+    desk.do("source_setting.set", {"level": "project", "key": "language", "value": "es"})
+    assert (of("es"), of("la")) == ({loose.id}, {latin.id})
+
+
+def test_a_filter_with_an_unknown_word_is_refused(desk: SearchDesk) -> None:
+    for name, word in (("doc_types", "leaf"), ("file_types", "jpeg"), ("source_authority", "best")):
+        detail = desk.expect_refusal(400, filters={name: [word]})
+        assert f"filters.{name}" in detail
+        assert word in detail
+    assert desk.ids("x", filters={"prototype_keys": ["letter"]}) == []
+
+
+def test_an_empty_query_answers_folders_if_they_are_asked_for(desk: SearchDesk) -> None:
+    folder, page = desk.folder("Box"), desk.page("alpha")
+    assert desk.ids("") == [page.id]
+    assert desk.ids("", filters={"doc_types": ["folder", "group"]})[0] == folder
+    assert page.id not in desk.ids("", filters={"doc_types": ["folder", "group"]})
+
+
 def test_filters(desk: SearchDesk) -> None:
     box = desk.folder("Box")
     inside = desk.page("alpha", parent=box, language="de-AT", date_iso="1832-05")
@@ -235,17 +272,6 @@ def test_an_empty_query_answers_what_was_changed_last(desk: SearchDesk) -> None:
     assert answer["search_type"] == "recent"
     assert [one["document_id"] for one in answer["results"]] == [first.id, second.id]
     assert answer["total_results"] == 2
-
-
-def test_misread_words_are_found_by_likeness(desk: SearchDesk) -> None:
-    page = desk.page("el conuento de San Franciſco")
-    desk.page("nada")
-    assert desk.ids("convento") == []
-    answer = desk.ask("convento", use_fuzzy_match=True)
-    assert [one["document_id"] for one in answer["results"]] == [page.id]
-    assert answer["fuzzy_words"] == {"convento": ["conuento"]}
-    assert answer["results"][0]["highlights"] == ["conuento"]
-    assert desk.ids("Erancifco", use_fuzzy_match=True) == [page.id]
 
 
 def test_suggestions_write_the_last_word_out(desk: SearchDesk) -> None:

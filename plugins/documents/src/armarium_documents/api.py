@@ -52,6 +52,7 @@ from armarium_documents.queries.tree import (
 )
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, named_files, walk_folder
+from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
 from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
@@ -66,11 +67,14 @@ __all__ = [
     "TEXT_SUFFIXES",
     "TOLERANCE",
     "Carrier",
+    "DocType",
+    "FileType",
     "FoundEntry",
     "NoGeometry",
     "Node",
     "PageImage",
     "ReadDate",
+    "SourceAuthority",
     "Vocabulary",
     "YearBegins",
     "add_node",

@@ -59,16 +59,19 @@ def _count(text: str, sought: str) -> int:
 def occurrences(term: Term, text: FoldedPassage) -> float:
     """Return how often a text has a term. A phrase's occurrences do not overlap.
 
-    A similar word counts with its weight and only once: ten occurrences of a common word that is merely
-    similar say no more than one.
+    If it has none as written, the most likely of those that are merely similar counts, with its weight.
     """
-    found = 0.0
+    written = 0
+    similar = 0.0
     for sought, weight, is_phrase in term.patterns:
         often = text.count(sought, is_phrase=is_phrase)
-        found += weight * (often if weight == 1 else min(often, 1))
-    if term.others:
-        found += sum(sorted(term.others[word] for word in text.each & term.others.keys()))
-    return found
+        if weight == 1:
+            written += often
+        elif often:
+            similar = max(similar, weight)
+    if not written and term.others:
+        similar = max((term.others[word] for word in text.each & term.others.keys()), default=similar)
+    return written or similar
 
 
 def matches(terms: Iterable[Term], text: FoldedPassage) -> bool:
@@ -83,7 +86,8 @@ def relevance(terms: Iterable[Term], text: FoldedPassage) -> float:
     for term in terms:
         if not term.excluded:
             often = occurrences(term, text)
-            total += often / (often + SATURATION * length)
+            # A long page is no less likely to have misread a word.
+            total += often / (often + SATURATION * (length if often >= 1 else 1.0))
     return total
 
 
@@ -100,7 +104,7 @@ def weigh_by(terms: Iterable[Term]) -> Callable[[str, str], float]:
 
     def weigh(words: str, halves: str) -> float:
         text = f" {words} "
-        if halves or twice in text:
+        if twice in text or (halves and sought in f" {halves} "):
             return relevance(wanted, FoldedPassage(words, halves))
         often = text.count(sought)
         return often / (often + SATURATION * (1 - LENGTH + LENGTH * len(words) / USUAL_SIZE))

@@ -25,7 +25,9 @@ class Filters(Params):
     doc_types: Several | None = None
     file_types: Several | None = None
     prototype_keys: Several | None = None
-    languages: Annotated[Several | None, Field(description="BCP 47 tags; en finds en-GB too")] = None
+    languages: Annotated[
+        Several | None, Field(description="BCP 47 tags, of the page or stated above it; en finds en-GB too")
+    ] = None
     source_authority: Several | None = None
     date_from: Annotated[Day | None, Field(description="Its date_iso does not end before this")] = None
     date_to: Annotated[Day | None, Field(description="Its date_iso does not begin after this")] = None

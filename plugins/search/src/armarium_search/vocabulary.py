@@ -55,15 +55,25 @@ class _OfLength:
 
         if self.array is None:
             self.array = np.array(self.bits, dtype=np.uint64)
-        different = np.bitwise_count(self.array ^ np.uint64(bits))
-        return [self.words[number] for number in np.flatnonzero(different <= 2 * edits)]
+        different = self.array ^ np.uint64(bits)
+        found = np.flatnonzero(np.bitwise_count(different & _LETTERS) <= 2 * edits)
+        found = found[np.bitwise_count(different[found] & _PAIRS) <= 6 * edits]
+        return [self.words[number] for number in found.tolist()]
+
+
+_LETTERS, _PAIRS = 0xFFFFFFFF, 0xFFFFFFFF << 32
 
 
 def _letters(word: str) -> int:
+    """Return the letters of *word* and its pairs of letters as bits. One edit changes two letters and, where
+    neighbours change places, three pairs to three others.
+    """
     bits = 0
-    for letter in word:
-        bits |= 1 << (ord(letter) & 63)
-    return bits
+    before = 0
+    for letter in map(ord, word):
+        bits |= 1 << (letter & 31) | 1 << 32 + (7 * before + letter & 31)
+        before = letter
+    return bits | 1 << 32 + (7 * before & 31)
 
 
 @dataclass
@@ -83,13 +93,14 @@ class Vocabulary:
             self.by_length.setdefault(len(word), _OfLength()).add(word)
             self.newest = number
 
-    def find_near(self, word: str) -> list[tuple[str, float]]:
-        """Return the words at most two letters from *word*, or three from a long one, the most similar first,
-        with their distances; without the word itself.
+    def find_near(self, word: str, edits: int | None = None) -> list[tuple[str, float]]:
+        """Return the words at most *edits* letters from *word*, the most similar first, with their distances;
+        without the word itself. If *edits* is None, two letters, or three from a long word.
         """
         from rapidfuzz import process
 
-        edits = 1 if len(word) == SHORTEST else 3 if len(word) >= LONG else 2
+        if edits is None:
+            edits = 1 if len(word) == SHORTEST else 3 if len(word) >= LONG else 2
         bits, shape = _letters(word), _Shape.of(word)
         found: list[tuple[float, str]] = []
         for length in range(len(word) - edits, len(word) + edits + 1):

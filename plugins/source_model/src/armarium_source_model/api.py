@@ -38,7 +38,7 @@ from armarium_source_model.models import (
     reading_orders,
     segments,
 )
-from armarium_source_model.queries.facts import ladder_of_pass, page_facts
+from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
@@ -167,6 +167,7 @@ __all__ = [
     "order_entries",
     "order_walk",
     "page_facts",
+    "page_language_sql",
     "page_text",
     "page_texts",
     "page_words",

@@ -142,8 +142,7 @@ def _texts(asked: SearchQuestion, words: str, limit: int, last: int | None = Non
 
 
 def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
-    is_filtered = len(asked.conditions) > 1
-    found.last_text = _last_looked_at(asked, found) if is_filtered else None
+    found.last_text = _last_looked_at(asked, found.words)
     rows = _texts(asked, found.words, EXACT + 1, found.last_text)
     if len(rows) > EXACT:
         del rows[EXACT:]
@@ -170,11 +169,13 @@ def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
         _spread(terms, weighed)
 
 
-def _last_looked_at(asked: SearchQuestion, found: WeighedCandidates) -> int | None:
-    """Return the last text examined, if more have the words."""
+def _last_looked_at(asked: SearchQuestion, words: str) -> int | None:
+    """Return the last text examined, if a filter applies and more have the words."""
+    if len(asked.conditions) == 1:
+        return None
     rows = asked.rows(
         f"SELECT rowid FROM {text_index} WHERE {text_index} MATCH :words ORDER BY rowid LIMIT 2 OFFSET {LOOKED_AT - 1}",
-        words=found.words,
+        words=words,
     )
     return rows[0][0] if len(rows) == 2 else None
 
@@ -193,16 +194,22 @@ def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPass
 
 
 def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
-    """Return the first texts with each word similar to one of the query, so that a rare one is not lost
-    behind common ones.
+    """Return the first texts with the words as written, and some with each word similar to one of them, so that
+    neither is lost behind pages with common words.
     """
-    rows = []
-    for term in asked.parsed.required_terms:
+    terms = asked.parsed.required_terms
+    as_written = [
+        replace(term, alternatives=tuple(one for one in term.alternatives if one[1] == 1)) for term in terms
+    ]
+    if as_written == list(terms):
+        return []
+    written = expression(as_written)
+    rows = _texts(asked, written, EXACT, _last_looked_at(asked, written))
+    for term in terms:
         for spelling, weight in term.alternatives:
             if weight < 1:
                 only = replace(term, alternatives=((spelling, weight),))
-                others = [only if one is term else one for one in asked.parsed.required_terms]
-                rows += _texts(asked, expression(others), OF_EACH)
+                rows += _texts(asked, expression([only if one is term else one for one in terms]), OF_EACH)
     return rows
 
 

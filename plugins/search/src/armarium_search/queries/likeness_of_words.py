@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import orjson
+
 from armarium_documents.api import documents
 from armarium_search.language import ParsedQuery, Term
 from armarium_search.models import text_index
 from armarium_search.queries.question_sql import SEARCHED, SearchQuestion
-from armarium_search.vocabulary import SHORTEST, vocabulary_of
+from armarium_search.vocabulary import SHORTEST, Vocabulary, vocabulary_of
 from armarium_source_model.api import page_texts, page_words
 
-FARTHER = 0.1
-"""The factor by which one letter of difference reduces a word's weight."""
+SIMILAR = 0.01
+"""The weight of a word that is certainly a misreading of the one asked for: less than any word as written."""
 FEW = 10
-"""Up to this many pages with a word similar to one of the query are counted."""
-OF_ITS_OWN = 0.25
-"""The weight left to a word that occurs on that many pages: it is unlikely to be misread."""
+"""Up to this many pages with a word are counted."""
+ITSELF = 0.3
+"""How likely one of several occurrences of a word is what was written, compared with a word one letter away."""
+UNEXPLAINED = 0.01
+"""How likely a word has an origin that no word of the project explains."""
+LEAST = 0.01
+"""A word that is less likely to stand for the one asked for is not searched."""
 SUGGESTED = 5
 LOOKED_AT = 40
 """How many words that begin like the last one of the query are examined for suggestions the caller may see."""
@@ -36,32 +42,53 @@ def widen_query(asked: SearchQuestion) -> tuple[ParsedQuery, dict[str, list[str]
             for number, word in enumerate(term.words):
                 if len(word) < SHORTEST:
                     continue
-                near = [
-                    (other, far, seen)
-                    for other, far in vocabulary.find_near(word)
-                    if (seen := pages_seen(asked, other, FEW))
-                ]
-                stands.setdefault(word, [other for other, _, _ in near])
-                for other, far, seen in near:
-                    changed = (*term.words[:number], other, *term.words[number + 1 :])
-                    # A page with a word of many pages is less likely the one that is meant than one with a
-                    # rare word.
-                    own = OF_ITS_OWN if seen == FEW else 1.0
-                    alternatives.setdefault(changed, FARTHER**far / seen**0.5 * own)
+                near = _misreadings(asked, vocabulary, word)
+                stands.setdefault(word, [other for other, _ in near])
+                for other, weight in near:
+                    alternatives.setdefault((*term.words[:number], other, *term.words[number + 1 :]), weight)
         terms.append(replace(term, alternatives=tuple(alternatives.items())))
     return asked.parsed.with_terms(tuple(terms)), {word: others for word, others in stands.items() if others}
 
 
-def pages_seen(asked: SearchQuestion, word: str, most: int = 1) -> int:
-    """Return how many pages that the caller sees entirely, outside the Trash, have the folded *word*; at most
-    *most*.
+def _misreadings(asked: SearchQuestion, vocabulary: Vocabulary, word: str) -> list[tuple[str, float]]:
+    """Return words that may stand for *word* on a page, with the weight of each, the most likely first.
+
+    A noisy channel: a word was written for *word* with the likelihood of its distance, but also for each other
+    word of the project one letter away from it, or it is what was meant. The more pages have one of them, the
+    more likely that one. So a misreading of a common word is not taken for one of a rare word.
+    """
+    far = dict(vocabulary.find_near(word))
+    pages = pages_seen(asked, (word, *far), FEW)
+    around = {other: vocabulary.find_near(other, 1) for other in far if pages[other]}
+    pages |= pages_seen(asked, {one for near in around.values() for one, _ in near} - pages.keys(), FEW)
+    found = []
+    for other, near in around.items():
+        mine = (pages[word] + 1) ** 0.5 * 10 ** -far[other]
+        others = sum(pages[one] ** 0.5 * 10**-away for one, away in near if one != word)
+        itself = ITSELF * (pages[other] - 1) ** 0.5
+        likely = mine / (mine + others + itself + UNEXPLAINED)
+        if likely >= LEAST:
+            found.append((other, SIMILAR * likely / pages[other] ** 0.5))
+    return sorted(found, key=lambda one: -one[1])
+
+
+def pages_seen(asked: SearchQuestion, words: Iterable[str], most: int = 1) -> dict[str, int]:
+    """Return on how many pages that the caller sees entirely, outside the Trash, each of the folded *words* is;
+    at most *most*.
     """
     rows = asked.rows(
-        f"SELECT 1 FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid "
-        f"CROSS JOIN {documents} d ON d.id = p.document_id WHERE {text_index} MATCH :word AND {SEARCHED} LIMIT {most}",
-        word=f'"{word}"',
+        f"SELECT w.value, (SELECT count(*) FROM ({_pages_with('w.value')} LIMIT {most})) FROM json_each(:words) w",
+        words=orjson.dumps(list(words)).decode(),
     )
-    return len(rows)
+    return dict(rows)
+
+
+def _pages_with(word: str) -> str:
+    """Return SQL that selects the pages with a word, an expression of SQL."""
+    return (
+        f"SELECT 1 FROM {text_index} CROSS JOIN {page_texts} p ON p.number = {text_index}.rowid CROSS JOIN {documents} d "
+        f"ON d.id = p.document_id WHERE {text_index} MATCH '\"' || {word} || '\"' AND {SEARCHED}"
+    )
 
 
 def suggestions(asked: SearchQuestion, nothing_found: bool) -> list[str]:
@@ -73,21 +100,18 @@ def suggestions(asked: SearchQuestion, nothing_found: bool) -> list[str]:
     last = wanted[-1]
     if len(last.words) != 1:
         return []
-    words = list(_beginning_with(asked, last.words[0]))
-    if nothing_found and not words:
-        near = vocabulary_of(asked.library, asked.conn).find_near(last.words[0])
-        words = [word for word, _ in near[:LOOKED_AT] if pages_seen(asked, word)]
-    return [" ".join([*before, word]) for word in words[:SUGGESTED]]
+    return [" ".join([*before, word]) for word in _find_suggestions(asked, last.words[0], nothing_found)]
 
 
-def _beginning_with(asked: SearchQuestion, word: str) -> Iterable[str]:
+def _find_suggestions(asked: SearchQuestion, word: str, nothing_found: bool) -> list[str]:
     rows = asked.rows(
-        f"SELECT word FROM {page_words} WHERE word > :word AND word < :end ORDER BY length(word), word LIMIT {LOOKED_AT}",
+        f"SELECT word FROM (SELECT word FROM {page_words} WHERE word > :word AND word < :end ORDER BY length(word), word "
+        f"LIMIT {LOOKED_AT}) WHERE EXISTS ({_pages_with('word')}) LIMIT {SUGGESTED}",
         word=word,
         end=word + chr(0x10FFFF),
     )
-    found = 0
-    for (other,) in rows:
-        if found < SUGGESTED and pages_seen(asked, other):
-            found += 1
-            yield other
+    if rows or not nothing_found:
+        return [row[0] for row in rows]
+    near = [one for one, _ in vocabulary_of(asked.library, asked.conn).find_near(word)[:LOOKED_AT]]
+    seen = pages_seen(asked, near)
+    return [one for one in near if seen[one]][:SUGGESTED]

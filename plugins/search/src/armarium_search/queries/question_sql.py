@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, raw_of, withheld_pages
 from armarium_documents.api import (
+    DocType,
+    FileType,
+    SourceAuthority,
     annotation_table,
     classifications,
     documents,
@@ -19,11 +22,12 @@ from armarium_documents.api import (
 )
 from armarium_search.contributions import Scope, scopes_of
 from armarium_search.dates import required_days
+from armarium_search.errors import bad_word
 from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index
 from armarium_search.schemas import Filters, SearchParams
-from armarium_source_model.api import page_texts, passes, segments, words_of
+from armarium_source_model.api import page_language_sql, page_texts, passes, segments, words_of
 
 SEARCHED = "d.deleted_at IS NULL AND d.node_kind IN ('document', 'note')"
 """The nodes that are searched: no aliases, saved searches or workspaces, and nothing in the Trash."""
@@ -74,8 +78,8 @@ class SearchQuestion:
 def ask(
     conn: Connection, engine: Engine, library: Library, params: SearchParams, parsed: ParsedQuery
 ) -> SearchQuestion:
-    """Build the question for *params*, with their filters and scopes as conditions. NotFound for an unknown
-    parent_id.
+    """Build the question for *params*, with their filters and scopes as conditions. NotFound for an
+    unknown parent_id, BadRequest for an unknown word of a filter.
     """
     asked = SearchQuestion(conn, engine, library, params, parsed, partial=withheld_pages(conn))
     _filter(asked, params.filters or Filters())
@@ -108,19 +112,24 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
             f"d.id IN (WITH RECURSIVE down(id) AS (SELECT {top} UNION SELECT c.id FROM down JOIN {documents} c "
             "ON c.parent_id = down.id) SELECT id FROM down)"
         )
-    for column, words in (
-        ("doc_type", filters.doc_types),
-        ("file_type", filters.file_types),
-        ("prototype_key", filters.prototype_keys),
-        ("source_authority", filters.source_authority),
+    for field_name, column, known in (
+        ("doc_types", "doc_type", get_args(DocType)),
+        ("file_types", "file_type", get_args(FileType)),
+        ("prototype_keys", "prototype_key", None),
+        ("source_authority", "source_authority", get_args(SourceAuthority)),
     ):
+        words: list[str] | None = getattr(filters, field_name)
         if words is not None:
+            for word in words:
+                if known is not None and word not in known:
+                    raise bad_word(f"filters.{field_name}", word, known)
             add(f"d.{column} IN {asked.select_ids(words)}")
     if filters.languages is not None:
         tags = asked.select_ids(one.lower() for one in filters.languages)
+        of_pass = f"(SELECT pass_id FROM {page_texts} WHERE document_id = d.id)"
         add(
-            f"EXISTS (SELECT 1 FROM {tags} t WHERE lower(d.language) = t.value "
-            "OR substr(lower(d.language), 1, length(t.value) + 1) = t.value || '-')"
+            f"EXISTS (SELECT 1 FROM {tags} t JOIN (SELECT lower({page_language_sql('d', of_pass)}) AS tag) s "
+            "ON s.tag = t.value OR substr(s.tag, 1, length(t.value) + 1) = t.value || '-')"
         )
     if filters.date_from is not None:
         day = asked.bind(required_days(filters.date_from)[0])

@@ -136,7 +136,9 @@ def _by_relevance(asked: SearchQuestion, found: WeighedCandidates, total: int) -
 
 def _recent(asked: SearchQuestion) -> dict[str, Any]:
     params = asked.params
-    where = f"{asked.where_sql} AND d.doc_type NOT IN ('folder', 'group')"
+    where = asked.where_sql
+    if params.filters is None or params.filters.doc_types is None:
+        where += " AND d.doc_type NOT IN ('folder', 'group')"
     total = asked.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
     rows = asked.rows(
         f"SELECT d.id FROM {documents} d WHERE {where} ORDER BY d.updated_at DESC, d.id DESC LIMIT :limit OFFSET :skip",

@@ -36,6 +36,20 @@ FROM segment WHERE pass_id = ? AND deleted_at IS NULL
 """
 
 
+def page_language_sql(document: str, pass_id: str) -> str:
+    """Return SQL for the language stated for a node as `page_facts` finds it; NULL if none is. *document*: the alias
+    of its row of the documents; *pass_id*: SQL for the pass whose file is asked.
+    """
+    return f"""coalesce({document}.language,
+      (SELECT o.language FROM segment_pass o WHERE o.id = {pass_id}),
+      (WITH RECURSIVE up(parent_id, language, steps) AS (
+        SELECT {document}.parent_id, NULL, 0 UNION ALL
+        SELECT u.parent_id, u.language, steps + 1 FROM up JOIN {documents} u ON u.id = up.parent_id
+        WHERE up.language IS NULL AND steps < 1000)
+       SELECT language FROM up WHERE language IS NOT NULL),
+      (SELECT value FROM source_setting WHERE key = 'language'))"""
+
+
 def page_facts_rows(
     conn: Connection, document_id: str | None, pass_id: str | None = None
 ) -> tuple[tuple[Any, ...], ...]:
