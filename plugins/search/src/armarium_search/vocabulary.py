@@ -8,6 +8,7 @@ letters differ in few bits, so only a few are compared letter by letter. New wor
 from __future__ import annotations
 
 import threading
+from array import array
 from dataclasses import dataclass, field
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,20 +43,20 @@ _HELD = "search.vocabulary"
 @dataclass
 class _OfLength:
     words: list[str] = field(default_factory=list)
-    bits: list[int] = field(default_factory=list)
-    array: np.ndarray[Any, np.dtype[np.uint64]] | None = None
+    bits: array[int] = field(default_factory=lambda: array("Q"))
+    held: np.ndarray[Any, np.dtype[np.uint64]] | None = None
 
     def add(self, word: str) -> None:
         self.words.append(word)
         self.bits.append(_letters(word))
-        self.array = None
+        self.held = None
 
     def find_near(self, bits: int, edits: int) -> list[str]:
         import numpy as np
 
-        if self.array is None:
-            self.array = np.array(self.bits, dtype=np.uint64)
-        different = self.array ^ np.uint64(bits)
+        if self.held is None:
+            self.held = np.array(self.bits, dtype=np.uint64)
+        different = self.held ^ np.uint64(bits)
         found = np.flatnonzero(np.bitwise_count(different & _LETTERS) <= 2 * edits)
         found = found[np.bitwise_count(different[found] & _PAIRS) <= 6 * edits]
         return [self.words[number] for number in found.tolist()]
