@@ -74,35 +74,27 @@ def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int]
     newest = raw.execute(f"SELECT seq, audit_seq FROM {name} ORDER BY seq DESC LIMIT 1").fetchone()
     if newest is None or newest[1] < audit_seq:
         return None
-    first = _first_of(raw, name, audit_seq, newest[0])
-    if first is None or first[1] != audit_seq:
+    first = _first_of(raw, name, audit_seq, newest)
+    if first[1] != audit_seq:
         return None
-    following = _first_of(raw, name, audit_seq + 1, newest[0]) if newest[1] > audit_seq else None
-    return first[0], (following[0] - 1 if following else newest[0])
+    return first[0], _first_of(raw, name, audit_seq + 1, newest)[0] - 1 if newest[1] > audit_seq else newest[
+        0
+    ]
 
 
-def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: int) -> tuple[int, int] | None:
-    """Return (seq, audit_seq) of the first row whose step is *audit_seq* or later."""
+def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: tuple[int, int]) -> tuple[int, int]:
+    """Return (seq, audit_seq) of the first row whose step is *audit_seq* or later; *newest*, the last row, is one."""
     probe = f"SELECT seq, audit_seq FROM {name} WHERE seq >= ? ORDER BY seq LIMIT 1"
-    low, high, found = 0, newest + 1, None
-    # Steps near the end are requested most often: widen from there before bisecting.
-    stride = 64
-    while low < high - stride:
-        row = raw.execute(probe, (high - stride,)).fetchone()
-        if row is None or row[1] >= audit_seq:
-            high -= stride
+    found = newest
+    low, high = 0, newest[0]
+    # Small steps near the end are requested most often: widen from there before bisecting.
+    stride, widens = 1, True
+    while low < high:
+        at = max(low, high - stride) if widens else (low + high) // 2
+        row = raw.execute(probe, (at,)).fetchone()
+        if row[1] >= audit_seq:
+            found, high = row, at
             stride *= 4
         else:
-            low = high - stride
-            break
-    while low < high:
-        middle = (low + high) // 2
-        row = raw.execute(probe, (middle,)).fetchone()
-        if row is None or row[1] >= audit_seq:
-            high = middle
-        else:
-            low = middle + 1
-    row = raw.execute(probe, (low,)).fetchone()
-    if row is not None and row[1] >= audit_seq:
-        found = (int(row[0]), int(row[1]))
+            low, widens = row[0] + 1, False
     return found
