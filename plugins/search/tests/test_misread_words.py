@@ -8,6 +8,7 @@ import pytest
 from search_desk import EDITOR, SearchDesk
 
 from armarium_search.queries import candidates
+from armarium_search.vocabulary import MOST, Vocabulary, WordsOfLength
 
 
 def edits_between(one: str, other: str) -> int:
@@ -73,6 +74,22 @@ def test_the_length_of_a_page_does_not_matter_to_a_misread_word(desk: SearchDesk
     assert len(twins) == 2
     desk.do("document.delete", {"ids": [short.id]})
     assert desk.ids("convento", use_fuzzy_match=True) == [long.id]
+
+
+@pytest.mark.parametrize("letters", ["abcde", "אבגדהוזחט", "ابتثجحخدذرز", "αβγδεζηθ", "कखगघङचछज"])
+def test_every_word_near_enough_is_looked_at(letters: str) -> None:
+    """Words are first compared by their letters as bits; none that is near enough is lost by that, in any script."""
+    chance = random.Random(letters)
+    words = {"".join(chance.choices(letters, k=chance.randint(3, 9))) for _ in range(300)}
+    vocabulary = Vocabulary()
+    for word in sorted(words):
+        vocabulary.by_length.setdefault(len(word), WordsOfLength()).add([word])
+    for asked in chance.sample(sorted(words), 25):
+        for edits in (1, 2):
+            near = {one for one in words if 0 < edits_between(asked, one) <= edits}
+            found = {one for one, _ in vocabulary.find_near(asked, edits)}
+            assert found <= near
+            assert found == near or len(found) == MOST
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,7 +8,6 @@ letters differ in few bits, so only a few are compared letter by letter. New wor
 from __future__ import annotations
 
 import threading
-from array import array
 from dataclasses import dataclass, field
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,22 +40,27 @@ _HELD = "search.vocabulary"
 
 
 @dataclass
-class _OfLength:
+class WordsOfLength:
+    """The words of one length, each with its letters and pairs of letters as bits."""
+
     words: list[str] = field(default_factory=list)
-    bits: array[int] = field(default_factory=lambda: array("Q"))
-    held: np.ndarray[Any, np.dtype[np.uint64]] | None = None
+    bits: np.ndarray[Any, np.dtype[np.uint64]] | None = None
 
-    def add(self, word: str) -> None:
-        self.words.append(word)
-        self.bits.append(_letters(word))
-        self.held = None
-
-    def find_near(self, bits: int, edits: int) -> list[str]:
+    def add(self, words: list[str]) -> None:
+        """Add words; they are found from the moment their bits are there."""
         import numpy as np
 
-        if self.held is None:
-            self.held = np.array(self.bits, dtype=np.uint64)
-        different = self.held ^ np.uint64(bits)
+        self.words += words
+        bits = np.array([_letters(word) for word in words], dtype=np.uint64)
+        self.bits = bits if self.bits is None else np.concatenate([self.bits, bits])
+
+    def find_near(self, bits: int, edits: int) -> list[str]:
+        """Return the words whose letters allow that few edits lead to them; more than are that near."""
+        import numpy as np
+
+        if self.bits is None:
+            return []
+        different = self.bits ^ np.uint64(bits)
         found = np.flatnonzero(np.bitwise_count(different & _LETTERS) <= 2 * edits)
         found = found[np.bitwise_count(different[found] & _PAIRS) <= 6 * edits]
         return [self.words[number] for number in found.tolist()]
@@ -81,7 +85,7 @@ def _letters(word: str) -> int:
 class Vocabulary:
     """The words of one project."""
 
-    by_length: dict[int, _OfLength] = field(default_factory=dict)
+    by_length: dict[int, WordsOfLength] = field(default_factory=dict)
     newest: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -90,9 +94,14 @@ class Vocabulary:
         rows = raw_of(conn).execute(
             f"SELECT number, word FROM {page_words} WHERE number > ? ORDER BY number", (self.newest,)
         )
+        new: dict[int, list[str]] = {}
+        last = self.newest
         for number, word in rows:
-            self.by_length.setdefault(len(word), _OfLength()).add(word)
-            self.newest = number
+            new.setdefault(len(word), []).append(word)
+            last = number
+        for length, words in new.items():
+            self.by_length.setdefault(length, WordsOfLength()).add(words)
+        self.newest = last
 
     def find_near(self, word: str, edits: int | None = None) -> list[tuple[str, float]]:
         """Return the words at most *edits* letters from *word*, the most similar first, with their distances;
@@ -105,7 +114,7 @@ class Vocabulary:
         bits, shape = _letters(word), _Shape.of(word)
         found: list[tuple[float, str]] = []
         for length in range(len(word) - edits, len(word) + edits + 1):
-            near = self.by_length[length].find_near(bits, edits) if length in self.by_length else []
+            near = self.by_length[length].find_near(bits, edits) if length in self.by_length else ()
             for other, distance, _ in process.extract(
                 word, near, scorer=OSA.distance, score_cutoff=edits, limit=None, processor=None
             ):
