@@ -193,6 +193,7 @@ matches = Table(
     Column("state", Text, nullable=False),
     Column("reason", Text),
     Column("decided_by", Text),
+    Column("decided_by_person", Boolean, nullable=False, info=HIDDEN),
     Column("decided_at", Text),
     Column("created_at", Text, nullable=False),
     Index("ix_entity_match_state", "state", text("score DESC")),
