@@ -134,3 +134,10 @@ def test_a_reference_is_checked_at_the_commit(conn: Connection) -> None:
     assert books.c.shelf_id.index
     assert not books.c.shelf_id.nullable
     assert reference("shelf_id", "shelf.id", required=False).nullable
+
+
+def test_a_page_may_count_what_is_left_out_instead_of_what_is_in(conn: Connection) -> None:
+    few = books.c.pages != 2
+    counted = BOOKS.page(conn, few, order=(books.c.id,), limit=2, offset=1, all_but=books.c.pages == 2)
+    assert counted == BOOKS.page(conn, few, order=(books.c.id,), limit=2, offset=1)
+    assert (counted["total"], [one["id"] for one in counted["items"]]) == (4, ["b1", "b3"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, literal_column, text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, text
 
 from armarium.api import HIDDEN, Json, provenance_columns, reference, tracked
 from armarium_documents.api import documents, representations
@@ -38,16 +38,9 @@ entities = Table(
 )
 """A person, a place or anything else that is named; a merged one remains, and says into which it was merged."""
 
-NOT_MERGED = entities.c.curation_state != literal_column("'merged'")
+NOT_MERGED = entities.c.merged_into_id.is_(None)
 """Which entities are listed: a condition without parameters, or SQLite would not use the index of those."""
-Index(
-    "ix_entity_listed",
-    entities.c.canonical_name,
-    entities.c.id,
-    # So that they are counted in the index alone.
-    entities.c.curation_state,
-    sqlite_where=NOT_MERGED,
-)
+Index("ix_entity_listed", entities.c.canonical_name, entities.c.id, sqlite_where=NOT_MERGED)
 
 mentions = Table(
     "mention",
@@ -122,9 +115,7 @@ claims = Table(
     Column("episode_id", Text),
     *provenance_columns(),
     Column("updated_at", Text, nullable=False),
-    Index(
-        "ix_claim_listed", "created_at", "id", "merged_into_id", sqlite_where=text("merged_into_id IS NULL")
-    ),
+    Index("ix_claim_listed", "created_at", "id", sqlite_where=text("merged_into_id IS NULL")),
     info=tracked(
         label="statement",
         monotonic=("updated_at",),
