@@ -1,4 +1,4 @@
-"""The neighbourhood of an entity equals what plain Python finds among the statements that a test has made itself."""
+"""The neighbourhood of an entity, and the lists, equal what plain Python finds among what a test has written itself."""
 
 from __future__ import annotations
 
@@ -160,11 +160,32 @@ def expect_right(known: Known, answer: dict[str, Any], depth: int, limit: int, *
     assert got == {key: sorted(ids) for key, ids in edges.items()}
 
 
+def expect_listed(known: Known, headers: dict[str, str]) -> None:
+    """Compare the pages of both lists, and their totals, with what is not left out."""
+    statements, people = left_out(known, by_rights=bool(headers))
+    shown = {
+        "entities": set(known.people) - people,
+        "claims": {one.id for one in known.said} - statements,
+    }
+    for name, ids in shown.items():
+        found: list[str] = []
+        while True:
+            asked = {"limit": 2, "offset": len(found)}
+            page = known.desk.client.get(f"/api/{name}", params=asked, headers=headers).json()
+            assert page["total"] == len(ids)
+            if not page["items"]:
+                break
+            found += [one["id"] for one in page["items"]]
+        assert sorted(found) == sorted(ids)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_nodes_and_edges_are_those_that_a_plain_walk_finds(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     known, who = write_graph(desk, chance), machine(desk)
     withheld = withheld_people(known)
+    for headers in ({}, who):
+        expect_listed(known, headers)
     for one, depth in itertools.product(known.people, (1, 2, 3)):
         limit = chance.choice((1, 2, 3, 5, 200))
         asked = {"depth": depth, "limit": limit}
