@@ -15,7 +15,7 @@ NAMES = ("Ana", "Blas", "Clara", "Diego", "Elena", "Fadrique", "Gil", "Hernan", 
 
 
 @dataclass
-class Said:
+class Statement:
     """A statement as the test made it: between which two, and what it rests on."""
 
     id: str
@@ -28,66 +28,65 @@ class Said:
 
 
 @dataclass
-class Known:
+class Graph:
     """All that a test has written of a small graph."""
 
     desk: Desk
     pages: list[Page]
     people: list[str]
-    said: list[Said] = field(default_factory=list)
+    said: list[Statement] = field(default_factory=list)
     named_on: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     verified: set[str] = field(default_factory=set)
     trashed: set[str] = field(default_factory=set)
     restricted: set[str] = field(default_factory=set)
 
 
-def write_graph(desk: Desk, chance: random.Random) -> Known:
+def write_graph(desk: Desk, chance: random.Random) -> Graph:
     """Write people, statements between them, merges, rejections, pages in the Trash and restricted ones."""
     pages = [desk.page([" ".join(NAMES)], name=f"Deed {number}") for number in range(4)]
-    known = Known(desk, pages, [desk.entity(name) for name in NAMES])
-    for one, name in zip(known.people, NAMES, strict=True):
+    graph = Graph(desk, pages, [desk.entity(name) for name in NAMES])
+    for one, name in zip(graph.people, NAMES, strict=True):
         for page in chance.sample(pages, chance.choice((0, 0, 1, 2))):
             desk.mention(page, one, name)
-            known.named_on[one].add(page.id)
+            graph.named_on[one].add(page.id)
     for number in range(chance.randrange(8, 18)):
-        subject, target, verb = chance.choice(known.people), chance.choice(known.people), chance.choice("ab")
+        subject, target, verb = chance.choice(graph.people), chance.choice(graph.people), chance.choice("ab")
         rests = {page.id for page in chance.sample(pages, chance.choice((0, 0, 1, 1, 2)))}
-        on = {one.id for one in chance.sample(known.said, chance.choice((0, 0, 1)) if known.said else 0)}
+        on = {one.id for one in chance.sample(graph.said, chance.choice((0, 0, 1)) if graph.said else 0)}
         about = {"subject_entity_id": subject, "object_entity_id": target, "predicate_verb": verb}
         made = desk.claim(f"Statement {number}", **about, source_ids=sorted(rests | on))["id"]
-        known.said.append(Said(made, subject, verb, target, rests, on))
-    for one in chance.sample(known.said, 2):
-        desk.do("claim.update", {"claim_id": one.id, "curation_state": "rejected"})
-        one.rejected = True
-    for one in chance.sample(known.people, 2):
+        graph.said.append(Statement(made, subject, verb, target, rests, on))
+    for said in chance.sample(graph.said, 2):
+        desk.do("claim.update", {"claim_id": said.id, "curation_state": "rejected"})
+        said.rejected = True
+    for one in chance.sample(graph.people, 2):
         desk.do("entity.update", {"entity_id": one, "curation_state": "verified"})
-        known.verified.add(one)
+        graph.verified.add(one)
     if chance.random() < 0.5:
-        survivor, merged = chance.sample(known.people, 2)
+        survivor, merged = chance.sample(graph.people, 2)
         desk.do("entity.merge", {"survivor_id": survivor, "ids": [merged]})
-        known.people.remove(merged)
-        known.named_on[survivor] |= known.named_on.pop(merged, set())
-        for one in known.said:
-            one.subject, one.target = (
-                survivor if who == merged else who for who in (one.subject, one.target)
-            )
+        graph.people.remove(merged)
+        graph.named_on[survivor] |= graph.named_on.pop(merged, set())
+        for said in graph.said:
+            said.subject = survivor if said.subject == merged else said.subject
+            said.target = survivor if said.target == merged else said.target
     for page in chance.sample(pages, chance.choice((0, 1, 2))):
         desk.do("document.delete", {"ids": [page.id]})
-        known.trashed.add(page.id)
+        graph.trashed.add(page.id)
     for page in chance.sample(pages, chance.choice((0, 1))):
-        if page.id not in known.trashed:
+        if page.id not in graph.trashed:
             of_page = {"target_kind": "document", "target_id": page.id}
             desk.do("rights.set", {**of_page, "restricted": True})
-            known.restricted.add(page.id)
-    return known
+            graph.restricted.add(page.id)
+    return graph
 
 
-def resting_only_on_trash(known: Known) -> set[str]:
+def resting_only_on_trash(graph: Graph) -> set[str]:
     """The statements of which all evidence is in the Trash, or itself such a statement."""
     found: set[str] = set()
-    for _ in known.said:
-        for one in known.said:
-            dead = [page in known.trashed for page in one.pages] + [
+    for _ in graph.said:
+        for one in graph.said:
+            dead = [page in graph.trashed for page in one.pages] + [
                 other in found for other in one.statements
             ]
             if dead and all(dead):
@@ -95,43 +94,43 @@ def resting_only_on_trash(known: Known) -> set[str]:
     return found
 
 
-def withheld_statements(known: Known) -> set[str]:
+def withheld_statements(graph: Graph) -> set[str]:
     """The statements with any evidence on a restricted page, or on such a statement."""
     found: set[str] = set()
-    for _ in known.said:
-        found |= {one.id for one in known.said if one.pages & known.restricted or one.statements & found}
+    for _ in graph.said:
+        found |= {one.id for one in graph.said if one.pages & graph.restricted or one.statements & found}
     return found
 
 
-def withheld_people(known: Known) -> set[str]:
+def withheld_people(graph: Graph) -> set[str]:
     """The people that only restricted pages and withheld statements name."""
-    found, withheld = set(), withheld_statements(known)
-    for who in known.people:
-        about = {one.id for one in known.said if who in (one.subject, one.target)}
-        if (known.named_on[who] or about) and known.named_on[who] <= known.restricted and about <= withheld:
+    found, withheld = set(), withheld_statements(graph)
+    for who in graph.people:
+        about = {one.id for one in graph.said if who in (one.subject, one.target)}
+        if (graph.named_on[who] or about) and graph.named_on[who] <= graph.restricted and about <= withheld:
             found.add(who)
     return found
 
 
-def left_out(known: Known, *, by_rights: bool) -> tuple[set[str], set[str]]:
+def left_out(graph: Graph, *, by_rights: bool) -> tuple[set[str], set[str]]:
     """The statements and people that a caller is not shown; *by_rights*: one from whom restricted pages are withheld."""
-    dead, hidden_people = resting_only_on_trash(known), withheld_people(known) if by_rights else set()
-    withheld = withheld_statements(known) if by_rights else set()
-    for who in known.people:
-        about = {one.id for one in known.said if who in (one.subject, one.target)}
-        on = known.named_on[who] - (known.restricted if by_rights else set())
-        has_dead = bool(on & known.trashed or about & dead)
-        if has_dead and who not in known.verified and not on - known.trashed and not about - dead:
+    dead, hidden_people = resting_only_on_trash(graph), withheld_people(graph) if by_rights else set()
+    withheld = withheld_statements(graph) if by_rights else set()
+    for who in graph.people:
+        about = {one.id for one in graph.said if who in (one.subject, one.target)}
+        on = graph.named_on[who] - (graph.restricted if by_rights else set())
+        has_dead = bool(on & graph.trashed or about & dead)
+        if has_dead and who not in graph.verified and not on - graph.trashed and not about - dead:
             hidden_people.add(who)
     return dead | withheld, hidden_people
 
 
-def expect_right(known: Known, answer: dict[str, Any], depth: int, limit: int, *, by_rights: bool) -> None:
+def expect_right(graph: Graph, answer: dict[str, Any], depth: int, limit: int, *, by_rights: bool) -> None:
     """Compare an answer with a walk over the statements, one step after the other."""
-    hidden_statements, hidden_people = left_out(known, by_rights=by_rights)
+    hidden_statements, hidden_people = left_out(graph, by_rights=by_rights)
     shown = [
         one
-        for one in known.said
+        for one in graph.said
         if one.id not in hidden_statements
         and not one.rejected
         and not {one.subject, one.target} & hidden_people
@@ -160,18 +159,18 @@ def expect_right(known: Known, answer: dict[str, Any], depth: int, limit: int, *
     assert got == {key: sorted(ids) for key, ids in edges.items()}
 
 
-def expect_listed(known: Known, headers: dict[str, str]) -> None:
+def expect_listed(graph: Graph, headers: dict[str, str]) -> None:
     """Compare the pages of both lists, and their totals, with what is not left out."""
-    statements, people = left_out(known, by_rights=bool(headers))
+    statements, people = left_out(graph, by_rights=bool(headers))
     shown = {
-        "entities": set(known.people) - people,
-        "claims": {one.id for one in known.said} - statements,
+        "entities": set(graph.people) - people,
+        "claims": {one.id for one in graph.said} - statements,
     }
     for name, ids in shown.items():
         found: list[str] = []
         while True:
             asked = {"limit": 2, "offset": len(found)}
-            page = known.desk.client.get(f"/api/{name}", params=asked, headers=headers).json()
+            page = graph.desk.client.get(f"/api/{name}", params=asked, headers=headers).json()
             assert page["total"] == len(ids)
             if not page["items"]:
                 break
@@ -182,21 +181,21 @@ def expect_listed(known: Known, headers: dict[str, str]) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_nodes_and_edges_are_those_that_a_plain_walk_finds(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
-    known, who = write_graph(desk, chance), machine(desk)
-    withheld = withheld_people(known)
+    graph, who = write_graph(desk, chance), machine(desk)
+    withheld = withheld_people(graph)
     for headers in ({}, who):
-        expect_listed(known, headers)
-    for one, depth in itertools.product(known.people, (1, 2, 3)):
+        expect_listed(graph, headers)
+    for one, depth in itertools.product(graph.people, (1, 2, 3)):
         limit = chance.choice((1, 2, 3, 5, 200))
         asked = {"depth": depth, "limit": limit}
         path = f"/api/kg/entities/{one}/neighbourhood"
-        expect_right(known, desk.get(path, **asked), depth, limit, by_rights=False)
+        expect_right(graph, desk.get(path, **asked), depth, limit, by_rights=False)
         theirs = desk.client.get(path, params=asked, headers=who)
         if one in withheld:
             assert theirs.status_code in (403, 404)
         else:
             assert theirs.status_code == 200, theirs.text
-            expect_right(known, theirs.json(), depth, limit, by_rights=True)
+            expect_right(graph, theirs.json(), depth, limit, by_rights=True)
 
 
 def test_two_outermost_neighbours_are_connected_too(desk: Desk) -> None:
