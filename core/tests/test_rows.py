@@ -134,3 +134,15 @@ def test_a_reference_is_checked_at_the_commit(conn: Connection) -> None:
     assert books.c.shelf_id.index
     assert not books.c.shelf_id.nullable
     assert reference("shelf_id", "shelf.id", required=False).nullable
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4, 5])
+@pytest.mark.parametrize("offset", range(6))
+def test_a_total_is_exact_on_every_page_whatever_is_counted_for_it(
+    conn: Connection, limit: int, offset: int
+) -> None:
+    few, rest = books.c.pages != 2, [f"b{n}" for n in (0, 1, 3, 4)]
+    for all_but in (None, books.c.pages == 2):
+        page = BOOKS.page(conn, few, order=(books.c.id,), limit=limit, offset=offset, all_but=all_but)
+        assert page["total"] == 4
+        assert [one["id"] for one in page["items"]] == rest[offset : offset + limit]

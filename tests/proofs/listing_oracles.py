@@ -455,7 +455,7 @@ ELSEWHERE = {
     "/api/entity-matches": "proved in plugins/knowledge/tests/test_entities.py",
     "/api/kg/kgembed/reviews": "proved in plugins/knowledge/tests/test_entities.py",
     "/api/kg/search": "proved in plugins/knowledge/tests/test_statements.py",
-    "/api/kg/entities/{entity_id}/neighbourhood": "proved in plugins/knowledge/tests/test_statements.py",
+    "/api/kg/entities/{entity_id}/neighbourhood": "proved in plugins/knowledge/tests/test_neighbourhood.py",
     "/api/claims": "proved in plugins/knowledge/tests/test_statements.py",
     "/api/interpretations": "proved in plugins/knowledge/tests/test_statements.py",
     "/api/staleness": "proved in plugins/knowledge/tests/test_statements.py",

@@ -154,3 +154,95 @@ def test_a_statement_that_a_person_curated_is_rewritten_by_no_machine(desk: Desk
         expect_person_only(desk.client.delete(f"/api/entities/{juan}", headers=who))
     told = desk.get(f"/api/claims/{said}")
     assert (told["text"], told["subject_entity_id"]) == ("He sold it", juan)
+
+
+def test_an_entity_that_a_person_verified_or_rejected_is_rewritten_by_no_machine(desk: Desk) -> None:
+    who, above = machine(desk), desk.entity("The family")
+    juan = desk.entity(names=[{"text": "Joannes"}], parent_id=above)
+    own = desk.client.patch(f"/api/entities/{juan}", json={"description": "A miller"}, headers=who)
+    assert own.status_code == 200, own.text
+    date = {"as_written": "1642", "iso_start": "1642", "precision": "year"}
+    link = {"authority": "viaf", "authority_id": "1", "uri": "http://viaf.org/viaf/1"}
+    changes: tuple[dict[str, Any], ...] = (
+        {"canonical_name": "Another"},
+        {"names": []},
+        {"date_values": [date]},
+        {"authority_links": [link]},
+        {"description": None},
+        {"entity_type": "location"},
+        {"parent_id": None},
+        {"curation_state": "unreviewed"},
+    )
+    for state in ("verified", "rejected"):
+        desk.client.patch(f"/api/entities/{juan}", json={"curation_state": state})
+        before = desk.get(f"/api/entities/{juan}")
+        for body in changes:
+            expect_person_only(desk.client.patch(f"/api/entities/{juan}", json=body, headers=who))
+            expect_person_only(invoke(desk, who, "entity.update", entity_id=juan, **body))
+        # With what it is below, it would say less.
+        expect_person_only(desk.client.delete(f"/api/entities/{above}", headers=who))
+        renamed = desk.client.patch(f"/api/entities/{juan}", json={"canonical_name": "Juan"}).json()
+        undo = f"/api/actions/audit/{renamed['audit_id']}/undo"
+        expect_person_only(desk.client.post(undo, headers=who))
+        (redo,) = desk.client.post(undo).json()["audit_ids"]
+        expect_person_only(desk.client.post(f"/api/actions/audit/{redo}/undo", headers=who))
+        after = desk.get(f"/api/entities/{juan}")
+        assert {**after, "updated_at": ""} == {**before, "updated_at": ""}
+
+
+def test_jobs_add_what_they_find_to_a_verified_entity_and_leave_what_it_has(desk: Desk) -> None:
+    page, who = desk.page(), machine(desk)
+    kept = {"as_written": "1640", "iso_start": "1640", "precision": "year"}
+    juan = desk.entity(date_values=[kept])
+    desk.client.patch(f"/api/entities/{juan}", json={"curation_state": "verified"})
+    date = {"as_written": "1642", "iso_start": "1642", "precision": "year"}
+    link = {"authority": "viaf", "authority_id": "1", "uri": "http://viaf.org/viaf/1"}
+    dates = {"document_id": page.id, "dates": [{"entity_id": juan, "date": date}]}
+    links = {"document_id": page.id, "links": [{"entity_id": juan, "link": link}]}
+    for name, params in (("entity.take_dates", dates), ("entity.take_links", links)):
+        assert invoke(desk, who, name, **params).status_code == 200
+    found = desk.get(f"/api/entities/{juan}")
+    assert [one["as_written"] for one in found["date_values"]] == ["1640", "1642"]
+    assert [one["uri"] for one in found["authority_links"]] == [link["uri"]]
+    assert (found["canonical_name"], found["curation_state"]) == ("Juan Garcia", "verified")
+
+
+def propose(desk: Desk, one: str, other: str) -> list[str]:
+    pair = {"survivor_id": one, "candidate_id": other, "score": 0.9}
+    found: list[str] = desk.do("entity.propose_matches", {"pairs": [pair]})["match_ids"]
+    return found
+
+
+def test_a_match_that_a_person_rejected_stays_rejected(desk: Desk) -> None:
+    one, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
+    (match,) = propose(desk, one, other)
+    decided = desk.client.post(f"/api/entity-matches/{match}/decide", json={"state": "rejected"}).json()
+    assert "decided_by_person" not in decided
+    undo = f"/api/actions/audit/{decided['audit_id']}/undo"
+    expect_person_only(desk.client.post(undo, headers=who))
+    # Without one of the two the decision would go, and the next run would propose them again.
+    for entity in (one, other):
+        expect_person_only(desk.client.delete(f"/api/entities/{entity}", headers=who))
+    assert propose(desk, one, other) == []
+    (redo,) = desk.client.post(undo).json()["audit_ids"]
+    expect_person_only(desk.client.post(f"/api/actions/audit/{redo}/undo", headers=who))
+    assert desk.get("/api/entity-matches")["items"][0]["state"] == "pending"
+
+
+def test_a_machine_may_undo_its_own_rejection_of_a_match(desk: Desk) -> None:
+    one, other, who = desk.entity(), desk.entity("Joan"), machine(desk)
+    (match,) = propose(desk, one, other)
+    path = f"/api/entity-matches/{match}/decide"
+    step = desk.client.post(path, json={"state": "rejected"}, headers=who).json()["audit_id"]
+    assert desk.client.post(f"/api/actions/audit/{step}/undo", headers=who).status_code == 200
+    assert desk.get("/api/entity-matches")["items"][0]["state"] == "pending"
+
+
+def test_a_curated_statement_loses_no_evidence_to_a_machine(desk: Desk) -> None:
+    who, first = machine(desk), desk.claim("He sold the mill")["id"]
+    second = desk.claim("So the mill was sold", source_ids=[first])["id"]
+    desk.client.patch(f"/api/claims/{second}", json={"curation_state": "curated"})
+    expect_person_only(desk.client.delete(f"/api/claims/{first}", headers=who))
+    assert desk.get(f"/api/claims/{second}")["source_ids"] == [first]
+    assert desk.client.delete(f"/api/claims/{first}").status_code == 200
+    assert desk.get(f"/api/claims/{second}")["source_ids"] == []

@@ -138,8 +138,19 @@ def curated_by_person() -> Forbidden:
 
 
 def verified_by_person() -> Forbidden:
-    """403: a machine would verify an entity, reject one, or undo that."""
-    return Forbidden("Only a person verifies or rejects an entity.", code="person_only")
+    """403: a machine would verify an entity, reject one, undo that, or change one that a person decided about."""
+    return Forbidden(
+        "Only a person verifies or rejects an entity, or changes one that a person verified or rejected.",
+        code="person_only",
+    )
+
+
+def decided_by_person() -> Forbidden:
+    """403: a machine would accept a match, or undo what a person decided about one."""
+    return Forbidden(
+        "Only a person may accept that two entities are the same, or undo what a person decided about it.",
+        code="person_only",
+    )
 
 
 def corrected_by_person() -> Forbidden:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, literal_column, text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, text
 
 from armarium.api import HIDDEN, Json, provenance_columns, reference, tracked
 from armarium_documents.api import documents, representations
@@ -32,20 +32,19 @@ entities = Table(
     Column("episode_id", Text, info=HIDDEN),
     *provenance_columns(),
     Column("updated_at", Text, nullable=False),
-    Index("ix_entity_folded", "folded_names"),
     Index("ix_entity_type", "entity_type"),
     info=tracked(label="entity", monotonic=("updated_at",), large=("metadata", "place_values")),
 )
 """A person, a place or anything else that is named; a merged one remains, and says into which it was merged."""
 
-NOT_MERGED = entities.c.curation_state != literal_column("'merged'")
+NOT_MERGED = entities.c.merged_into_id.is_(None)
 """Which entities are listed: a condition without parameters, or SQLite would not use the index of those."""
 Index(
     "ix_entity_listed",
     entities.c.canonical_name,
     entities.c.id,
-    # So that they are counted in the index alone.
-    entities.c.curation_state,
+    # So that words are looked for in the index: the rows are many times as wide.
+    entities.c.folded_names,
     sqlite_where=NOT_MERGED,
 )
 
@@ -122,9 +121,7 @@ claims = Table(
     Column("episode_id", Text),
     *provenance_columns(),
     Column("updated_at", Text, nullable=False),
-    Index(
-        "ix_claim_listed", "created_at", "id", "merged_into_id", sqlite_where=text("merged_into_id IS NULL")
-    ),
+    Index("ix_claim_listed", "created_at", "id", sqlite_where=text("merged_into_id IS NULL")),
     info=tracked(
         label="statement",
         monotonic=("updated_at",),
@@ -193,6 +190,7 @@ matches = Table(
     Column("state", Text, nullable=False),
     Column("reason", Text),
     Column("decided_by", Text),
+    Column("decided_by_person", Boolean, nullable=False, info=HIDDEN),
     Column("decided_at", Text),
     Column("created_at", Text, nullable=False),
     Index("ix_entity_match_state", "state", text("score DESC")),

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from armarium.api import ActionContext, Example, Route, action, new_id
+from armarium.api import ActionContext, Example, Route, action, is_among, new_id
 from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import reversed_interval
@@ -179,6 +179,15 @@ def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
     ctx.note_changes(
         claim_ids=[row.id], entity_ids=[one.entity_id for one in ctx.conn.execute(named)], document_ids=pages
     )
+    resting = [
+        one.claim_id
+        for one in ctx.conn.execute(
+            select(sources.claim_id).distinct().where(sources.source_claim_id == row.id)
+        )
+    ]
+    # They are changed too, so that one a person curated does not lose its evidence to a machine.
+    ctx.conn.execute(update(claims).where(is_among(claims.c.id, resting)).values(updated_at=ctx.now))
+    ctx.note_changes(claim_ids=resting)
     ctx.conn.execute(delete(claim_entities).where(claim_entities.c.claim_id == row.id))
     ctx.conn.execute(
         delete(claim_sources).where((sources.claim_id == row.id) | (sources.source_claim_id == row.id))

@@ -12,7 +12,6 @@ from armarium.api import (
     Example,
     Route,
     RowLaw,
-    RowRule,
     ServiceError,
     action,
     new_id,
@@ -22,7 +21,9 @@ from armarium.api import (
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.persons_only import (
     CORRECTED_BY_PERSONS,
+    CURATED_ENTITIES,
     CURATED_STATEMENTS,
+    DECIDED_MATCHES,
     REFUSED_BY_PERSONS,
 )
 from armarium_knowledge.folding import fold, folded_names
@@ -38,23 +39,6 @@ from armarium_knowledge.models import (
 from armarium_knowledge.queries.entities import entity, live_entity
 from armarium_knowledge.schemas.entities import TYPES, Deleted, Entity, EntityCreate, EntityId, EntityUpdate
 from armarium_knowledge.schemas.fields import NameIn
-
-Image = Mapping[str, Any] | None
-
-BY_PERSONS = ("verified", "rejected", "merged")
-"""The states that only a person sets or removes."""
-
-
-def _is_decision(before: Image, after: Image) -> bool:
-    """Return whether a person's decision about an entity was made, changed or removed."""
-    was = before["curation_state"] if before else "unreviewed"
-    becomes = after["curation_state"] if after else "unreviewed"
-    return was != becomes and (was in BY_PERSONS or becomes in BY_PERSONS)
-
-
-CURATED_BY_PERSONS: RowRule[Any] = RowRule(
-    "entity", "person", when=_is_decision, refusal=errors.verified_by_person
-)
 
 
 def _in_circle(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
@@ -191,12 +175,14 @@ def _update_example(ex: Example) -> dict[str, Any]:
     summary="Change an entity: its names, type, dates, places, curation.",
     route=Route("PATCH", "/api/entities/{entity_id}"),
     words="Changed an entity",
-    rules=(CURATED_BY_PERSONS,),
+    rules=(CURATED_ENTITIES,),
     laws=(NO_CIRCLE,),
     example=_update_example,
 )
 def change(ctx: ActionContext, p: EntityUpdate) -> dict[str, Any]:
-    """Change it. Raises NotFound, Conflict for a merged one, Forbidden if a machine would verify or reject it."""
+    """Change it. Raises NotFound, Conflict for a merged one, Forbidden if a machine would verify or reject it, or
+    change one that a person verified or rejected.
+    """
     row = live_entity(ctx.conn, p.entity_id)
     sent = p.model_fields_set - {"entity_id"}
     stated = p.model_dump(mode="json", include=sent - {"names"})
@@ -247,7 +233,7 @@ def _leave_its_name(ctx: ActionContext, row: Row[Any]) -> None:
     summary="Delete an entity with its mentions.",
     route=Route("DELETE", "/api/entities/{entity_id}"),
     words="Deleted an entity",
-    rules=(CURATED_BY_PERSONS, CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS, CURATED_STATEMENTS),
+    rules=(CURATED_ENTITIES, CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS, CURATED_STATEMENTS, DECIDED_MATCHES),
     example=lambda ex: {"entity_id": samples.mention(ex)["entity_id"]},
 )
 def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from armarium.api import (
     ActionContext,
     Example,
     Route,
-    RowRule,
     action,
     cancel_with_undo,
     is_among,
@@ -21,6 +20,7 @@ from armarium.api import (
 )
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.entities import NO_CIRCLE, all_names
+from armarium_knowledge.actions.persons_only import DECIDED_MATCHES
 from armarium_knowledge.models import claims, entities, matches, reviews
 from armarium_knowledge.queries.entities import MATCHES, entity, live_entity
 from armarium_knowledge.schemas.entities import (
@@ -274,18 +274,9 @@ def insert_match(
         "decided_at": None,
         "created_at": ctx.now,
     }
-    ctx.conn.execute(matches.insert().values(row))
+    ctx.conn.execute(matches.insert().values(**row, decided_by_person=False))
     ctx.note_changes(entity_ids=[survivor, candidate])
     return row
-
-
-def _accepts(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
-    return any(one is not None and one["state"] == "accepted" for one in (before, after))
-
-
-ACCEPTED_BY_PERSONS: RowRule[Any] = RowRule(
-    "entity_match", "person", when=_accepts, refusal=errors.accept_needs_a_person
-)
 
 
 def _decide_example(ex: Example) -> dict[str, Any]:
@@ -299,7 +290,7 @@ def _decide_example(ex: Example) -> dict[str, Any]:
     summary="Accept that two entities are the same, which merges them, or reject it.",
     route=Route("POST", "/api/entity-matches/{match_id}/decide"),
     words="Decided a match of entities",
-    rules=(ACCEPTED_BY_PERSONS,),
+    rules=(DECIDED_MATCHES,),
     example=_decide_example,
 )
 def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
@@ -320,7 +311,9 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
         "decided_by": ctx.principal.name,
         "decided_at": ctx.now,
     }
-    ctx.conn.execute(update(matches).where(matches.c.id == p.match_id).values(done))
+    by_person = ctx.principal.kind == "person"
+    decided = update(matches).where(matches.c.id == p.match_id)
+    ctx.conn.execute(decided.values(**done, decided_by_person=by_person))
     if p.state == "accepted":
         ctx.run(
             "entity.merge", {"survivor_id": row["survivor_entity_id"], "ids": [row["candidate_entity_id"]]}

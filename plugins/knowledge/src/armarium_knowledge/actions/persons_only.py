@@ -1,4 +1,6 @@
-"""What no machine takes away from a person: corrected mentions and refused characters, curated statements."""
+"""What no machine takes away from a person: corrected mentions and refused characters, curated statements and entities,
+decided matches.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,28 @@ def _was_curated(before: Image, after: Image) -> bool:
         one is not None and one["curation_state"] in ("curated", "rejected") for one in (before, after)
     )
 
+
+def _was_verified(before: Image, after: Image) -> bool:
+    decided = ("verified", "rejected", "merged")
+    return any(one is not None and one["curation_state"] in decided for one in (before, after))
+
+
+def _was_decided(before: Image, after: Image) -> bool:
+    images = [one for one in (before, after) if one is not None]
+    return any(one["state"] == "accepted" or one["decided_by_person"] for one in images)
+
+
+CURATED_ENTITIES: RowRule[Any] = RowRule(
+    "entity", "person", when=_was_verified, refusal=errors.verified_by_person
+)
+"""No machine verifies or rejects an entity, or changes one that a person verified or rejected. Jobs add the dates and
+links that they find to a verified one and leave all else: their actions do not have this rule.
+"""
+
+DECIDED_MATCHES: RowRule[Any] = RowRule(
+    "entity_match", "person", when=_was_decided, refusal=errors.decided_by_person
+)
+"""No machine accepts a match, or changes what a person decided about one."""
 
 CURATED_STATEMENTS: RowRule[Any] = RowRule(
     "claim", "person", when=_was_curated, refusal=errors.curated_by_person

@@ -20,7 +20,7 @@ from armarium_knowledge.queries.entities import (
     in_words,
     survivor_of,
 )
-from armarium_knowledge.queries.visible import HiddenKnowledge, withheld_knowledge
+from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed, withheld_knowledge
 from armarium_knowledge.schemas.claims import Claim, ClaimPage, InterpretationPage
 from armarium_knowledge.schemas.fields import ClaimState, ClaimType
 from armarium_source_model.api import text_fingerprint
@@ -196,7 +196,10 @@ def list_claims(
     if entity_id is not None:
         entity(conn, entity_id)
         where.append(with_entity(survivor_of(conn, entity_id)))
-    page = CLAIMS.page(conn, *where, order=(claims.c.created_at, claims.c.id), limit=limit, offset=offset)
+    is_whole = all(one is None for one in (q, claim_type, curation_state, document_id, entity_id))
+    all_but = not_listed(claims, left_out) if is_whole else None
+    order = (claims.c.created_at, claims.c.id)
+    page = CLAIMS.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
     return {**page, "items": shown_claims(conn, page["items"], in_snapshot=True)}
 
 

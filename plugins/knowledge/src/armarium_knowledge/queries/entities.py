@@ -13,7 +13,7 @@ from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import merged_entity, unknown_entity, unknown_match, unknown_review
 from armarium_knowledge.folding import fold
 from armarium_knowledge.models import NOT_MERGED, claim_entities, entities, matches, mentions, reviews
-from armarium_knowledge.queries.visible import HiddenKnowledge, withheld_knowledge
+from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed, withheld_knowledge
 from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
 from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
 
@@ -129,7 +129,9 @@ def list_entities(
         beside = select(other.c.entity_id).join(one, one.c.claim_id == other.c.claim_id)
         where += [entities.c.id.in_(beside.where(one.c.entity_id == entity_id)), entities.c.id != entity_id]
     order = (entities.c.canonical_name, entities.c.id)
-    page = ENTITIES.page(conn, *where, order=order, limit=limit, offset=offset)
+    is_whole = all(one is None for one in (q, entity_type, curation_state, document_id, entity_id))
+    all_but = not_listed(entities, hidden.entities) if is_whole else None
+    page = ENTITIES.page(conn, *where, order=order, limit=limit, offset=offset, all_but=all_but)
     return {**page, "items": shown_entities(conn, page["items"])}
 
 

@@ -9,12 +9,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
-from armarium.api import is_among, raw_of
+from armarium.api import raw_of
 from armarium_documents.api import require_document
-from armarium_knowledge.models import NOT_MERGED, claims, entities, findings, mentions
+from armarium_knowledge.models import claims, entities, findings, mentions
 from armarium_knowledge.queries.claims import CLAIMS, claim
 from armarium_knowledge.queries.entities import ENTITIES, live_entity, survivor_of
-from armarium_knowledge.queries.visible import HiddenKnowledge, claims_resting_on, entities_resting_on
+from armarium_knowledge.queries.visible import (
+    HiddenKnowledge,
+    claims_resting_on,
+    entities_resting_on,
+    not_listed,
+)
 
 
 class ClaimLocator:
@@ -110,21 +115,17 @@ def named_by_authority(conn: Connection, uri: str | None) -> list[str]:
 def stats(conn: Connection) -> dict[str, int]:
     """Return the numbers of entities and statements, as the lists show them."""
     hidden = HiddenKnowledge(conn)
-    listed = select(func.count()).select_from(entities).where(NOT_MERGED)
-    said = select(func.count()).select_from(claims).where(claims.c.merged_into_id.is_(None))
     return {
-        "entities": int(conn.execute(listed).scalar_one()) - _count_hidden(conn, entities, hidden.entities),
-        "claims": int(conn.execute(said).scalar_one()) - _count_hidden(conn, claims, hidden.claims),
+        "entities": _count_listed(conn, entities, hidden.entities),
+        "claims": _count_listed(conn, claims, hidden.claims),
     }
 
 
-def _count_hidden(conn: Connection, table: Table, ids: list[str]) -> int:
-    """Return how many of *ids* the plain count has counted."""
-    if not ids:
-        return 0
-    counted = NOT_MERGED if table is entities else table.c.merged_into_id.is_(None)
-    asked = select(func.count()).select_from(table).where(is_among(table.c.id, ids), counted)
-    return int(conn.execute(asked).scalar_one())
+def _count_listed(conn: Connection, table: Table, hidden: Sequence[str]) -> int:
+    """Return how many rows are listed: all but the few that are not, as a page of the list counts them."""
+    count = select(func.count()).select_from(table)
+    left_out = conn.execute(count.where(not_listed(table, hidden))).scalar_one()
+    return int(conn.execute(count).scalar_one()) - int(left_out)
 
 
 def found_in_run(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:

@@ -19,8 +19,14 @@ _BESIDE = """
 SELECT c.id, c.subject_entity_id, c.object_entity_id, c.predicate_verb FROM json_each(:these) j JOIN claim c
 ON c.{column} = j.value WHERE c.subject_entity_id IS NOT NULL AND c.object_entity_id IS NOT NULL
 AND c.merged_into_id IS NULL AND c.curation_state <> 'rejected' AND c.id NOT IN (SELECT value FROM json_each(:hidden))
-ORDER BY c.id
+{among} ORDER BY c.id
 """
+
+_FROM_THESE = _BESIDE.format(column="subject_entity_id", among="")
+_TO_THESE = _BESIDE.format(column="object_entity_id", among="")
+_AMONG_THESE = _BESIDE.format(
+    column="subject_entity_id", among="AND c.object_entity_id IN (SELECT value FROM json_each(:these))"
+)
 
 
 @query(
@@ -34,8 +40,8 @@ def neighbourhood(
     depth: Annotated[int, Query(ge=1, le=3)] = 1,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> dict[str, Any]:
-    """Return the nearest first, at most *limit*; for a merged entity, around the one it was merged into.
-    Rejected statements and what is left out of the lists do not count.
+    """Return the nearest first, at most *limit*, with all statements between them; for a merged entity, around
+    the one it was merged into. Rejected statements and what is left out of the lists do not count.
     """
     entity(conn, entity_id)
     centre = survivor_of(conn, entity_id)
@@ -47,9 +53,9 @@ def neighbourhood(
     frontier, truncated = [centre], False
     for level in range(1, depth + 1):
         found: dict[str, None] = {}
-        for column in ("subject_entity_id", "object_entity_id"):
-            given = {"these": json_text(frontier), "hidden": hidden_claims}
-            for claim_id, subject, target, verb in raw.execute(_BESIDE.format(column=column), given):
+        given = {"these": json_text(frontier), "hidden": hidden_claims}
+        for beside in (_FROM_THESE, _TO_THESE):
+            for claim_id, subject, target, verb in raw.execute(beside, given):
                 if subject in out or target in out:
                     continue
                 seen[claim_id] = (subject, target, verb)
@@ -61,6 +67,9 @@ def neighbourhood(
         depths |= dict.fromkeys(frontier, level)
         if not frontier:
             break
+    # Nothing was asked about the outermost yet but what connects them with the nearer ones.
+    given = {"these": json_text(frontier), "hidden": hidden_claims}
+    seen |= {one: (subject, target, verb) for one, subject, target, verb in raw.execute(_AMONG_THESE, given)}
     rows = {row["id"]: row for row in ENTITIES.all(conn, is_among(entities.c.id, depths))}
     told = ("id", "canonical_name", "entity_type", "curation_state")
     nodes = [{**{name: rows[one][name] for name in told}, "depth": far} for one, far in depths.items()]

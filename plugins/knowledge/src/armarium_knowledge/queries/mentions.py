@@ -121,9 +121,10 @@ def list_mentions(conn: Connection, entity_id: str, limit: Limit = 100, offset: 
     """
     entity(conn, entity_id)
     entity_id = survivor_of(conn, entity_id)
-    live = select(documents.c.id).where(documents.c.deleted_at.is_(None))
+    # Those in the Trash are few, and have an index.
+    gone = select(documents.c.id).where(documents.c.deleted_at.is_not(None))
     order = (mentions.c.document_id, mentions.c.created_at, mentions.c.id)
-    where = (mentions.c.entity_id == entity_id, mentions.c.document_id.in_(live))
+    where = (mentions.c.entity_id == entity_id, mentions.c.document_id.not_in(gone))
     page = MENTIONS.page(conn, *where, order=order, limit=limit, offset=offset)
     return {**page, "items": shown_mentions(conn, page["items"])}
 

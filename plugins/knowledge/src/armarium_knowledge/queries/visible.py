@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection, Table
 
-from armarium.api import json_text, raw_of
+from armarium.api import is_among, json_text, raw_of
 from armarium_documents.api import documents
 from armarium_knowledge.models import claims as claim_table
 from armarium_knowledge.models import entities as entity_table
@@ -117,6 +117,12 @@ class HiddenKnowledge:
     def entities(self) -> list[str]:
         """Return the ids of the entities that are left out."""
         return [*self.trashed_entities, *self.withheld_entities]
+
+
+def not_listed(table: Table, hidden: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that a statement or an entity is in no list: merged into another, or left out."""
+    merged: ColumnElement[bool] = table.c.merged_into_id.is_not(None)
+    return merged | is_among(table.c.id, hidden) if hidden else merged
 
 
 def withheld_knowledge(conn: Connection) -> tuple[frozenset[str], frozenset[str]]:
