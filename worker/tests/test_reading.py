@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from armarium_worker import WorkerFailed, WorkerProcess, WorkerRefused
+from armarium_worker import Reader, WorkerFailed, WorkerProcess, WorkerRefused
 
 Start = Callable[..., WorkerProcess]
+ORIENTATION = 0x0112
 
 
 @pytest.fixture
@@ -71,3 +73,24 @@ def test_a_reader_that_loses_lines_fails_the_call(start: Start, page: Path) -> N
     lines = [{"rect": [0, 0, 10, 10]}] * 3
     with pytest.raises(WorkerFailed, match="was given 3 lines and read 1"):
         start("Forgetful").call("read_lines", {"image": str(page), "lines": lines})
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"), [("RGB", "jpg"), ("L", "jpg"), ("P", "png"), ("RGBA", "png"), ("1", "tif")]
+)
+@pytest.mark.parametrize("turned", [1, 6])
+def test_an_opened_page_is_upright_in_colour_and_needs_its_file_no_more(
+    tmp_path: Path, mode: str, kind: str, turned: int
+) -> None:
+    """Its left half is black, or its upper half once it has been turned to the right."""
+    image = Image.new("L", (40, 20), 255)
+    image.paste(0, (0, 0, 20, 20))
+    path, exif = tmp_path / f"page.{kind}", Image.Exif()
+    exif[ORIENTATION] = turned
+    image.convert(mode).save(path, exif=exif)
+    page = Reader().open_page(path, 1000)
+    path.unlink()
+    assert (page.image.mode, page.width, page.height) == ("RGB", *((40, 20) if turned == 1 else (20, 40)))
+    black, white = ((5, 10), (35, 10)) if turned == 1 else ((10, 5), (10, 35))
+    assert [page.image.getpixel(place) for place in (black, white)] == [(0, 0, 0), (255, 255, 255)]
+    assert page.image.getexif().get(ORIENTATION, 1) == 1

@@ -142,7 +142,10 @@ class Reader:
         try:
             with Image.open(path) as image:
                 check_size(image.size, max_pixels)
-                upright = ImageOps.exif_transpose(image).convert("RGB")
+                # In place, and converted only if it must be: each copy of a page takes as long as half its decoding.
+                ImageOps.exif_transpose(image, in_place=True)
+                image.load()
+                upright = image if image.mode == "RGB" else image.convert("RGB")
         except Refused:
             raise
         except (OSError, ValueError, SyntaxError, EOFError) as error:

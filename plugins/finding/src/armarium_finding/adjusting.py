@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium_finding import errors
-from armarium_finding.proposing import describe, groups_of, number_documents, signal_words
+from armarium_finding.proposing import number_documents, signal_words
 
 Proposal = dict[str, Any]
 
@@ -105,15 +105,16 @@ def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str,
 
 
 def _finish(proposal: Proposal, examples: list[dict[str, Any]], after: int, by: int) -> list[dict[str, Any]]:
-    """Renumber documents and groups: those from *after* on move *by* places."""
+    """Renumber documents and decided groups: those from *after* on move *by* places. The other groups are dropped: they
+    are to be found anew (`proposing.groups_of`).
+    """
     number_documents(proposal["documents"])
-    describe(proposal["documents"], proposal["evidence"], {})
     standing = []
     for group in proposal["groups"]:
         if group["state"] == "proposed":
             continue
         moved = [index + by if index >= after else index for index in group["document_indexes"]]
         standing.append({**group, "document_indexes": moved})
-    proposal["groups"] = groups_of(proposal["documents"], standing)
+    proposal["groups"] = standing
     proposal["examples"] += examples
     return examples

@@ -26,6 +26,8 @@ LEAST_FOLDERS = 2
 PENALTY = 1.0
 """The penalty on a (squared) weight, so that a few examples cannot make any weight large."""
 ROUNDS = 50
+DIGITS = 4
+"""Decimals of a feature: every change of a proposal writes the features of all its joins."""
 
 FEATURES = (
     "openings", "closings", "restart", "run on", "runs over", "split word", "kind said", "fill before", "fill here",
@@ -41,7 +43,8 @@ def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, 
     usual = float(median(written)) if written else 1.0
     found = {}
     for before, leaf in itertools.pairwise(leaves):
-        found[leaf.front.page_id] = _numbers(before.front, leaf.front, usual, looks)
+        numbers = _numbers(before.front, leaf.front, usual, looks)
+        found[leaf.front.page_id] = [round(one, DIGITS) for one in numbers]
     return found
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from armarium.api import is_among
 from armarium_documents.api import ARTIFACTS, artifacts, classifications, documents
 from armarium_finding import errors
 from armarium_finding.models import said
-from armarium_finding.proposing import describe, describe_groups, number_documents
+from armarium_finding.proposing import describe, describe_groups, groups_of, number_documents
 from armarium_source_model.api import text_fingerprint
 
 STEP = "find-documents"
@@ -116,30 +116,39 @@ def new_proposal_data(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def evidence_of(conn: Connection, proposal_id: str) -> dict[str, dict[str, Any]]:
-    """Return what the pages of a proposal say, for those that *conn* shows."""
+    """Return what the pages of a proposal say, for those that say something and that *conn* shows."""
     shown = select(said.c.document_id, said.c.kind, said.c.kind_weight, said.c.date, said.c.parties)
-    rows = conn.execute(shown.where(said.c.proposal_id == proposal_id))
+    something = or_(said.c.kind.is_not(None), said.c.date.is_not(None), said.c.parties != [])
+    rows = conn.execute(shown.where(said.c.proposal_id == proposal_id, something)).all()
     return {
-        row.document_id: {
-            "kind": None if row.kind is None else (row.kind, row.kind_weight),
-            "date": row.date,
-            "parties": row.parties,
-        }
-        for row in rows
+        page_id: {"kind": None if kind is None else (kind, weight), "date": date, "parties": parties}
+        for page_id, kind, weight, date, parties in rows
     }
 
 
 def dress(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
     """Add the computed fields to the documents and groups of a proposal: names, kinds, dates, parties."""
+    _dress_documents(conn, proposal)
+    describe_groups(proposal["groups"], dict(enumerate(proposal["documents"])))
+    return proposal
+
+
+def regroup(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
+    """Group anew the documents of a proposal whose pages were changed, beside the groups that it still has; dress it."""
+    _dress_documents(conn, proposal)
+    proposal["groups"] = groups_of(proposal["documents"], proposal["groups"])
+    describe_groups(proposal["groups"], dict(enumerate(proposal["documents"])))
+    return proposal
+
+
+def _dress_documents(conn: Connection, proposal: dict[str, Any]) -> None:
     first = [one["page_ids"][0] for one in proposal["documents"]]
     named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, first))
-    names = {row[0]: row[1] for row in conn.execute(named)}
+    names = {row[0]: row[1] for row in conn.execute(named).all()}
     describe(proposal["documents"], proposal["evidence"], names)
     keys = prototype_keys(conn)
     for one in proposal["documents"]:
         one["prototype_key"] = None if one["kind"] is None else keys.get(one["kind"].casefold())
-    describe_groups(proposal["groups"], {one["index"]: one for one in proposal["documents"]})
-    return proposal
 
 
 def prototype_keys(conn: Connection) -> dict[str, str]:

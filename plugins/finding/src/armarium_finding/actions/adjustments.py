@@ -45,5 +45,6 @@ def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
         examples = adjusting.join(proposal, change.document_index, by, ctx.now)
     else:
         examples = adjusting.move_page(proposal, change.document_index, change.to, by, ctx.now)
+    store.regroup(ctx.conn, proposal)
     keep(ctx, proposal)
     return {"proposal": answer(ctx, proposal), "examples": examples}

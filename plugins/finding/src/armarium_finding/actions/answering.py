@@ -23,5 +23,5 @@ def keep(ctx: ActionContext, proposal: dict[str, Any]) -> None:
 
 
 def answer(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, Any]:
-    """Return the proposal as the caller may see it."""
-    return store.hidden_from(store.dress(ctx.conn, proposal), hidden_pages(ctx, proposal))
+    """Return a dressed proposal as the caller may see it."""
+    return store.hidden_from(proposal, hidden_pages(ctx, proposal))

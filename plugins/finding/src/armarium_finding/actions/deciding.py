@@ -52,6 +52,8 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
         if p.arrange:
             arrange_canvas(ctx, folder_id)
         keep(ctx, proposal)
+    # Once more: a prototype may have been created for a kind.
+    store.dress(ctx.conn, proposal)
     return {"proposal": answer(ctx, proposal), "accepted": accepted, "groups_made": made}
 
 
