@@ -245,7 +245,9 @@ class ApiProject:
                     .all()
                 )
             for job in waiting:
-                self.engine.run(self.library, "job.cancel", {"job_id": job}, LOCAL_OWNER)
+                # One that waits for the pages of a workflow run is not cancelled by itself.
+                with suppress(ServiceError):
+                    self.engine.run(self.library, "job.cancel", {"job_id": job}, LOCAL_OWNER)
 
     def lasting(self, action: str) -> bool:
         """Return whether an undo makes the prepared parameters valid again: an expected version never is."""

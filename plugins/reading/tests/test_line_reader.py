@@ -93,3 +93,10 @@ def test_a_model_that_no_line_reader_has_is_refused(
     with pytest.raises(ServiceError) as refused:
         choose_line_reader(project, model)
     assert (refused.value.status, refused.value.code) == (404, "unknown_model")
+
+
+@pytest.mark.usefixtures("readers")
+def test_a_name_longer_than_a_file_can_have_is_refused(project: ReadingProject) -> None:
+    with pytest.raises(ServiceError) as refused:
+        choose_line_reader(project, "0" * 1_200)
+    assert refused.value.status < 500

@@ -20,7 +20,10 @@ router = APIRouter(tags=["entities"])
     responses={
         200: {
             "description": "The file",
-            "content": {kind: {"schema": {"type": "string"}} for _, kind in MEDIA.values()},
+            "content": {
+                kind: {"schema": {"type": "object" if kind == "application/json" else "string"}}
+                for _, kind in MEDIA.values()
+            },
         },
         **REFUSALS(400, 401, 403, 404, 409, 422),
     },

@@ -246,7 +246,8 @@ def find_model(
         joint = "/" if reader.model_is_folder else ""
         for name in (model, *(f"{model}{joint}{suffix}" for suffix in reader.model_suffixes)):
             path = place / name
-            if path.is_file() and path.resolve().is_relative_to(place.resolve()):
+            # Not `Path.is_file`, which fails at a name longer than a file can have.
+            if os.path.isfile(path) and path.resolve().is_relative_to(place.resolve()):
                 return path
     here = {one.model: one for one in reader.models_here(folder, runtime_folder(engine, reader))}
     for one in here.values():
