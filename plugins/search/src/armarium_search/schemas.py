@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, PrivateAttr
 
 from armarium.api import Message, Params, ShownPath, SourceText, answer_of
+from armarium_documents.api import DocType, FileType, SourceAuthority
 from armarium_search.models import saved_searches
 
 Word = Annotated[str, Field(min_length=1, max_length=64)]
@@ -22,13 +23,15 @@ class Filters(Params):
     """Conditions on a result; of a list, one word is enough."""
 
     parent_id: Annotated[Id | None, Field(description="Only at or below this node")] = None
-    doc_types: Several | None = None
-    file_types: Several | None = None
+    doc_types: Annotated[Several | None, Field(description=", ".join(get_args(DocType)))] = None
+    file_types: Annotated[Several | None, Field(description=", ".join(get_args(FileType)))] = None
     prototype_keys: Several | None = None
     languages: Annotated[
         Several | None, Field(description="BCP 47 tags, of the page or stated above it; en finds en-GB too")
     ] = None
-    source_authority: Several | None = None
+    source_authority: Annotated[Several | None, Field(description=", ".join(get_args(SourceAuthority)))] = (
+        None
+    )
     date_from: Annotated[Day | None, Field(description="Its date_iso does not end before this")] = None
     date_to: Annotated[Day | None, Field(description="Its date_iso does not begin after this")] = None
     created_from: Moment | None = None
