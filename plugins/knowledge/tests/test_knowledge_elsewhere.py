@@ -40,6 +40,9 @@ def test_what_only_withheld_pages_name_is_not_shown(desk: Desk) -> None:
     assert get("/api/entity-matches").json()["total"] == 0
     assert get("/api/kg/search", q="person").json()["count"] == 2
     assert get(f"/api/entities/{both}").json()["source_document_ids"] == [shown.id]
+    named = get(f"/api/entities/{both}/mentions").json()
+    assert ([one["document_id"] for one in named["items"]], named["total"]) == ([shown.id], 1)
+    assert get(f"/api/entities/{both}/mentions", limit=1, offset=5).json()["total"] == 1
     paths = (
         f"/api/entities/{secret}",
         f"/api/entities/{secret}/export",
