@@ -67,13 +67,12 @@ def test_a_misreading_of_a_common_word_is_not_taken_for_one_of_a_rare_word(desk:
 
 
 def test_the_length_of_a_page_does_not_matter_to_a_misread_word(desk: SearchDesk) -> None:
-    """The same distance on a short page and on a long one: the pages come in the order of their creation."""
-    long = desk.page("conuento " + " ".join(["y"] * 900))
-    short = desk.page("convemto")
-    twins = [one["score"] for one in desk.ask("convento", use_fuzzy_match=True)["results"]]
-    assert len(twins) == 2
-    desk.do("document.delete", {"ids": [short.id]})
-    assert desk.ids("convento", use_fuzzy_match=True) == [long.id]
+    """Two words that differ from the one asked for by the same letter: the pages come in the order of their creation,
+    though the older is the longer.
+    """
+    long = desk.page("convepto " + " ".join(["y"] * 900))
+    short = desk.page("conveqto")
+    assert desk.ids("convento", use_fuzzy_match=True) == [long.id, short.id]
 
 
 @pytest.mark.parametrize("letters", ["abcde", "אבגדהוזחט", "ابتثجحخدذرز", "αβγδεζηθ", "कखगघङचछज"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from search_desk import SearchDesk
 
+from armarium_source_model.api import page_facts
+
 
 def test_a_word_is_found_in_its_line_and_on_the_picture(desk: SearchDesk) -> None:
     page = desk.page("En la ciudad de", "México a diez")
@@ -137,6 +139,11 @@ def test_a_filter_by_language_follows_what_is_stated_above_the_page(desk: Search
     )
     desk.do("source_setting.set", {"level": "project", "key": "language", "value": "es"})
     assert (of("es"), of("la")) == ({loose.id}, {latin.id})
+    with desk.library.db.read() as conn:
+        for page, tag in ((latin, "la"), (french, "fr-CA"), (loose, "es")):
+            stated = page_facts(conn, page.id, page.pass_id).first("language")
+            assert stated is not None
+            assert stated.value == tag
 
 
 def test_a_filter_with_an_unknown_word_is_refused(desk: SearchDesk) -> None:
@@ -144,6 +151,8 @@ def test_a_filter_with_an_unknown_word_is_refused(desk: SearchDesk) -> None:
         detail = desk.expect_refusal(400, filters={name: [word]})
         assert f"filters.{name}" in detail
         assert word in detail
+        saved = {"query": "x", "filters": {name: [word]}}
+        assert desk.client.post("/api/search/saved", json=saved).status_code == 400
     assert desk.ids("x", filters={"prototype_keys": ["letter"]}) == []
 
 

@@ -77,9 +77,10 @@ def _span(raw: sqlite3.Connection, name: str, audit_seq: int) -> tuple[int, int]
     first = _first_of(raw, name, audit_seq, newest)
     if first[1] != audit_seq:
         return None
-    return first[0], _first_of(raw, name, audit_seq + 1, newest)[0] - 1 if newest[1] > audit_seq else newest[
-        0
-    ]
+    last: int = newest[0]
+    if newest[1] > audit_seq:
+        last = _first_of(raw, name, audit_seq + 1, newest)[0] - 1
+    return first[0], last
 
 
 def _first_of(raw: sqlite3.Connection, name: str, audit_seq: int, newest: tuple[int, int]) -> tuple[int, int]:

@@ -6,9 +6,10 @@ import unicodedata
 from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
-from armarium_documents.api import add_node, order_nodes, require_document
+from armarium_documents.api import add_node, order_nodes
 from armarium_search.errors import named_twice, not_in_folder, unknown_embedder, unknown_search
 from armarium_search.models import saved_searches
+from armarium_search.queries.question_sql import check_filters
 from armarium_search.queries.saved_searches import LIVE, SAVED, live_search
 from armarium_search.queries.search import check_words
 from armarium_search.schemas import (
@@ -53,7 +54,8 @@ def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
     not know.
     """
     check_words(p.search_type, p.sort_by, p.sort_direction)
-    _check_filters(ctx, p.filters)
+    if p.filters is not None:
+        check_filters(ctx.conn, p.filters)
     search_id = add_node(ctx, name=name_of(p.query), node_kind="saved_search", sort_order=p.sort_order)
     stated = p.model_dump(mode="json", exclude={"sort_order", "filters"})
     row = {
@@ -69,11 +71,6 @@ def create(ctx: ActionContext, p: SavedSearchCreate) -> dict[str, Any]:
 
 def _dump_filters(filters: Filters | None) -> dict[str, Any] | None:
     return None if filters is None else filters.model_dump(mode="json", exclude_none=True)
-
-
-def _check_filters(ctx: ActionContext, filters: Filters | None) -> None:
-    if filters is not None and filters.parent_id is not None:
-        require_document(ctx.conn, filters.parent_id)
 
 
 def _update_example(ex: Example) -> dict[str, Any]:
@@ -100,7 +97,8 @@ def update(ctx: ActionContext, p: SavedSearchUpdate) -> dict[str, Any]:
     words = {**before, **changes}
     check_words(words["search_type"], words["sort_by"], words["sort_direction"])
     if "filters" in p.model_fields_set:
-        _check_filters(ctx, p.filters)
+        if p.filters is not None:
+            check_filters(ctx.conn, p.filters)
         changes["filters"] = _dump_filters(p.filters)
     where = saved_searches.c.id == p.search_id
     ctx.conn.execute(saved_searches.update().where(where).values(**changes, updated_at=ctx.now))

@@ -103,26 +103,36 @@ def _exclude(asked: SearchQuestion) -> None:
         ]
 
 
+_WORDS = (
+    ("doc_types", "doc_type", get_args(DocType)),
+    ("file_types", "file_type", get_args(FileType)),
+    ("prototype_keys", "prototype_key", None),
+    ("source_authority", "source_authority", get_args(SourceAuthority)),
+)
+"""Filters by one of several words: the column, and the words it knows, unless a project has its own."""
+
+
+def check_filters(conn: Connection, filters: Filters) -> None:
+    """Raise NotFound for an unknown parent_id, BadRequest for an unknown word."""
+    if filters.parent_id is not None:
+        require_document(conn, filters.parent_id)
+    for name, _, known in _WORDS:
+        for word in getattr(filters, name) or ():
+            if known is not None and word not in known:
+                raise bad_word(f"filters.{name}", word, known)
+
+
 def _filter(asked: SearchQuestion, filters: Filters) -> None:
     add = asked.conditions.append
+    check_filters(asked.conn, filters)
     if filters.parent_id is not None:
-        require_document(asked.conn, filters.parent_id)
         top = asked.bind(filters.parent_id)
         add(
             f"d.id IN (WITH RECURSIVE down(id) AS (SELECT {top} UNION SELECT c.id FROM down JOIN {documents} c "
             "ON c.parent_id = down.id) SELECT id FROM down)"
         )
-    for field_name, column, known in (
-        ("doc_types", "doc_type", get_args(DocType)),
-        ("file_types", "file_type", get_args(FileType)),
-        ("prototype_keys", "prototype_key", None),
-        ("source_authority", "source_authority", get_args(SourceAuthority)),
-    ):
-        words: list[str] | None = getattr(filters, field_name)
-        if words is not None:
-            for word in words:
-                if known is not None and word not in known:
-                    raise bad_word(f"filters.{field_name}", word, known)
+    for name, column, _ in _WORDS:
+        if (words := getattr(filters, name)) is not None:
             add(f"d.{column} IN {asked.select_ids(words)}")
     if filters.languages is not None:
         tags = asked.select_ids(one.lower() for one in filters.languages)
