@@ -60,8 +60,8 @@ class AssembledPage:
     def state_makers(self, makers: Mapping[str, LineMaker]) -> None:
         """Say of the text of each line who stands behind it; *makers* by the ids of segments in the project."""
         for line in self.page.of_kind("line"):
-            if line.texts:
-                line.texts[0].maker = makers.get(self.rows[line.id])
+            if line.texts and (maker := makers.get(self.rows[line.id])) is not None:
+                line.texts[0].maker = maker
 
 
 @dataclass(slots=True)

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, is_among
 from armarium_documents.api import representations
-from armarium_source_model.counting import HUMAN, IMPORTED
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.readings import CountingText
 from armarium_source_model.schemas.readings import MadeBy
@@ -84,16 +83,27 @@ def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingTe
     }
 
 
+def origin_of(
+    provenance_kind: str, *, created_by: str | None = None, model: str | None = None, file: str | None = None
+) -> LineMaker:
+    """Return who made a row, before anybody checked it."""
+    match provenance_kind:
+        case "human":
+            return LineMaker("person")
+        case "external_import":
+            return LineMaker("import", file)
+        case "agent":
+            return LineMaker("agent", created_by)
+        case "workflow":
+            return LineMaker("machine", model)
+    return LineMaker("unknown")
+
+
 def _maker(row: Any, counting: CountingText, is_confirmed: bool) -> LineMaker:
-    if row.provenance_kind == HUMAN:
-        return LineMaker("person")
-    origin = LineMaker("unknown")
-    if row.provenance_kind == IMPORTED:
-        origin = LineMaker("import", row.import_file)
-    elif row.provenance_kind == "agent":
-        origin = LineMaker("agent", row.created_by)
-    elif row.provenance_kind == "workflow":
-        origin = LineMaker("machine", row.producer_model or row.producer_tool or row.model or row.provider)
+    model = row.producer_model or row.producer_tool or row.model or row.provider
+    origin = origin_of(row.provenance_kind, created_by=row.created_by, model=model, file=row.import_file)
+    if origin.by_person:
+        return origin
     if is_confirmed or counting.basis == "chosen" or row.ground_truth:
         return LineMaker("checked", origin.name)
     return origin

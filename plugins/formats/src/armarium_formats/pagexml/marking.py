@@ -21,7 +21,7 @@ KINDS = {tag: kind for kind, tag in TAGS.items()}
 CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
 READINGS = "readings"
 """The name of the MetadataItem that sums up who made the texts; like MADE, stated anew by each export."""
-MADE = re.compile(r"\s*(?<![\w-])made\s*\{[^{}]*\}")
+MADE = re.compile(r"(?<![\w-])made\s*+\{[^{}]*+\}")
 """The tag by which an export says who stands behind a text; stated anew by the next one."""
 _SAID = ("reason", "place", "extent", "source")
 _READ = frozenset({"offset", "length", "certainty", "quantity", "unit", "continued", *_SAID})

@@ -299,7 +299,8 @@ class _Reading:
         custom = attributes.get("custom")
         if custom:
             self._custom(custom, found)
-            if (rest := MADE.sub("", custom).strip()) != custom:
+            if MADE.search(custom):
+                rest = " ".join(MADE.sub("", custom).split())
                 attributes["custom"] = rest
                 if not rest:
                     del attributes["custom"]

@@ -34,7 +34,7 @@ COUNTING = "counting"
 _BLANKS = re.compile(r"\s+")
 
 
-MADE = re.compile(r'\s*<respStmt xml:id="made-[^"]*">.*?</respStmt>', re.DOTALL)
+MADE = re.compile(r'<respStmt xml:id="made-[^"<>]*+"><resp>[^<>]*+</resp><name>[^<>]*+</name></respStmt>')
 """A statement of an export on who stands behind texts; stated anew by the next one."""
 MAKER = "made-"
 """What the ids of these begin with."""
