@@ -17,6 +17,7 @@ from armarium_exports.selection import D, Selection
 from armarium_source_model.api import (
     counting_readings,
     ladder_of_pass,
+    line_makers,
     reading_rule,
     segments_of,
     working_pass,
@@ -29,7 +30,10 @@ QUALITY = 92
 AT_A_TIME = 200
 """How many pictures of lines a batch contains."""
 
-TEXTS = ("text", "document_id", "segment_id", "pass_id", "representation_id", "basis", "language", "script")
+TEXTS = (
+    "text", "document_id", "segment_id", "pass_id", "representation_id", "basis", "made_by", "maker", "language", "script",
+)  # fmt: skip
+"""made_by and maker are `by` and `name` of `LineMaker`: whether a person made or checked the text, and what read it."""
 
 
 def write_line_pictures(engine: Engine, library: Library, selection: Selection, path: Path) -> int:
@@ -90,6 +94,7 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
             if not lines:
                 continue
             ladder = ladder_of_pass(conn, page_id, pass_id)
+            makers = line_makers(engine, conn, {line.id: readings[line.id] for line in lines})
             try:
                 picture = page_image(library, conn, page_id)
                 image = open_image(picture.path, max_pixels=engine.settings.max_image_pixels, name=name)
@@ -119,6 +124,8 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
                     "segment_id": line.id,
                     "representation_id": counting.representation_id,
                     "basis": counting.basis,
+                    "made_by": makers[line.id].by,
+                    "maker": makers[line.id].name,
                     **about,
                     "language": ladder.value("language", line.id),
                     "script": ladder.value("script", line.id),

@@ -27,6 +27,15 @@ from armarium_source_model.geometry import (
     pixel_bounds,
     sound_pixels,
 )
+from armarium_source_model.makers import (
+    CONFIRMED,
+    LineMaker,
+    join_made,
+    line_makers,
+    sum_makers,
+    words_by_line,
+    words_of_sum,
+)
 from armarium_source_model.models import (
     due_pages,
     forwardings,
@@ -81,6 +90,7 @@ from armarium_source_model.queries.text import (
     page_text,
     pass_sequence,
 )
+from armarium_source_model.schemas.readings import MadeLines
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.spans import (
     ReadingChange,
@@ -105,6 +115,7 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "CONFIRMED",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
@@ -115,6 +126,8 @@ __all__ = [
     "CountingText",
     "DerivedRow",
     "FoldedText",
+    "LineMaker",
+    "MadeLines",
     "MadePass",
     "NewPass",
     "NewReading",
@@ -156,8 +169,10 @@ __all__ = [
     "get_segment",
     "goes_on",
     "is_provisional",
+    "join_made",
     "ladder_of_pass",
     "lean_of",
+    "line_makers",
     "line_sequence",
     "links",
     "list_orders",
@@ -195,11 +210,14 @@ __all__ = [
     "stale_rows",
     "standing_choices",
     "standing_order",
+    "sum_makers",
     "text_fingerprint",
     "total_rate",
     "unknown_segment",
     "word_rate",
+    "words_by_line",
     "words_of",
+    "words_of_sum",
     "working_pass",
     "written_order",
 ]
