@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import select
 
 from armarium.api import Engine, Library, ServiceError, open_image
 from armarium_documents.api import page_image
-from armarium_exports.bundles import sink
+from armarium_exports.parquet import write_columns
 from armarium_exports.selection import D, Selection
 from armarium_source_model.api import (
     counting_readings,
@@ -22,9 +23,6 @@ from armarium_source_model.api import (
     segments_of,
     working_pass,
 )
-
-if TYPE_CHECKING:
-    import polars
 
 QUALITY = 92
 AT_A_TIME = 200
@@ -41,42 +39,25 @@ def write_line_pictures(engine: Engine, library: Library, selection: Selection, 
 
     The column `image` has the shape and the metadata by which Hugging Face datasets recognises a picture.
     """
-    import polars
+    import pyarrow
 
-    picture = polars.Struct({"bytes": polars.Binary, "path": polars.String})
-    schema: dict[str, Any] = {"image": picture, **dict.fromkeys(TEXTS, polars.String)}
+    picture = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
     features = {"image": {"_type": "Image"}, **{n: {"dtype": "string", "_type": "Value"} for n in TEXTS}}
+    schema = pyarrow.schema(
+        [("image", picture), *((name, pyarrow.string()) for name in TEXTS)],
+        {"huggingface": json.dumps({"info": {"features": features}})},
+    )
     counted = 0
 
-    def frames() -> Iterator[polars.DataFrame]:
+    def columns() -> Iterator[list[list[Any]]]:
         nonlocal counted
-        batch: list[dict[str, Any]] = []
-        for row in _rows(engine, library, selection):
-            batch.append(row)
-            counted += 1
-            if len(batch) == AT_A_TIME:
-                yield polars.DataFrame(batch, schema=schema)
-                batch = []
-        yield polars.DataFrame(batch, schema=schema)
+        rows = _rows(engine, library, selection)
+        while batch := list(islice(rows, AT_A_TIME)):
+            counted += len(batch)
+            yield [[row[name] for row in batch] for name in schema.names]
 
-    sink(path, schema, frames, {"huggingface": json.dumps({"info": {"features": features}})})
-    _leave_types_to_the_file(path)
+    write_columns(path, schema, columns(), group=AT_A_TIME)
     return counted
-
-
-def _leave_types_to_the_file(path: Path) -> None:
-    """Rename the Arrow schema that polars adds to a Parquet file's footer, to another name of the same length.
-
-    It says large_binary and large_string, and hides the file's own metadata from Arrow readers. Hugging Face
-    datasets then recognises no picture: it expects binary and string, which is what the file itself says.
-    """
-    with path.open("r+b") as file:
-        file.seek(-8, io.SEEK_END)
-        size = int.from_bytes(file.read(4), "little")
-        file.seek(-8 - size, io.SEEK_END)
-        footer = file.read(size)
-        file.seek(-8 - size, io.SEEK_END)
-        file.write(footer.replace(b"\x0cARROW:schema", b"\x0cpolars:arrow"))
 
 
 def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[dict[str, Any]]:
