@@ -32,7 +32,7 @@ class Ending:
     id: str
     state: str
     attempts: int
-    started_at: str
+    started_at: str | None
     finished_at: str
     parent_id: str | None = None
     reason: str | None = None

@@ -28,7 +28,9 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     why = "shutdown" if store.closing else context.stop
     if why is not None:
         return not_begun(picked, why)
-    ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
+    ended = Ending(
+        claim.seq, claim.id, "done", claim.attempts + 1, claim.started_at or now(), "", claim.parent_id
+    )
     try:
         # A body sees what its starter may see.
         with asking(context.principal):
@@ -77,7 +79,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
 def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
     """Return the end of a job that was picked up and is not run now: it waits again, or is cancelled."""
     claim, at = picked.claim, now()
-    ended = Ending(claim.seq, claim.id, "done", claim.attempts, at, at, claim.parent_id)
+    ended = Ending(claim.seq, claim.id, "done", claim.attempts, claim.started_at, at, claim.parent_id)
     _mark_stopped(ended, picked.context.stop or why)
     return ended
 
