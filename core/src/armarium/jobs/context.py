@@ -89,6 +89,8 @@ class JobContext:
         self.attempt = claim.attempts + 1
         self.stop: str | None = None
         """Why the job is asked to stop, or None; `check` raises it."""
+        self.remark: str | None = None
+        """Shown as the reason of a job that is done, where it did nothing or not all: a body sets it before it returns."""
         self._runner = runner
         self._store = store
         self._claim = claim

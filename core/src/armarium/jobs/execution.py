@@ -37,6 +37,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
             answer = kind.run(context)
         if answer is not None:
             ended.result = json_text(answer)
+        ended.reason = context.remark
     except JobStopped as stopped:
         _mark_stopped(ended, stopped.why)
     except AfterChildren:

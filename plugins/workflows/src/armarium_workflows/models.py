@@ -78,6 +78,7 @@ run_states = Table(
     Column("pages", Integer, nullable=False),
     Column("pages_done", Integer, nullable=False),
     Column("pages_failed", Integer, nullable=False),
+    Column("pages_skipped", Integer, nullable=False, server_default="0"),
     # For a step of a chain: what it works on, which is known only when the chain reaches it.
     Column("scope_ids", Json),
     Column("inputs", Json),

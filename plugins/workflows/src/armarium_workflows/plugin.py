@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from sqlalchemy import Column, Integer
+
+from armarium.api import Migration, Plugin, hookimpl
 from armarium_workflows.actions import ACTIONS
 from armarium_workflows.comparing import compare_runs
 from armarium_workflows.jobs import KINDS
@@ -20,6 +22,16 @@ def armarium_plugin() -> Plugin:
         summary="Workflows: graphs of work on pages, their runs, chains of them, and comparisons of two runs",
         prefixes=("workflow", "chain", "run"),
         metadata=metadata,
+        version=2,
+        migrations=(
+            Migration(
+                2,
+                "Runs count the pages that they passed over.",
+                lambda op: op.add_column(
+                    "workflow_run_state", Column("pages_skipped", Integer, nullable=False, server_default="0")
+                ),
+            ),
+        ),
         actions=ACTIONS,
         jobs=KINDS,
         queries=(*QUERIES, compare_runs),
