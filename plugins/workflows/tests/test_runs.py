@@ -4,12 +4,16 @@ again.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium.api import ServiceError
+from armarium_reading.api import episodes
+from armarium_reading.ledger import episode_row
 from armarium_testing.model_provider import LoopbackProvider
 from armarium_workflows.queries import choice_of_run
 
@@ -549,3 +553,48 @@ def test_a_run_that_did_nothing_says_why_and_passed_over_pages_are_counted(proje
         "SELECT reason FROM job WHERE thread_id = ? AND kind = 'small-regions'", run["thread_id"]
     )[0]
     assert reason == "Nothing was done. It is closed."
+
+
+def test_the_history_of_a_document_has_its_jobs_and_runs_with_provider_model_and_its_own_cost(
+    project: WorkflowProject,
+) -> None:
+    first, second, other = project.pages(3)
+    with LoopbackProvider() as provider:
+        provider.add_to(project.engine, "Loopback")
+        run = project.run(asking_workflow(), [first, second])
+    found = project.client.get("/api/documents/run-history", params={"ids": [first, second, other]}).json()
+    rows = {item["document_id"]: {one["kind"]: one for one in item["rows"]} for item in found["items"]}
+    assert {page: sorted(kinds) for page, kinds in rows.items()} == {
+        first: ["pages", "workflow"],
+        second: ["pages", "workflow"],
+        other: [],
+    }
+    of_run = rows[first]["workflow"]
+    assert (of_run["thread_id"], of_run["outcome"]) == (run["thread_id"], "done")
+    assert of_run["at"] == run["finished_at"]
+    assert [(one["provider"], one["model"]) for page in (first, second) for one in rows[page].values()] == [
+        ("Loopback", "tiny")
+    ] * 4
+    torn = project.run(two_steps(bad=[first]), [first, other])
+    calls = {"thread_id": torn["thread_id"], "provider": "Loopback", "model": "tiny", "use_case": "small-ask"}
+    with project.library.db.write() as conn:
+        for page, usd in ((first, 0.024), (other, None)):
+            row = {**episode_row("model_call", page, "test"), **calls, "cost": {"usd": usd}}
+            conn.execute(episodes.insert().values(row))
+    found = project.client.get("/api/documents/run-history", params={"ids": [first, other]}).json()
+    assert [
+        (one["outcome"], one["reason"], one["cost_usd"])
+        for item in found["items"]
+        for one in item["rows"]
+        if one["thread_id"] == torn["thread_id"] and one["kind"] == "workflow"
+    ] == [("failed", "The page is torn.", 0.024), ("done", None, None)]
+
+
+def test_a_project_made_before_runs_counted_pages_passed_over_still_opens(project: WorkflowProject) -> None:
+    run = project.run(two_steps(), project.pages(1))
+    path = project.library.path
+    project.engine.libraries.release(path)
+    with closing(sqlite3.connect(path / "library.sqlite")) as raw, raw:
+        raw.execute("ALTER TABLE workflow_run_state DROP COLUMN pages_skipped")
+        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'workflows'")
+    assert project.of(run["thread_id"])["pages_skipped"] == 0

@@ -106,7 +106,7 @@ node_pages = Table(
     Column("job_id", Text),
     PrimaryKeyConstraint("thread_id", "node_id", "page_id"),
     Index("ix_workflow_page_order", "thread_id", "node_id", "position"),
-    Index("ix_workflow_page_of", "thread_id", "page_id"),
+    Index("ix_workflow_page_of", "page_id", "thread_id"),
     info=operational(),
 )
 """The checkpoint of a run: the output of each node for each page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -10,6 +10,7 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from armarium.api import Rows, json_text, query, raw_of, withheld_nodes, withheld_pages
+from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
@@ -203,6 +204,30 @@ def list_runs(
     hidden = withheld_nodes(conn)
     items = [_row(conn, row, hidden) for row in rows]
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
+def work_on_documents(conn: Connection, document_ids: Sequence[str]) -> Iterable[Work]:
+    """Yield the runs that had each document in their scope; a page that failed in a run, or was passed over,
+    with the reason.
+    """
+    hidden = withheld_nodes(conn)
+    for page, state, why, *values in raw_of(conn).execute(
+        f"SELECT p.page_id, p.state, p.reason, {_SELECT} {_FROM} JOIN workflow_page p ON p.thread_id = r.thread_id "
+        "WHERE p.node_id = '' AND p.page_id IN (SELECT value FROM json_each(?))",
+        (json_text(list(document_ids)),),
+    ):
+        run = _row(conn, values, hidden)
+        yield Work(
+            page,
+            "workflow",
+            run["thread_id"],
+            run["thread_id"],
+            run["model"],
+            run["provider"],
+            "failed" if state == "failed" else run["status"],
+            why or run["reason"],
+            run["finished_at"] or run["started_at"] or run["created_at"],
+        )
 
 
 @query(
