@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
+from armarium_reading.jobs.lines import CONFIRMED_LINES
 from armarium_reading.line_pictures import cut_line
 from armarium_reading.models import episodes
 from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
@@ -61,6 +62,7 @@ from armarium_worker import (
 )
 
 __all__ = [
+    "CONFIRMED_LINES",
     "LINEREADER",
     "LINE_READERS",
     "MODEL_DELTA",

@@ -41,6 +41,13 @@ from armarium_source_model.models import (
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
+from armarium_source_model.queries.lines import (
+    line_counts,
+    pages_lined_by_hand,
+    pages_transcribed,
+    undecided_lines,
+    unread_lines,
+)
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -158,6 +165,7 @@ __all__ = [
     "is_provisional",
     "ladder_of_pass",
     "lean_of",
+    "line_counts",
     "line_sequence",
     "links",
     "list_orders",
@@ -171,6 +179,8 @@ __all__ = [
     "page_text",
     "page_texts",
     "page_words",
+    "pages_lined_by_hand",
+    "pages_transcribed",
     "pass_sequence",
     "passes",
     "pixel_bounds",
@@ -197,7 +207,9 @@ __all__ = [
     "standing_order",
     "text_fingerprint",
     "total_rate",
+    "undecided_lines",
     "unknown_segment",
+    "unread_lines",
     "word_rate",
     "words_of",
     "working_pass",

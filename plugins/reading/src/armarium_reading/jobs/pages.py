@@ -148,7 +148,7 @@ class PageJob(ABC):
         done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
             done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
-        done |= {key: self.kept[key] for key in ("withheld", "output") if key in self.kept}
+        done |= {key: self.kept[key] for key in ("why", "withheld", "output") if key in self.kept}
         if self.method == "find_lines":
             return done
         return {
