@@ -38,6 +38,7 @@ class ReaderService:
             placed = place(line, page)
             if placed is not None:
                 lines.append(pack_line(placed))
+                call.progress(len(lines), unit="lines")
             call.check()
         return self._answer(page, started, lines=lines)
 
