@@ -10,15 +10,12 @@ from sqlalchemy import Connection
 from armarium.api import PageSkipped, now
 from armarium_reading.fitting import trial
 from armarium_reading.jobs.pages import PageAnswer, PageJob, question
-from armarium_reading.own_readers import own_choices
+from armarium_reading.own_readers import CONFIRMED_LINES, own_choices
 from armarium_reading.permission import refuse_withheld_page
 from armarium_reading.providers.served_reader import who_reads_lines
 from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice
 from armarium_source_model.api import undecided_lines, unread_lines, working_pass
-
-CONFIRMED_LINES = "confirmed_lines"
-"""Key of `extras`: functions (connection, line ids) that return those whose reading a person has confirmed."""
 
 
 class ReadLines(PageJob):

@@ -123,6 +123,7 @@ def make_plan(
         card.id: card for card in cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
     }
     plan.cards = cards_of(engine, library, kept, plan.known)
+    note: str | None
     for run in plan.cards.runs:
         mine = pages_of_card(conn, run, kept, plan.pages)
         if run.folder_ids is not None and not mine:
