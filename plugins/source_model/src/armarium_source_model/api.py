@@ -30,6 +30,7 @@ from armarium_source_model.geometry import (
 from armarium_source_model.makers import (
     CONFIRMED,
     LineMaker,
+    confirmed_readings,
     join_made,
     line_makers,
     sum_makers,
@@ -50,6 +51,13 @@ from armarium_source_model.models import (
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
+from armarium_source_model.queries.lines import (
+    line_counts,
+    pages_lined_by_hand,
+    pages_transcribed,
+    undecided_lines,
+    unread_lines,
+)
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -151,6 +159,7 @@ __all__ = [
     "Word",
     "add_readings",
     "add_segments",
+    "confirmed_readings",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
@@ -172,6 +181,7 @@ __all__ = [
     "join_made",
     "ladder_of_pass",
     "lean_of",
+    "line_counts",
     "line_makers",
     "line_sequence",
     "links",
@@ -186,6 +196,8 @@ __all__ = [
     "page_text",
     "page_texts",
     "page_words",
+    "pages_lined_by_hand",
+    "pages_transcribed",
     "pass_sequence",
     "passes",
     "pixel_bounds",
@@ -213,7 +225,9 @@ __all__ = [
     "sum_makers",
     "text_fingerprint",
     "total_rate",
+    "undecided_lines",
     "unknown_segment",
+    "unread_lines",
     "word_rate",
     "words_by_line",
     "words_of",

@@ -73,14 +73,18 @@ def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingTe
         .where(is_among(r.id, ids))
     )
     by_reading = {row.id: row for row in rows}
-    confirmed: set[str] = set()
-    for _, ask in engine.plugins.contributions(CONFIRMED):
-        confirmed |= ask(conn, ids)
+    confirmed = confirmed_readings(engine, conn, ids)
     return {
         segment_id: _maker(by_reading[one.representation_id], one, one.representation_id in confirmed)
         for segment_id, one in counting.items()
         if one.representation_id in by_reading
     }
+
+
+def confirmed_readings(engine: Engine, conn: Connection, reading_ids: Sequence[str]) -> set[str]:
+    """Return which of the readings a person confirmed."""
+    asked = (ask(conn, reading_ids) for _, ask in engine.plugins.contributions(CONFIRMED))
+    return {reading_id for found in asked for reading_id in found}
 
 
 def origin_of(
