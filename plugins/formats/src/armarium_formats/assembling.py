@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,9 @@ from sqlalchemy import Connection
 
 from armarium_documents.api import representations
 from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
-from armarium_formats.driver import Loss
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
+from armarium_formats.driver import Loss, Marked, as_losses
+from armarium_formats.marks import TAKEN
+from armarium_formats.page_model import FACT_KINDS, PageModel, PageOrder, PageSegment, PageText, TextMark
 from armarium_formats.placing import checksum
 from armarium_source_model.api import (
     CountingText,
@@ -20,6 +22,7 @@ from armarium_source_model.api import (
     counting_readings,
     page_facts,
     pass_sequence,
+    placed_marks,
     segments,
 )
 
@@ -129,6 +132,7 @@ def assemble(
     assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
+    _mark_texts(conn, assembled, pass_id, parts)
     state_facts(conn, page, document_id, pass_id)
     if sequence is not None:
         _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
@@ -319,6 +323,26 @@ def _settle_texts(
         assembled.losses.append(
             Loss("texts of words", dropped, "they are older than the reading of their line, which counts")
         )
+
+
+def _mark_texts(conn: Connection, assembled: AssembledPage, pass_id: str, parts: Mapping[str, _Part]) -> None:
+    """Set what files say of characters on the texts that have these now; what has no place is a loss, by name."""
+    texts = {identity: part.segment.text for identity, part in parts.items() if part.segment.text}
+    placed = placed_marks(conn, pass_id, texts)
+    extras = assembled.page.extras
+    # The project's own facts, which may have changed since, are added from their rows.
+    taken = any((extras.get(driver) or {}).get("marks") == TAKEN for driver in ("tei", "pagexml"))
+    for identity, marks in placed.by_segment.items():
+        parts[identity].segment.texts[0].marks = [
+            TextMark(*one) for one in marks if not (taken and one.kind in FACT_KINDS)
+        ]
+    assembled.losses += as_losses(
+        Counter(
+            (Marked(one.mark.kind, one.words or one.mark.stated.get("text", "")), one.why)
+            for one in placed.lost
+            if not (taken and one.mark.kind in FACT_KINDS)
+        )
+    )
 
 
 def _settle_ids(parts: Mapping[str, _Part]) -> None:

@@ -21,13 +21,17 @@ from armarium_formats.clipping import (
 )
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, box_around, line_height
+from armarium_formats.marks import SIGN
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
 from armarium_source_model.api import (
+    MARKS_OF,
     BadGeometry,
+    Mark,
     NewSegment,
     ReadySegments,
     SoundPoints,
+    as_metadata,
     pixel_bounds,
     ready_segments,
     sound_pixels,
@@ -202,6 +206,10 @@ class _Placing:
         if segment.texts:
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
+        if segment.shape_of is not None:
+            metadata[MARKS_OF] = segment.shape_of
+        if segment.text.strip() and (marks := _marks_to_keep(segment.texts[0])):
+            metadata |= as_metadata(segment.text, marks)
         if segment.line_order is not None:
             metadata["line_order"] = segment.line_order
         if why or beyond:
@@ -342,6 +350,15 @@ class _Placing:
             return False
         self.placed.texts.append((segment.id, text))
         return True
+
+
+def _marks_to_keep(text: PageText) -> list[Mark]:
+    """Return what moves with the words of a text. Signs are declared for a page, and stand in rows of their own."""
+    return [
+        Mark(one.kind, *one.span_in(text.text), dict(one.stated), dict(one.source))
+        for one in text.marks
+        if one.kind != SIGN
+    ]
 
 
 def _as_json(points: Sequence[Point]) -> list[Point]:

@@ -27,6 +27,18 @@ from armarium_source_model.geometry import (
     pixel_bounds,
     sound_pixels,
 )
+from armarium_source_model.marks import (
+    ABBREVIATION,
+    DIVIDED,
+    EDITED,
+    MARKS_OF,
+    NAMES,
+    LostMark,
+    Mark,
+    PlacedMarks,
+    as_metadata,
+    placed_marks,
+)
 from armarium_source_model.models import (
     due_pages,
     forwardings,
@@ -88,6 +100,8 @@ from armarium_source_model.spans import (
     SegmentFollower,
     SpanMover,
     Why,
+    align_span,
+    move_span,
     span_in_new_text,
 )
 from armarium_source_model.text import first_strong_direction, text_fingerprint
@@ -105,9 +119,14 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "ABBREVIATION",
+    "DIVIDED",
+    "EDITED",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
+    "MARKS_OF",
+    "NAMES",
     "ONE_PASS_A_FILE",
     "POLICIES",
     "BadGeometry",
@@ -115,12 +134,15 @@ __all__ = [
     "CountingText",
     "DerivedRow",
     "FoldedText",
+    "LostMark",
     "MadePass",
+    "Mark",
     "NewPass",
     "NewReading",
     "NewSegment",
     "PageFacts",
     "PageTextResult",
+    "PlacedMarks",
     "ProvisionalPass",
     "ReadingChange",
     "ReadingCopier",
@@ -138,6 +160,8 @@ __all__ = [
     "Word",
     "add_readings",
     "add_segments",
+    "align_span",
+    "as_metadata",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
@@ -162,6 +186,7 @@ __all__ = [
     "links",
     "list_orders",
     "list_passes",
+    "move_span",
     "normalise",
     "notice_of_text_elsewhere",
     "order_entries",
@@ -174,6 +199,7 @@ __all__ = [
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "placed_marks",
     "places_of_words",
     "provisional_pass",
     "reading_kind_keys",
