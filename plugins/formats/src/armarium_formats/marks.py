@@ -4,6 +4,7 @@ it from one that was read.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ TAKERS = "mark_takers"
 FACTS, HANDS, SIGNS, SAID = "editorial facts", "hands", "signs", "names, dates and other marks"
 KINDS = (FACTS, HANDS, SIGNS, SAID)
 SIGN = "sign"
+_WIKIDATA = re.compile(r"Q\d+")
 TAKEN = "taken"
 """What the extras of a page say under `marks` where its hands, signs and facts became rows of the project."""
 
@@ -87,6 +89,21 @@ def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:
 def kind_of(mark: TextMark) -> str:
     """Return which of `KINDS` a mark is."""
     return SIGNS if mark.kind == SIGN else FACTS if mark.kind in FACT_KINDS else SAID
+
+
+def identifier_of(stated: Mapping[str, str]) -> str | None:
+    """Return the address in an authority file by which a file identifies what is named, if it does."""
+    for key in ("ref", "wikiData", "wikidata", "gnd", "viaf", "geonames", "URI"):
+        value = stated.get(key, "").strip().split(" ")[0]
+        if value.startswith(("http://", "https://")):
+            return value
+        if value and key.casefold() == "wikidata" and _WIKIDATA.fullmatch(value):
+            return f"https://www.wikidata.org/entity/{value}"
+        if value and key == "gnd":
+            return f"https://d-nb.info/gnd/{value}"
+        if value and key in ("viaf", "geonames") and value.isdecimal():
+            return f"https://viaf.org/viaf/{value}" if key == "viaf" else f"https://sws.geonames.org/{value}/"
+    return None
 
 
 class MarkedText(NamedTuple):

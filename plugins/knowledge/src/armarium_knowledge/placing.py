@@ -68,6 +68,7 @@ class PagePlaces:
             for span in found.assembled.spans
         ]
         self._take(conn, document_id, found.text, spans)
+        self.pass_id = found.pass_id
 
     def _take(
         self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]

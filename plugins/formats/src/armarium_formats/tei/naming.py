@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from armarium_formats.marks import identifier_of
 from armarium_formats.markup.fragments import attributes_of, local_name, text_of
 from armarium_formats.page_model import TextMark
 from armarium_formats.tei.keeping import attributes, name_of
@@ -44,7 +45,6 @@ _ELEMENTS = {
 _OF = {"person": {"ref", "key"}, "place": {"ref", "key"}, "organization": {"ref", "key"}, "style": {"rend"}}
 _OF["date"] = {"when", "from", "to", "notBefore", "notAfter", "calendar", "period"}
 _INSTEAD = (("expan", "expansion"), ("corr", "corr"), ("reg", "reg"))
-_WIKIDATA = re.compile(r"Q\d+")
 _OPEN = re.compile(r"<([^\s/>]+)")
 _BLANKS = re.compile(r"\s+")
 
@@ -126,21 +126,6 @@ def _leave(mark: TextMark, stated: Mapping[str, str], own: object, lose: Callabl
     left = [key for key in stated if key not in own and not (key in _REPEATED and own)]  # type: ignore[operator]
     if left:
         lose("details of names, dates and other marks", "TEI has no attribute for them", len(left))
-
-
-def identifier_of(stated: Mapping[str, str]) -> str | None:
-    """Return the address in an authority file by which a file identifies what is named, if it does."""
-    for key in ("ref", "wikiData", "wikidata", "gnd", "viaf", "geonames", "URI"):
-        value = stated.get(key, "").strip().split(" ")[0]
-        if value.startswith(("http://", "https://")):
-            return value
-        if value and key.casefold() == "wikidata" and _WIKIDATA.fullmatch(value):
-            return f"https://www.wikidata.org/entity/{value}"
-        if value and key == "gnd":
-            return f"https://d-nb.info/gnd/{value}"
-        if value and key in ("viaf", "geonames") and value.isdecimal():
-            return f"https://viaf.org/viaf/{value}" if key == "viaf" else f"https://sws.geonames.org/{value}/"
-    return None
 
 
 def _word(name: str) -> str:
