@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from armarium.api import json_text, raw_of
 from armarium_documents.api import representations
+from armarium_source_model.folding import HYPHENS, words_of
 from armarium_source_model.models import segments
 from armarium_source_model.queries.forwarding import live_segments, split_segments
 from armarium_source_model.spans import move_span
@@ -101,6 +102,30 @@ def placed_marks(conn: Connection, pass_id: str, texts: Mapping[str, str]) -> Pl
             if moved not in of_line:
                 of_line.append(moved)
     return found
+
+
+def words_meant(conn: Connection, pass_id: str, lines: Sequence[tuple[str, str]]) -> list[str]:
+    """Return words that a page is found by though its text lacks them: expansions and the like, and words that a file
+    says go on over the end of a line. *lines*: (segment, text) of the page, in order.
+    """
+    if not has_marks(conn, pass_id):
+        return []
+    texts = dict(lines)
+    marks = placed_marks(conn, pass_id, texts).by_segment
+    found: list[str] = []
+    before = ""
+    for segment_id, text in lines:
+        for mark in marks.get(segment_id, ()):
+            found += [mark.stated[key] for key in (*EDITED, "whole") if mark.stated.get(key)]
+            if (
+                mark.kind == DIVIDED
+                and mark.stated.get("goes_on")
+                and mark.start == 0
+                and "whole" not in mark.stated
+            ):
+                found.append((before.split() or [""])[-1].rstrip(HYPHENS) + text[: mark.end])
+        before = text
+    return [word for said in found for word in words_of(said)]
 
 
 _NO_TEXT = "Its line has no text."
