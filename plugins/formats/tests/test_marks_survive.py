@@ -71,8 +71,8 @@ class Desk:
     def __init__(self, engine: Engine, library: Library, page: str) -> None:
         self.engine, self.library, self.page = engine, library, page
 
-    def act(self, name: str, **params: Any) -> dict[str, Any]:
-        return self.engine.run(self.library, name, params, LOCAL_OWNER).result or {}
+    def act(self, action: str, **params: Any) -> dict[str, Any]:
+        return self.engine.run(self.library, action, params, LOCAL_OWNER).result or {}
 
     def read(self, file: str, filename: str = "a.xml") -> str:
         return str(self.act("format.import", document_id=self.page, file=file, filename=filename)["pass_id"])
@@ -279,3 +279,25 @@ def test_a_table_whose_cells_stand_by_columns_has_its_rows_in_tei(desk: Desk) ->
     assert [re.findall(r'<cell [^>]*n="(\d)".*?/>(\d\d)', row) for _, row in rows] == [
         [(str(column), f"{row}{column}") for column in range(3)] for row in range(3)
     ]
+
+
+def test_a_line_of_a_file_neither_begins_nor_ends_with_a_line_break(desk: Desk) -> None:
+    tidy = page_xml(("erste Zeile", "person {offset:0; length:5;}"), ("zweite Zeile", ""))
+    tidy = tidy.replace("<Unicode>", "\n<Unicode>\n").replace("</Unicode>", "\n</Unicode>\n")
+    desk.read(tidy)
+    assert desk.export("plain-text")[0] == "erste Zeile\nzweite Zeile\n"
+    assert desk.page_tags() == {"person": "erste"}
+    alto = desk.read(alto_xml('<String CONTENT="&#10;dritte&#10;" TAGREFS="N1"/>'), "b.xml")
+    assert desk.export("plain-text", pass_id=alto)[0] == "dritte\n"
+
+
+def test_an_export_has_a_name_that_every_system_accepts(desk: Desk) -> None:
+    for name, expected in (
+        ("CON.jpg", "_CON.xml"),
+        ("a:b.jpg", "a_b.xml"),
+        ("lpt1", "_lpt1.xml"),
+        ("é" * 300, "é" * 100 + ".xml"),
+    ):
+        page = desk.act("document.create", name=name, doc_type="page")["id"]
+        desk.act("format.import", document_id=page, file=page_xml(("a", "")), filename="a.xml")
+        assert export(desk.engine, desk.library, page, "pagexml")["filename"] == expected

@@ -7,6 +7,7 @@ from __future__ import annotations
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
+from armarium_formats.file_names import plain_name
 from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks, identifier_of
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import parse_unsigned
@@ -53,5 +54,6 @@ __all__ = [
     "identifier_of",
     "page_of_pass",
     "parse_unsigned",
+    "plain_name",
     "scratch",
 ]

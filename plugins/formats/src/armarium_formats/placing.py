@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -41,6 +41,8 @@ TOLERANCE = 2
 """Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
 
 MAX_POINTS = 10_000
+
+_BREAKS = ("\n", "\r")
 
 _MOST_WHOLE = 1 << 53
 """Below it every whole number is one as a float too."""
@@ -204,6 +206,8 @@ class _Placing:
         if segment.hand is not None:
             self.placed.hands.append((segment.id, segment.hand))
         if segment.texts:
+            if segment.kind != "region":
+                segment.texts = [self._between_breaks(text) for text in segment.texts]
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
         if segment.shape_of is not None:
@@ -343,6 +347,26 @@ class _Placing:
                 [None if text.text == first.text else text.text, text.confidence, text.extras]
                 for text in others
             ]
+
+    def _between_breaks(self, text: PageText) -> PageText:
+        """Return the text of a line or word without line breaks before and after it, which are never its own."""
+        if text.text[:1] not in _BREAKS and text.text[-1:] not in _BREAKS:
+            return text
+        bare = text.text.lstrip("\r\n")
+        ahead, bare = len(text.text) - len(bare), bare.rstrip("\r\n")
+        if bare:
+            self.problems["The text of a line or word has line breaks around it, which were left out"] += 1
+        moved = [
+            mark
+            if mark.start is None or mark.end is None
+            else replace(
+                mark,
+                start=min(max(mark.start - ahead, 0), len(bare)),
+                end=min(max(mark.end - ahead, 0), len(bare)),
+            )
+            for mark in text.marks
+        ]
+        return replace(text, text=bare, marks=moved)
 
     def _of_its_own_kind(self, segment: PageSegment, text: PageText) -> bool:
         """Add a text of another kind (normalised, translation) as a reading, not as an alternative."""

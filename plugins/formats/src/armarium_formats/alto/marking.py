@@ -112,7 +112,9 @@ def attributes_by_word(
 def _attributes(mark: TextMark, words: str, writing: Writing) -> dict[str, str]:
     if written := mark.source.get("alto"):
         stated: dict[str, str] = orjson.loads(written)
-        return stated
+        refs = [one for key in ("TAGREFS", "STYLEREFS") for one in stated.get(key, "").split()]
+        if all(one in writing.tagging.tags or one in writing.renamed for one in refs):
+            return stated
     if mark.kind == "abbreviation" and mark.stated.get("expansion"):
         return {"SUBS_TYPE": "Abbreviation", "SUBS_CONTENT": mark.stated["expansion"]}
     return (

@@ -16,7 +16,6 @@ from armarium_formats.tei.lines import Line, OpenElement, Word, join_pieces, pre
 from armarium_formats.tei.shapes import drawn_in
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
 from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
-
 from armarium_source_model.api import DIVIDED
 
 if TYPE_CHECKING:
