@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 
 from armarium_documents.api import representations
 from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
-from armarium_formats.driver import Loss, Marked, as_losses
-from armarium_formats.marks import TAKEN
-from armarium_formats.page_model import FACT_KINDS, PageModel, PageOrder, PageSegment, PageText, TextMark
+from armarium_formats.driver import Loss
+from armarium_formats.marked_texts import lost_with_letters, mark_texts, of_letters
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
 from armarium_formats.placing import checksum
 from armarium_source_model.api import (
     CountingText,
@@ -22,7 +22,6 @@ from armarium_source_model.api import (
     counting_readings,
     page_facts,
     pass_sequence,
-    placed_marks,
     segments,
 )
 
@@ -66,6 +65,10 @@ class _Part:
     rank: int
     sequence: int | None
     read_at: str | None
+    is_empty: bool = False
+    """Whether its file stated an empty text."""
+    left: Sequence[str] = ()
+    """What its file said of the letters of another text than the one that counts."""
 
 
 def assemble(
@@ -127,12 +130,17 @@ def assemble(
             page.segments = ordered
         else:
             parts[key].segment.children = ordered
+    assembled.losses += lost_with_letters(
+        Counter(what for part in parts.values() for what in part.left),
+        empty=sum(part.is_empty and not part.segment.texts for part in parts.values()),
+    )
     _settle_texts(assembled, page.segments, {id(part.segment): part for part in parts.values()})
     _settle_ids(parts)
     assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
-    _mark_texts(conn, assembled, pass_id, parts)
+    by_row = {identity: part.segment for identity, part in parts.items()}
+    assembled.losses += mark_texts(conn, pass_id, by_row, page.extras)
     state_facts(conn, page, document_id, pass_id)
     if sequence is not None:
         _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
@@ -243,16 +251,20 @@ def _part(
         extras=kept.get("extras"),
     )
     read_at: str | None = None
+    left: list[str] = []
     if counting is not None and counting.representation_id is not None:
         read_at, sure = facts.get(counting.representation_id, (None, None))
         text = PageText(counting.text, sure)
         first = kept.get("text")
         if first and first["of"] == checksum(counting.text):
             text.extras = first["extras"]
+        elif first:
+            left = of_letters(first["extras"])
         segment.texts = [text]
     if further is not None and segment.texts and counting is not None:
         segment.texts += further_texts(counting.representation_id, further, kept)
-    return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
+    rank = ranks.get(identity, len(ranks))
+    return _Part(segment, identity, rank, kept.get("sequence"), read_at, "empty" in kept, left)
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:
@@ -286,6 +298,7 @@ def _settle_texts(
 ) -> None:
     """Omit texts that a later correction above or below has superseded."""
     renewed = dropped = 0
+    lost: Counter[str] = Counter()
 
     def newest_below(segment: PageSegment) -> str:
         newest = ""
@@ -300,6 +313,7 @@ def _settle_texts(
         if segment.kind == "line" and own is not None:
             for word in segment.children:
                 if word.texts and (parts[id(word)].read_at or "") < own:
+                    lost.update(of_letters(word.texts[0].extras or {}))
                     word.texts = []
                     dropped += 1
         if segment.kind == "region" and own is not None and newest_below(segment) > own:
@@ -319,30 +333,11 @@ def _settle_texts(
                 "they are older than a reading of their lines; written anew from the lines",
             )
         )
+    assembled.losses += lost_with_letters(lost)
     if dropped:
         assembled.losses.append(
             Loss("texts of words", dropped, "they are older than the reading of their line, which counts")
         )
-
-
-def _mark_texts(conn: Connection, assembled: AssembledPage, pass_id: str, parts: Mapping[str, _Part]) -> None:
-    """Set what files say of characters on the texts that have these now; what has no place is a loss, by name."""
-    texts = {identity: part.segment.text for identity, part in parts.items() if part.segment.text}
-    placed = placed_marks(conn, pass_id, texts)
-    extras = assembled.page.extras
-    # The project's own facts, which may have changed since, are added from their rows.
-    taken = any((extras.get(driver) or {}).get("marks") == TAKEN for driver in ("tei", "pagexml"))
-    for identity, marks in placed.by_segment.items():
-        parts[identity].segment.texts[0].marks = [
-            TextMark(*one) for one in marks if not (taken and one.kind in FACT_KINDS)
-        ]
-    assembled.losses += as_losses(
-        Counter(
-            (Marked(one.mark.kind, one.words or one.mark.stated.get("text", "")), one.why)
-            for one in placed.lost
-            if not (taken and one.mark.kind in FACT_KINDS)
-        )
-    )
 
 
 def _settle_ids(parts: Mapping[str, _Part]) -> None:

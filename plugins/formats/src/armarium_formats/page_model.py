@@ -109,6 +109,11 @@ class PageSegment:
         """Return the text that counts, empty if it has none."""
         return self.texts[0].text if self.texts else ""
 
+    @property
+    def place_in_table(self) -> tuple[int, int]:
+        """Return its row and column, from 0."""
+        return (self.cell or {}).get("row", 0), (self.cell or {}).get("column", 0)
+
     def walk(self) -> Iterator[PageSegment]:
         """Yield this segment and all below it, parents first, in document order."""
         yield self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -21,13 +21,12 @@ from armarium_formats.clipping import (
 )
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, box_around, line_height
-from armarium_formats.marks import SIGN
+from armarium_formats.marked_texts import between_breaks, marks_to_keep
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
 from armarium_source_model.api import (
     MARKS_OF,
     BadGeometry,
-    Mark,
     NewSegment,
     ReadySegments,
     SoundPoints,
@@ -41,8 +40,6 @@ TOLERANCE = 2
 """Pixels that a shape may reach beyond its page: drawing programs round outwards. It is brought to the edge, noted."""
 
 MAX_POINTS = 10_000
-
-_BREAKS = ("\n", "\r")
 
 _MOST_WHOLE = 1 << 53
 """Below it every whole number is one as a float too."""
@@ -207,12 +204,17 @@ class _Placing:
             self.placed.hands.append((segment.id, segment.hand))
         if segment.texts:
             if segment.kind != "region":
-                segment.texts = [self._between_breaks(text) for text in segment.texts]
+                for number, text in enumerate(segment.texts):
+                    if (bare := between_breaks(text)) is not text:
+                        self.problems[
+                            "The text of a line or word has line breaks around it, which were left out"
+                        ] += 1
+                        segment.texts[number] = bare
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
         if segment.shape_of is not None:
             metadata[MARKS_OF] = segment.shape_of
-        if segment.text.strip() and (marks := _marks_to_keep(segment.texts[0])):
+        if segment.text.strip() and (marks := marks_to_keep(segment.texts[0])):
             metadata |= as_metadata(segment.text, marks)
         if segment.line_order is not None:
             metadata["line_order"] = segment.line_order
@@ -342,31 +344,12 @@ class _Placing:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
         elif not first.marks:
             self.empty += 1
+            kept["empty"] = True
         if others:
             kept["further"] = [
                 [None if text.text == first.text else text.text, text.confidence, text.extras]
                 for text in others
             ]
-
-    def _between_breaks(self, text: PageText) -> PageText:
-        """Return the text of a line or word without line breaks before and after it, which are never its own."""
-        if text.text[:1] not in _BREAKS and text.text[-1:] not in _BREAKS:
-            return text
-        bare = text.text.lstrip("\r\n")
-        ahead, bare = len(text.text) - len(bare), bare.rstrip("\r\n")
-        if bare:
-            self.problems["The text of a line or word has line breaks around it, which were left out"] += 1
-        moved = [
-            mark
-            if mark.start is None or mark.end is None
-            else replace(
-                mark,
-                start=min(max(mark.start - ahead, 0), len(bare)),
-                end=min(max(mark.end - ahead, 0), len(bare)),
-            )
-            for mark in text.marks
-        ]
-        return replace(text, text=bare, marks=moved)
 
     def _of_its_own_kind(self, segment: PageSegment, text: PageText) -> bool:
         """Add a text of another kind (normalised, translation) as a reading, not as an alternative."""
@@ -374,15 +357,6 @@ class _Placing:
             return False
         self.placed.texts.append((segment.id, text))
         return True
-
-
-def _marks_to_keep(text: PageText) -> list[Mark]:
-    """Return what moves with the words of a text. Signs are declared for a page, and stand in rows of their own."""
-    return [
-        Mark(one.kind, *one.span_in(text.text), dict(one.stated), dict(one.source))
-        for one in text.marks
-        if one.kind != SIGN
-    ]
 
 
 def _as_json(points: Sequence[Point]) -> list[Point]:

@@ -144,5 +144,5 @@ def _cuts(text: str, at: int) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _alignment(old: str, new: str) -> list[tuple[str, int, int, int, int]]:
+def _alignment(old: str, new: str) -> Sequence[tuple[str, int, int, int, int]]:
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

@@ -14,7 +14,7 @@ from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging, language_in
 from armarium_formats.driver import Marked, WriteContext
-from armarium_formats.markup.fragments import attribute_of
+from armarium_formats.markup.fragments import attribute_of, name_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
 
@@ -194,11 +194,14 @@ class Writing:
     def _leave(self, entry: dict[str, Any], where: str, value: str, key: str = "") -> None:
         """Something of ALTO that 4.4 has no place for: into our tag."""
         kept = entry.setdefault("alto", {})
+        why = "ALTO 4.4 does not allow it as it is; it is in a tag that only Armarium reads back"
         if where == "elements":
             if value not in kept.setdefault("elements", []):
                 kept["elements"].append(value)
+                self.lose(f"element {name_of(value)}", why)
         else:
             kept.setdefault("attributes", {})[key] = value
+            self.lose(f"attribute {key}", why)
 
     def _take(self, wish: str) -> str:
         given = self.ids.take(wish)

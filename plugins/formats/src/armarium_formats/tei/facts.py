@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarium.api import ServiceError, parse_xml
 from armarium_formats.marks import SIGN, TAKEN
+from armarium_formats.markup.blanks import collapse_blanks
 from armarium_formats.page_model import PageHand, PageModel, PageSign, TextMark
 from armarium_formats.tei.keeping import attributes, keep, name_of, start_tag
 from armarium_formats.tei.marking import COUNTING, REASONS
@@ -63,7 +64,7 @@ def marks_in(fragment: str, plain: str) -> Marks:
         return Marks([], False, 1 if _MARKED.search(fragment) else 0)
     walk = _Walk()
     walk.content(root)
-    text, places = _collapse_blanks("".join(walk.raw))
+    text, places = collapse_blanks("".join(walk.raw))
     if text != plain:
         return Marks([whole] if plain else [], False, walk.unplaced + walk.facts)
     marks = []
@@ -81,23 +82,6 @@ def _depth(fragment: str) -> int:
         depth += -1 if is_end else not is_empty
         deepest = max(deepest, depth)
     return deepest
-
-
-def _collapse_blanks(raw: str) -> tuple[str, list[int]]:
-    """Collapse the spaces of a text; also return the new position of each position of *raw*."""
-    out: list[str] = []
-    places = []
-    for char in raw:
-        if char in " \t\r\n":
-            places.append(len(out) if not out or out[-1] != " " else len(out) - 1)
-            if out and out[-1] != " ":
-                out.append(" ")
-        else:
-            places.append(len(out))
-            out.append(char)
-    text = "".join(out).rstrip(" ")
-    places.append(len(out))
-    return text, [min(place, len(text)) for place in places]
 
 
 class _Walk:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from armarium_formats.driver import Marked, WriteContext, WrittenPage, as_losses
@@ -334,21 +335,17 @@ class _Writing:
 
     def _table(self, cells: Sequence[PageSegment]) -> None:
         """Write the cells of a table row by row, in whatever sequence they stand."""
-        rows: dict[int, list[PageSegment]] = {}
-        for segment in sorted(
-            cells, key=lambda one: ((one.cell or {}).get("row", 0), (one.cell or {}).get("column", 0))
-        ):
-            rows.setdefault((segment.cell or {}).get("row", 0), []).append(segment)
         self.out.append("\n      <table>")
-        for row, members in rows.items():
+        spans = (("row_span", "rows"), ("column_span", "cols"))
+        for row, members in groupby(
+            sorted(cells, key=lambda one: one.place_in_table), key=lambda one: _place_in_table(one)[0]
+        ):
             self.out.append(f'\n      <row n="{row}">')
             for segment in members:
-                cell = segment.cell or {}
-                stated = {"n": str(cell.get("column", 0))}
-                for key, name in (("row_span", "rows"), ("column_span", "cols")):
-                    if cell.get(key, 1) != 1:
-                        stated[name] = str(cell[key])
-                self._region(segment, stated)
+                stated = {
+                    name: str(said) for key, name in spans if (said := (segment.cell or {}).get(key, 1)) != 1
+                }
+                self._region(segment, {"n": str(segment.place_in_table[1]), **stated})
             self.out.append("</row>")
         self.out.append("</table>")
 
@@ -364,8 +361,7 @@ class _Writing:
             self.lose("places of words among lines in a line", "the words of a line come first")
         words = [self._word(child) for child in segment.children if child.kind == "word"]
         body = text_writer.write_segment(segment, words, self.lose)
-        markup = ((segment.extras or {}).get("tei") or {}).get("markup")
-        if markup and body:
+        if (markup := ((segment.extras or {}).get("tei") or {}).get("markup")) and body:
             self.lose("markup of a line that had no text", "it surrounds no word of the present text")
         self.out.append(body or markup or "")
         for child in segment.children:
