@@ -338,7 +338,7 @@ class _Writing:
         self.out.append("\n      <table>")
         spans = (("row_span", "rows"), ("column_span", "cols"))
         for row, members in groupby(
-            sorted(cells, key=lambda one: one.place_in_table), key=lambda one: _place_in_table(one)[0]
+            sorted(cells, key=lambda one: one.place_in_table), key=lambda one: one.place_in_table[0]
         ):
             self.out.append(f'\n      <row n="{row}">')
             for segment in members:
