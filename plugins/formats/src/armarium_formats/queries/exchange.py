@@ -16,6 +16,7 @@ from armarium_formats.assembling import AssembledPage, assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
+from armarium_formats.file_names import plain_name
 from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
@@ -375,10 +376,9 @@ def _creator() -> str:
 
 
 def _filename(name: str, extension: str) -> str:
-    """Return a file name: the document's, without its image's extension and without illegal characters."""
+    """Return a file name: the document's, without its image's extension, lawful on any system."""
     stem = PurePath(name).stem if PurePath(name).suffix.lower() in _IMAGE_ENDINGS else name
-    clean = "".join("_" if char in '/\\:*?"<>|' or ord(char) < 32 else char for char in stem).strip(" .")
-    return (clean or "page") + extension
+    return plain_name(stem, longest=200) + extension
 
 
 _IMAGE_ENDINGS = frozenset(
