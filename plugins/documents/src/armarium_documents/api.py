@@ -57,6 +57,7 @@ from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
+from armarium_documents.tables import NotATable, read_table
 
 __all__ = [
     "ANNOTATIONS",
@@ -72,6 +73,7 @@ __all__ = [
     "FoundEntry",
     "NoGeometry",
     "Node",
+    "NotATable",
     "PageImage",
     "ReadDate",
     "SourceAuthority",
@@ -112,6 +114,7 @@ __all__ = [
     "primary_recording",
     "primary_row",
     "read_date",
+    "read_table",
     "recordings_under",
     "renditions",
     "replace_metadata",

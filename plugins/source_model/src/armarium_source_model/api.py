@@ -38,6 +38,7 @@ from armarium_source_model.models import (
     reading_orders,
     segments,
 )
+from armarium_source_model.names import fold_name, name_forms, name_words
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
@@ -148,6 +149,7 @@ __all__ = [
     "first_strong_direction",
     "fold_letters",
     "fold_lines",
+    "fold_name",
     "fold_text",
     "follow",
     "follow_segment",
@@ -162,6 +164,8 @@ __all__ = [
     "links",
     "list_orders",
     "list_passes",
+    "name_forms",
+    "name_words",
     "normalise",
     "notice_of_text_elsewhere",
     "order_entries",

@@ -26,7 +26,7 @@ from armarium_knowledge.actions.persons_only import (
     DECIDED_MATCHES,
     REFUSED_BY_PERSONS,
 )
-from armarium_knowledge.folding import fold, folded_names
+from armarium_knowledge.folding import all_names, fold
 from armarium_knowledge.models import (
     claim_entities,
     claims,
@@ -88,12 +88,6 @@ def name_rows(
             kept_id = old["id"] if old is not None else new_id()
             found.append({"id": kept_id, **stated, **ctx.provenance()})
     return found
-
-
-def all_names(canonical_name: str, names: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text in which a search of names looks."""
-    texts = [text for one in names for text in (one["text"], one["romanized"]) if text]
-    return folded_names([canonical_name, *texts])
 
 
 def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
