@@ -8,9 +8,8 @@ from typing import Any
 from sqlalchemy import delete, select, update
 
 from armarium.api import ActionContext, Example, Route, action, is_among, new_id
-from armarium_documents.api import require_live
+from armarium_documents.api import require_live, runs_backwards
 from armarium_knowledge import errors, samples
-from armarium_knowledge.actions.entities import reversed_interval
 from armarium_knowledge.actions.evidence import (
     OF_SOURCES,
     Evidence,
@@ -55,7 +54,7 @@ def _fold_text(text: str, *more: str) -> str:
 
 
 def _check_times(start: str | None, end: str | None) -> None:
-    if start and end and reversed_interval(start, end):
+    if runs_backwards(start, end):
         raise errors.interval_reversed("The statement")
 
 

@@ -18,6 +18,7 @@ from armarium.api import (
     project_setting,
     raw_of,
 )
+from armarium_documents.api import runs_backwards
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.persons_only import (
     CORRECTED_BY_PERSONS,
@@ -140,22 +141,14 @@ def create(ctx: ActionContext, p: EntityCreate) -> dict[str, Any]:
 
 def _check_places(conn: Connection, p: EntityCreate | EntityUpdate) -> None:
     for date in p.date_values:
-        if date.iso_start and date.iso_end and reversed_interval(date.iso_start, date.iso_end):
+        if runs_backwards(date.iso_start, date.iso_end):
             raise errors.interval_reversed("date_values")
     for place in p.place_values:
         if place.relative is not None:
             live_entity(conn, place.relative.anchor_entity_id)
         when = place.when
-        if when is not None and when.start and when.end and reversed_interval(when.start, when.end):
+        if when is not None and runs_backwards(when.start, when.end):
             raise errors.interval_reversed("place_values")
-
-
-def reversed_interval(start: str, end: str) -> bool:
-    """Return whether plain dates run backwards; uncertain ones and those before the year 1 are accepted as
-    they are.
-    """
-    plain = all(one[:4].isdigit() and set(one) <= set("0123456789-") for one in (start, end))
-    return plain and end[: len(start)] < start[: len(end)]
 
 
 def _update_example(ex: Example) -> dict[str, Any]:
