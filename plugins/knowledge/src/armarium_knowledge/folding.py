@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import ColumnElement, literal, or_
 
 from armarium.api import alter_tracked, raw_of
-from armarium_source_model.api import fold_name as fold
-from armarium_source_model.api import name_forms
+from armarium_source_model.api import fold_name, name_forms
 
-if TYPE_CHECKING:
-    from alembic.operations import Operations
+fold = fold_name
+"""Statements are compared as names are: by their folded words."""
 
 
 def folded_names(names: Iterable[str]) -> str:
@@ -33,19 +32,19 @@ def has_name(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
     return or_(False, *(lines.contains(f"\n{form}\n", autoescape=True) for form in name_forms(name)))
 
 
-def refold(operations: Operations) -> None:
+def refold(operations: Any) -> None:
     """Fold the names and statements of a project again that were folded when a comma was part of a name."""
     raw = raw_of(operations.get_bind())
     raw.create_function("fold_names_again", 3, _fold_names_again, deterministic=True)
-    raw.create_function(
-        "fold_lines_again", 1, lambda text: "\n".join(map(fold, text.split("\n"))), deterministic=True
-    )
-    for table, column, folded in (
-        ("entity", "folded_names", "fold_names_again(folded_names, canonical_name, names)"),
-        ("claim", "folded_text", "fold_lines_again(folded_text)"),
-    ):
-        update = f"SET {column} = {folded} WHERE {column} IS NOT NULL"
-        alter_tracked(operations, table, lambda name, update=update: raw.execute(f"UPDATE {name} {update}"))
+    raw.create_function("fold_lines_again", 1, _fold_lines_again, deterministic=True)
+    names = "UPDATE {} SET folded_names = fold_names_again(folded_names, canonical_name, names) WHERE folded_names <> ''"
+    texts = "UPDATE {} SET folded_text = fold_lines_again(folded_text) WHERE folded_text <> ''"
+    alter_tracked(operations, "entity", lambda table: raw.execute(names.format(table)))
+    alter_tracked(operations, "claim", lambda table: raw.execute(texts.format(table)))
+
+
+def _fold_lines_again(text: str) -> str:
+    return "\n".join(map(fold, text.split("\n")))
 
 
 def _fold_names_again(folded: str, canonical_name: str | None, names: str | None) -> str:

@@ -5,7 +5,7 @@ older projects by a job.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -13,9 +13,6 @@ from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, ra
 from armarium_documents.api import artifacts, documents, span_of
 from armarium_search.models import artifact_texts, names
 from armarium_source_model.api import fold_text
-
-if TYPE_CHECKING:
-    from alembic.operations import Operations
 
 JOB_KIND = "search-names"
 BATCH = 500
@@ -38,7 +35,7 @@ _PUT_ARTIFACT = (
 )
 
 
-def make_names_anew(operations: Operations) -> None:
+def make_names_anew(operations: Any) -> None:
     """Make the table of names anew, to be filled when the project opens: its days were texts, which knew no year before 0."""
     connection = operations.get_bind()
     names.drop(connection)

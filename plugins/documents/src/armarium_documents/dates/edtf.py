@@ -20,7 +20,7 @@ _DATE = re.compile(r"(Y?[+-]?\d{1,9}|[+-]?[\dX]{4})(?:-([\dX]{2}))?(?:-([\dX]{2}
 _SEASONS = {21: (3, 5), 22: (6, 8), 23: (9, 11), 24: (12, 12)}
 
 _MONTH = r"(?:0[1-9]|1[0-2]|XX)(?:-(?:0[1-9]|[12][0-9]|3[01]|XX)(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?)?"
-_DAY = rf"(?:[-+]?(?:[0-9]{{4,9}}|[0-9]{{3}}X|[0-9]{{2}}XX|[0-9]XXX|XXXX)|Y-?[0-9]{{5,9}})(?:-(?:{_MONTH}|2[1-4]))?[?~%]?"
+_DAY = rf"(?:[-+]?(?:[0-9]{{4,9}}|[0-9]{{3}}X|[0-9]{{2}}XX|[0-9]X{{3}}|X{{4}})|Y-?[0-9]{{5,9}})(?:-(?:{_MONTH}|2[1-4]))?[?~%]?"
 _STORED = re.compile(rf"{_DAY}(?:/(?:{_DAY}|\.\.)?)?|(?:\.\.)?/{_DAY}")
 
 
@@ -40,7 +40,7 @@ class Span(NamedTuple):
         return self.start <= other.end and other.start <= self.end
 
     @property
-    def stated(self) -> int:
+    def stated_day(self) -> int:
         """The first day of the year, month or day that it states."""
         return self.year * 10_000 + (self.month or 1) * 100 + (self.day or 1)
 
@@ -165,7 +165,7 @@ def date_in(value: object) -> Span | None:
 def start_of(value: object) -> int | None:
     """Return the first day of what a stored value states, or None."""
     found = date_in(value)
-    return None if found is None else found.stated
+    return None if found is None else found.stated_day
 
 
 def bin_of(value: object, granularity: str) -> str | None:
@@ -182,7 +182,7 @@ def pack_date(value: object) -> tuple[int, int, int] | None:
     if found is None:
         return None
     precision = 1 if found.month is None else 2 if found.day is None else 3
-    return found.stated * 4 + precision, found.start, found.end
+    return found.stated_day * 4 + precision, found.start, found.end
 
 
 def label_of(date: int, granularity: str) -> str:
