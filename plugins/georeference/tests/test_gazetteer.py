@@ -66,7 +66,8 @@ def test_files_of_three_kinds() -> None:
     [
         (b"{", "begins like JSON"),
         (b'{"type": "Topology"}', "JSON without features"),
-        (b"\xff\xfe\x00", "neither JSON nor a table"),
+        (b"\xff\xfe\x00", "is not in utf-16-le"),
+        ("name;uri\nŁódź;u:1\n".encode("cp1250"), "its encoding is unknown"),
         (b"", "contains no table"),
         (b"a,b\n1,2\n", "no column of names"),
         (b'name\n"' + b"x" * 200_000 + b'"\n', "cannot be read"),

@@ -16,6 +16,7 @@ def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Picture
     pictures(["1.png"])
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")
+    assert "No hand is described yet: armarium action hand.create --label" in desk.succeed("hands").out
     params = '{"label": "Hand A", "scribe": "Iohannes"}'
     made = desk.succeed("action", "run", "hand.create", "-p", params, "--json").json
     assert "Hand A" in desk.succeed("hands").out

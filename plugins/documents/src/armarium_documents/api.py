@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, func
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins
 from armarium_documents.dates.date_answers import ReadDate
+from armarium_documents.dates.edtf import Span, check_date, runs_backwards, span_asked, span_between, span_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import (
@@ -54,10 +55,11 @@ from armarium_documents.queries.tree import (
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, named_files, walk_folder
 from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
-from armarium_documents.schemas.fields import check_date, check_json, clean_name
+from armarium_documents.schemas.fields import check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
+from armarium_documents.tables import NotATable, read_table
 
 __all__ = [
     "ANNOTATIONS",
@@ -76,9 +78,11 @@ __all__ = [
     "ModelsAsked",
     "NoGeometry",
     "Node",
+    "NotATable",
     "PageImage",
     "ReadDate",
     "SourceAuthority",
+    "Span",
     "Vocabulary",
     "Work",
     "YearBegins",
@@ -117,6 +121,7 @@ __all__ = [
     "primary_recording",
     "primary_row",
     "read_date",
+    "read_table",
     "recordings_under",
     "renditions",
     "replace_metadata",
@@ -127,7 +132,11 @@ __all__ = [
     "require_parent",
     "retract_representation",
     "revise_artifact",
+    "runs_backwards",
     "sources_folder",
+    "span_asked",
+    "span_between",
+    "span_of",
     "start_actions",
     "still_image",
     "supersede_geometry",

@@ -236,7 +236,10 @@ def _gives_back(driver: FormatDriver, page: PageModel, name: str, text_only: boo
     known = {segment.id: segment for segment in two}
     for segment in one:
         other = known.get(segment.id)
-        assert other is not None, f"{driver.name} loses the id {segment.id} of {name}."
+        assert other is not None, (
+            f"{driver.name} loses the id {segment.id} of {name}: what it writes and reads again has the same ids. "
+            "A format of bare text that has none is tried with text_only=True."
+        )
         if len(segment.baseline) > 1:
             drawn = [(max(0, round(x)), max(0, round(y))) for x, y in segment.baseline]
             assert other.baseline == drawn, f"{driver.name} moves the baseline of {segment.id} of {name}."

@@ -60,6 +60,7 @@ from armarium_source_model.models import (
     reading_orders,
     segments,
 )
+from armarium_source_model.names import fold_name, name_forms, name_words
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
@@ -194,6 +195,7 @@ __all__ = [
     "first_strong_direction",
     "fold_letters",
     "fold_lines",
+    "fold_name",
     "fold_text",
     "follow",
     "follow_segment",
@@ -212,6 +214,8 @@ __all__ = [
     "list_orders",
     "list_passes",
     "move_span",
+    "name_forms",
+    "name_words",
     "normalise",
     "notice_of_text_elsewhere",
     "order_entries",

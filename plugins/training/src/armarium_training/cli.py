@@ -371,7 +371,9 @@ def models(
 
 
 def _cer_of(one: dict[str, Any]) -> str:
-    return _percent((one["scores"] or {}).get("cer", {}).get("diplomatic"))
+    """Return how it was measured on pages held out; what training reports of its own validation is no measurement."""
+    rate = (one["scores"] or {}).get("cer", {}).get("diplomatic")
+    return "unmeasured" if rate is None else _percent(rate)
 
 
 def _show(one: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from armarium_knowledge.actions.entities import check_type, insert_entity
 from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.actions.laws import OF_MENTIONS
 from armarium_knowledge.actions.persons_only import CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS
-from armarium_knowledge.folding import fold
+from armarium_knowledge.folding import fold, has_name
 from armarium_knowledge.models import entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.entities import live_entity, survivor_of
@@ -34,7 +34,7 @@ from armarium_knowledge.schemas.mentions import (
     TakeMentions,
     Taken,
 )
-from armarium_source_model.api import text_fingerprint
+from armarium_source_model.api import name_forms, text_fingerprint
 
 
 def _is_person(ctx: ActionContext) -> bool:
@@ -367,14 +367,14 @@ def _named_by(
     same = select(entities).where(
         e.entity_type == name.entity_type,
         e.curation_state.in_(("unreviewed", "verified")),
-        e.folded_names.contains(fold(called), autoescape=True),
+        has_name(e.folded_names, called),
     )
     # What has the link of another thing is not the one that these links identify.
     rows = [row for row in ctx.conn.execute(same.order_by(e.id)) if not (links and row.authority_links)]
-    known = [row.id for row in rows if fold(row.canonical_name) == fold(called)]
-    if not known:
-        also = [row.id for row in rows if fold(called) in row.folded_names.split("\n")]
-        known = also if len(also) == 1 else []
+    forms = set(name_forms(called))
+    known = [row.id for row in rows if forms.intersection(name_forms(row.canonical_name))]
+    if not known and len(rows) == 1:
+        known = [rows[0].id]
     if any(one in not_these for one in known):
         return None, False
     if known:

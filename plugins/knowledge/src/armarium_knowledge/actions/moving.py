@@ -12,7 +12,7 @@ from sqlalchemy import Table, select, update
 from armarium.api import ActionContext, is_among, new_id
 from armarium_documents.api import representations
 from armarium_knowledge.actions.merging import insert_match, match_of
-from armarium_knowledge.folding import fold
+from armarium_knowledge.folding import has_name
 from armarium_knowledge.models import claim_sources, entities, mentions, refusals
 from armarium_source_model.api import (
     ReadingChange,
@@ -144,15 +144,13 @@ def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) ->
         select(e.id, e.canonical_name, e.entity_type).where(is_among(e.id, ids)).order_by(e.id)
     ).all()
     for row in new:
-        same = select(e.id, e.folded_names).where(
+        same = select(e.id).where(
             e.entity_type == row.entity_type,
             e.curation_state.in_(("unreviewed", "verified")),
-            e.folded_names.contains(fold(row.canonical_name), autoescape=True),
+            has_name(e.folded_names, row.canonical_name),
             ~is_among(e.id, ids),
         )
         for other in ctx.conn.execute(same.order_by(e.id)):
-            if fold(row.canonical_name) not in other.folded_names.split("\n"):
-                continue
             if match_of(ctx, other.id, row.id) is None:
                 why = "It came from another project and has the same name."
                 proposed.append(insert_match(ctx, other.id, row.id, 1.0, "transfer", why))

@@ -143,7 +143,11 @@ def _sources(
     ranked: list[Card], repository: FoundCandidates, hub: FoundCandidates
 ) -> Iterator[dict[str, Any]]:
     shipped, installed = _count(ranked, "shipped"), _count(ranked, "installed", "cloud")
-    yield {"source": "shipped", "state": "read", "detail": f"{shipped} of these come with the engine."}
+    yield {
+        "source": "shipped",
+        "state": "read",
+        "detail": f"{shipped} of these are in the list that comes with the engine; most are downloaded when used.",
+    }
     yield {
         "source": "installed",
         "state": "read",
