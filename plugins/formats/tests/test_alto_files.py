@@ -224,7 +224,7 @@ def through(engine: Engine, library: Library, given: dict[str, Any]) -> str:
 
 
 def strip_date(content: str) -> str:
-    return "\n".join(line for line in content.split("\n") if 'ID="armarium_export"' not in line)
+    return "\n".join(line for line in content.split("\n") if '<Processing ID="armarium_' not in line)
 
 
 def texts_of(page: PageModel) -> list[tuple[str, list[tuple[str, float | None]]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ SAY_EVERY = 10.0
 """Seconds between two lines about a job where there is no terminal."""
 
 SETTLED = 2.0
-"""Seconds after which a new state is printed: most waits are shorter."""
+"""Seconds after which a new state, or that something takes long, is printed: most waits are shorter."""
 
 PACE_AFTER = 5.0
 """Seconds after which the time left is told."""
@@ -56,6 +57,21 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     shown = [[legible(str("" if cell is None else cell), "\n\t") for cell in row] for row in rows]
     for line in draw_table(title, columns, shown):
         print(line)
+
+
+@contextmanager
+def tell_if_slow(sentence: str) -> Iterator[Callable[[], None]]:
+    """Print *sentence* on the terminal when the block takes longer than two seconds; call what it yields to say that
+    the wait is over.
+    """
+    timer = threading.Timer(SETTLED, lambda: print(sentence, file=sys.stderr, flush=True))
+    timer.daemon = True
+    if sys.stderr.isatty() and not wants_json():
+        timer.start()
+    try:
+        yield timer.cancel
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from armarium.api import Plugin, hookimpl
 from armarium_checking import actions
 from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
-from armarium_checking.queries import list_verdicts, read_run
-from armarium_checking.readings import READINGS, confirmed_lines
+from armarium_checking.queries import confirmed_by_persons, list_verdicts, read_run
+from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
-from armarium_reading.api import CONFIRMED_LINES
+from armarium_source_model.api import CONFIRMED
 
 
 @hookimpl
@@ -29,6 +29,6 @@ def armarium_plugin() -> Plugin:
         extras={
             EXTRAS: (READINGS,),
             "rests_on_text": (RestingVerdicts(),),
-            CONFIRMED_LINES: (confirmed_lines,),
+            CONFIRMED: (confirmed_by_persons,),
         },
     )

@@ -16,6 +16,7 @@ from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageT
 from armarium_formats.placing import checksum
 from armarium_source_model.api import (
     CountingText,
+    LineMaker,
     ReadingRule,
     counting_readings,
     page_facts,
@@ -46,12 +47,21 @@ class AssembledPage:
     """The renditions that its shapes were measured on."""
     rows: dict[str, str] = field(default_factory=dict)
     """The ids of its segments in the project by those that they have in the file."""
-    reading_ids: set[str] = field(default_factory=set)
-    """The readings that the file holds."""
-    reading_of: dict[str, str] = field(default_factory=dict)
+    counting: dict[str, CountingText] = field(default_factory=dict)
     """The reading whose text a segment has, by the segment's id in the project."""
     edited: set[str] = field(default_factory=set)
     """Ids in the project of segments whose text goes with the markup of the TEI file it was read from."""
+
+    @property
+    def reading_of(self) -> dict[str, str]:
+        """The id of that reading."""
+        return {segment_id: one.representation_id for segment_id, one in self.counting.items()}
+
+    def state_makers(self, makers: Mapping[str, LineMaker]) -> None:
+        """Say of the text of each line who stands behind it; *makers* by the ids of segments in the project."""
+        for line in self.page.of_kind("line"):
+            if line.texts and (maker := makers.get(self.rows[line.id])) is not None:
+                line.texts[0].maker = maker
 
 
 @dataclass(slots=True)
@@ -109,10 +119,7 @@ def assemble(
     assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
-    assembled.reading_of = {
-        key: one.representation_id for key, one in counting.items() if one.representation_id
-    }
-    assembled.reading_ids = set(assembled.reading_of.values())
+    assembled.counting = counting
     assembled.edited = {
         identity
         for identity, part in parts.items()

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from armarium_source_model.api import LineMaker
+
 Point: TypeAlias = tuple[float, float]
 """x and y in pixels of the page's image, origin top left."""
 
@@ -51,13 +53,16 @@ class PageSign:
 
 @dataclass(slots=True)
 class PageText:
-    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it."""
+    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it. `maker`: who stands behind it, where
+    the project knows.
+    """
 
     text: str
     confidence: float | None = None
     kind: str = "transcription"
     extras: dict[str, Any] | None = None
     marks: Sequence[TextMark] = ()
+    maker: LineMaker | None = None
 
 
 @dataclass(slots=True)
@@ -166,6 +171,10 @@ class PageModel:
     def lines(self) -> list[PageSegment]:
         """Return every line, in reading order."""
         return [segment for segment in self.in_order() if segment.kind == "line"]
+
+    def makers(self) -> list[LineMaker]:
+        """Return who stands behind the texts of its lines, as far as is known."""
+        return [one.texts[0].maker for one in self.of_kind("line") if one.texts and one.texts[0].maker]
 
     def in_order(self) -> list[PageSegment]:
         """Return every segment once, in reading order, parents before children.

@@ -11,8 +11,6 @@ from armarium.api import JobContext, NameOrMaterialPath, ServiceError
 from armarium_reading.readers import Choice, choose
 
 EXTRAS = "line_readers"
-CONFIRMED_LINES = "confirmed_lines"
-"""Key of `extras`: functions (connection, line ids) that return those whose reading a person has confirmed."""
 
 
 class OwnReader(NamedTuple):

@@ -27,6 +27,16 @@ from armarium_source_model.geometry import (
     pixel_bounds,
     sound_pixels,
 )
+from armarium_source_model.makers import (
+    CONFIRMED,
+    LineMaker,
+    confirmed_readings,
+    join_made,
+    line_makers,
+    sum_makers,
+    words_by_line,
+    words_of_sum,
+)
 from armarium_source_model.models import (
     due_pages,
     forwardings,
@@ -88,6 +98,7 @@ from armarium_source_model.queries.text import (
     page_text,
     pass_sequence,
 )
+from armarium_source_model.schemas.readings import MadeLines
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.spans import (
     ReadingChange,
@@ -112,6 +123,7 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "CONFIRMED",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
@@ -122,6 +134,8 @@ __all__ = [
     "CountingText",
     "DerivedRow",
     "FoldedText",
+    "LineMaker",
+    "MadeLines",
     "MadePass",
     "NewPass",
     "NewReading",
@@ -145,6 +159,7 @@ __all__ = [
     "Word",
     "add_readings",
     "add_segments",
+    "confirmed_readings",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
@@ -163,9 +178,11 @@ __all__ = [
     "get_segment",
     "goes_on",
     "is_provisional",
+    "join_made",
     "ladder_of_pass",
     "lean_of",
     "line_counts",
+    "line_makers",
     "line_sequence",
     "links",
     "list_orders",
@@ -205,13 +222,16 @@ __all__ = [
     "stale_rows",
     "standing_choices",
     "standing_order",
+    "sum_makers",
     "text_fingerprint",
     "total_rate",
     "undecided_lines",
     "unknown_segment",
     "unread_lines",
     "word_rate",
+    "words_by_line",
     "words_of",
+    "words_of_sum",
     "working_pass",
     "written_order",
 ]

@@ -22,6 +22,7 @@ from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets
 from armarium_exports.receivers.profiles import Profile, profile_named
 from armarium_exports.schemas import ReceiverParams
 from armarium_formats.api import export_page
+from armarium_source_model.api import join_made
 
 MANIFEST = "armarium-export.json"
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/tiff": ".tif", "image/webp": ".webp"}
@@ -39,6 +40,7 @@ class WritablePage:
     ending: str
     mime_type: str
     losses: list[dict[str, Any]] = field(default_factory=list)
+    made: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -54,6 +56,7 @@ class Pages:
         return {
             "receiver": profile.name,
             "pages": len(self.prepared),
+            "made": join_made(one.made for one in self.prepared),
             "losses": [
                 {"document_id": one.document_id, "filename": f"{one.stem}.xml", "losses": one.losses}
                 for one in self.prepared
@@ -134,6 +137,7 @@ def _prepare_pages(
                 ending,
                 picture.mime_type,
                 [*written["losses"], *more],
+                written["choices"]["made"],
             )
         )
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from armarium_formats.alto.own import drop_maker
 from armarium_formats.alto.reader_state import Reading
 from armarium_formats.alto.shapes import number, read_baseline, read_shape
 from armarium_formats.alto.strings import touch
@@ -19,6 +20,7 @@ OF_THE_TEXT = ("CC", "SUBS_TYPE", "SUBS_CONTENT")
 def read_line(element: etree._Element, reading: Reading) -> PageSegment:
     """Read a line: its outline, baseline and text, with a word for each String that is one."""
     attributes = reading.attributes(element)
+    drop_maker(attributes)
     found = PageSegment(reading.identity(attributes.pop("ID", None), "line"), "line")
     strings: list[etree._Element] = []
     spaces: list[etree._Element | None] = []

@@ -56,12 +56,24 @@ class Textlines(Writing):
         box = {key: attributes[key] for key in _BOX} if shape else {}
         if line.baseline:
             attributes["BASELINE"] = self.places(line.baseline)[1]
+        self._state_maker(line, stated, attributes)
         self._write_other_attributes("TextLine", stated, attributes, entry)
         strings = self._strings(line, box, entry, indent + "  ")
         if entry:
             self.own_segments[attributes["ID"]] = entry
         inner = f"{indent}  {shape}" if shape else ""
         self.out.append(f"{indent}<TextLine{attributes_of(attributes)}>{inner}{strings}{indent}</TextLine>")
+
+    def _state_maker(self, line: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> None:
+        """Refer to the step by which the line's text came about, and state whether a person made or checked it."""
+        maker = line.texts[0].maker if line.texts else None
+        if maker is None:
+            return
+        kept, _ = self._resolve_references(stated.pop("PROCESSINGREFS", ""))
+        attributes["PROCESSINGREFS"] = " ".join([*kept, self.steps[maker]])
+        stated.pop("CS", None)
+        if maker.by_person:
+            attributes["CS"] = "true"
 
     def _label(self, segment: PageSegment, stated: dict[str, str]) -> None:
         """The kind of a line or word as a tag."""

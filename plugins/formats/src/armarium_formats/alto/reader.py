@@ -14,7 +14,7 @@ from armarium_formats.alto.files import (
 )
 from armarium_formats.alto.line_reader import read_line
 from armarium_formats.alto.order_reader import read_chain, read_order
-from armarium_formats.alto.own import EXPORT, TYPE, read_tag
+from armarium_formats.alto.own import OUR_STEPS, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reader_state import Reading, merge
 from armarium_formats.alto.shapes import (
@@ -143,7 +143,7 @@ class _File(Reading):
                     else:
                         source.append(self.scale.keep(one))
                         self.kept[f"element sourceImageInformation/{self.name_of(one)}"] += 1
-            elif child.get("ID") != EXPORT:  # a step of our own, which every export states anew
+            elif not (child.get("ID") or "").startswith(OUR_STEPS):
                 kept.append(self.scale.keep(child))
                 self.kept[f"element Description/{name}"] += 1
                 for step in child.iter():

@@ -17,6 +17,7 @@ from armarium_formats.driver import WriteContext
 from armarium_formats.markup.fragments import attribute_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
+from armarium_source_model.api import LineMaker
 
 IDS = re.compile(r'(<[^<>]*?\s)(ID)="([^"]*)"')
 """The ids in a fragment of ALTO."""
@@ -44,6 +45,8 @@ class Writing:
         self.tagging = Tagging(self.kept.get("tags") or [], self.ids, self.renamed)
         self.told: set[str] = set()
         """Segments whose language a tag says that they point at, as kraken has it."""
+        self.steps: dict[LineMaker, str] = {}
+        """The ids of the processing steps that say how texts of lines came about."""
         self.linked = False
         self.out: list[str] = []
 

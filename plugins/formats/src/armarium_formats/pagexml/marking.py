@@ -19,6 +19,10 @@ TAGS = {
 }
 KINDS = {tag: kind for kind, tag in TAGS.items()}
 CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
+READINGS = "readings"
+"""The name of the MetadataItem that sums up who made the texts; like MADE, stated anew by each export."""
+MADE = re.compile(r"(?<![\w-])made\s*+\{[^{}]*+\}")
+"""The tag by which an export says who stands behind a text; stated anew by the next one."""
 _SAID = ("reason", "place", "extent", "source")
 _READ = frozenset({"offset", "length", "certainty", "quantity", "unit", "continued", *_SAID})
 
@@ -27,7 +31,7 @@ def with_marks(
     custom: str | None, segment: PageSegment, lose: Callable[..., None], *, taken: bool = False
 ) -> str:
     """Return *custom* with a tag for each fact of the text that counts: offset and length in characters, and
-    details.
+    details; and with one that says who stands behind the text, if that is known.
 
     The file's own tags are left out where they are written again, and all of them where they were *taken* as
     facts of the project, which may have changed since.
@@ -56,6 +60,10 @@ def with_marks(
                 "a `custom` allows no braces and semicolons; they became blanks",
             )
         tags.append(f"{TAGS[mark.kind]} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}")
+    if text is not None and text.maker is not None:
+        by, name = text.maker
+        named = f" name:{brace_free(name)};" if name else ""
+        tags.append(f"made {{by:{by};{named}}}")
     return " ".join(tags)
 
 

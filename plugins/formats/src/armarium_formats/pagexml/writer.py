@@ -22,7 +22,7 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
-from armarium_formats.pagexml.marking import with_marks
+from armarium_formats.pagexml.marking import READINGS, with_marks
 from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
 from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
@@ -33,6 +33,7 @@ from armarium_formats.pagexml.vocabulary import (
     script_names,
     script_of,
 )
+from armarium_source_model.api import words_of_sum
 
 _LAWFUL_POINTS = re.compile(r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+")
 _STRUCTURE = re.compile(r"structure\s*\{[^{}]*\}")
@@ -385,6 +386,8 @@ class _Writing:
         slots = self._slots("Metadata", kept.get("elements") or (), others)
         step = f'<MetadataItem type="processingStep" name="export" value="{attribute_of(self.context.creator)}"/>'
         items = slots.get("MetadataItem", "")
+        if made := words_of_sum(self.page.makers()):
+            items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(made)}"/>'
         if creator != self.context.creator and step not in items:
             items += step
         body = "".join(

@@ -26,6 +26,7 @@ from armarium_source_model.api import (
     UnknownKind,
     get_pass,
     is_provisional,
+    line_makers,
     notice_of_text_elsewhere,
     order_walk,
     passes,
@@ -34,6 +35,7 @@ from armarium_source_model.api import (
     reading_rule,
     segments,
     standing_order,
+    sum_makers,
     working_pass,
     written_order,
 )
@@ -191,6 +193,7 @@ def export(
             )
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
+        assembled.state_makers(line_makers(engine, conn, assembled.counting))
         beside += mark_page(engine, conn, assembled.page, assembled.rows, assembled.reading_of, driver)
     page = assembled.page
     page.image = page.image or frame.image
@@ -220,6 +223,7 @@ def export(
             "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
             "segment_count": assembled.segment_count,
+            "made": sum_makers(page.makers()),
             "notes": notes,
         },
         "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
@@ -239,9 +243,12 @@ def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) 
 
 
 def page_of_pass(
-    conn: Connection, document_id: str, pass_id: str
+    conn: Connection, document_id: str, pass_id: str, *, engine: Engine | None = None
 ) -> tuple[AssembledPage, tuple[int, int] | None]:
-    """Return a pass as it would be exported, and its size in pixels; None if nothing in it was measured."""
+    """Return a pass as it would be exported, and its size in pixels; None if nothing in it was measured.
+
+    With *engine*, each line says who stands behind its text.
+    """
     row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
     try:
         frame, _ = _frame(conn, document_id, _measured_on(conn, pass_id), row, "page")
@@ -258,6 +265,8 @@ def page_of_pass(
         imported=row.page if row else None,
         sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
     )
+    if engine is not None:
+        assembled.state_makers(line_makers(engine, conn, assembled.counting))
     return assembled, None if frame.is_nominal else frame.size
 
 

@@ -5,6 +5,7 @@ gap, supplied, surplus, del and add (docs/tei-profile.md).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from armarium_formats.marks import SIGN
@@ -33,8 +34,14 @@ COUNTING = "counting"
 _BLANKS = re.compile(r"\s+")
 
 
+MADE = re.compile(r'<respStmt xml:id="made-[^"<>]*+"><resp>[^<>]*+</resp><name>[^<>]*+</name></respStmt>')
+"""A statement of an export on who stands behind texts; stated anew by the next one."""
+MAKER = "made-"
+"""What the ids of these begin with."""
+
+
 class Declarations:
-    """The hands and signs of one file: declared in its header, referenced from its text."""
+    """The hands, signs and makers of one file: declared in its header, referenced from its text."""
 
     def __init__(self, page: PageModel, ids: Identities, kept: str) -> None:
         self.page = page
@@ -43,6 +50,11 @@ class Declarations:
         for key in (*page.hands, *page.signs):
             if key not in self.declared:
                 ids.take(key)
+        self.makers = Counter(page.makers())
+        self.maker_ids = {
+            maker: ids.take(f"{MAKER}{number}")
+            for number, (maker, _) in enumerate(self.makers.most_common(), 1)
+        }
 
     def header(self, header: str) -> str:
         """Return the header (ours, or that of the file that was read) with the declarations inserted."""
@@ -81,7 +93,20 @@ class Declarations:
                 ("<revisionDesc", f"<profileDesc><handNotes>{notes}</handNotes></profileDesc>\n    "),
                 ("</teiHeader>", f"<profileDesc><handNotes>{notes}</handNotes></profileDesc>"),
             )
+        if self.makers:
+            total = self.makers.total()
+            made = "".join(
+                f'<respStmt xml:id="{self.maker_ids[maker]}"><resp>{lines} of {total} lines '
+                f"{text_of(maker.words)}</resp><name>{text_of(maker.name or maker.by)}</name></respStmt>"
+                for maker, lines in self.makers.most_common()
+            )
+            header = _put(header, ("</titleStmt>", made))
         return header
+
+    def responsible(self, segment: PageSegment) -> dict[str, str]:
+        """Return the attribute of a line that refers to who stands behind its text."""
+        maker = segment.texts[0].maker if segment.texts else None
+        return {"resp": f"#{self.maker_ids[maker]}"} if maker is not None else {}
 
     def shift(self, segment: PageSegment) -> str:
         """Return what marks a change of hand at the beginning of a line."""

@@ -354,6 +354,7 @@ class _Writing:
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if segment.is_furniture:
             stated["type"] = "furniture"
+        stated |= self.marks.responsible(segment)
         stated |= self._attributes("lb", kept, stated)
         self.out.append(f"\n        <lb{attributes_of(stated)}/>{self.marks.shift(segment)}")
         kinds = [child.kind == "word" for child in segment.children]

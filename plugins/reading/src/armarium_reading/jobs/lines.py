@@ -10,12 +10,18 @@ from sqlalchemy import Connection
 from armarium.api import PageSkipped, now
 from armarium_reading.fitting import trial
 from armarium_reading.jobs.pages import PageAnswer, PageJob, question
-from armarium_reading.own_readers import CONFIRMED_LINES, own_choices
+from armarium_reading.own_readers import own_choices
 from armarium_reading.permission import refuse_withheld_page
 from armarium_reading.providers.served_reader import who_reads_lines
 from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice
-from armarium_source_model.api import undecided_lines, unread_lines, working_pass
+from armarium_source_model.api import (
+    confirmed_readings,
+    counting_of_segments,
+    undecided_lines,
+    unread_lines,
+    working_pass,
+)
 
 
 class ReadLines(PageJob):
@@ -83,8 +89,8 @@ class ReadLines(PageJob):
             wanted = unread_lines(conn, pass_id)
         elif self.args.lines == "unchecked":
             wanted = undecided_lines(conn, pass_id)
-        for _, confirmed in self.ctx.engine.plugins.contributions(CONFIRMED_LINES):
-            wanted -= confirmed(conn, ids)
+        line_of = {one.representation_id: line for line, one in counting_of_segments(conn, ids).items()}
+        wanted -= {line_of[one] for one in confirmed_readings(self.ctx.engine, conn, list(line_of))}
         if not wanted:
             raise PageSkipped(
                 "Every line of the page is read already."
