@@ -12,8 +12,8 @@ from armarium_reading.corrections import Standing, standing_of
 from armarium_reading.line_pictures import cut_line
 from armarium_reading.models import episodes
 from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
-from armarium_reading.own_readers import CONFIRMED_LINES, LineReaders, OwnReader
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
+from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask, ask_for_vectors
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
@@ -61,7 +61,6 @@ from armarium_worker import (
 )
 
 __all__ = [
-    "CONFIRMED_LINES",
     "LINEREADER",
     "LINE_READERS",
     "MODEL_DELTA",
