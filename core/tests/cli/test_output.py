@@ -31,11 +31,11 @@ def test_lines_of_the_page_in_hand_are_counted_also_those_of_a_job_beneath(
 
 def test_the_time_left_follows_from_the_pace_so_far_with_the_part_of_a_page() -> None:
     pace = Pace()
-    assert pace.left(node(0), at=0.0) is None
+    assert pace.time_left(node(0), at=0.0) is None
     # A quarter of the first of five pages in 10 seconds: 190 more.
     quarter = {"done": 10, "total": 40, "unit": "lines"}
-    assert pace.left(node(0, item=quarter), at=10.0) == "about 3 min left"
-    assert pace.left(node(4), at=40.0) == "about 10 s left"
+    assert pace.time_left(node(0, item=quarter), at=10.0) == "about 3 min left"
+    assert pace.time_left(node(4), at=40.0) == "about 10 s left"
     # Of a run of a recipe not all parts are known yet; its own estimate is shown by `armarium runs`.
-    assert pace.left(node(4, stages=[{}]), at=40.0) is None
-    assert pace.left({**node(4), "state": "waiting"}, at=40.0) is None
+    assert pace.time_left(node(4, stages=[{}]), at=40.0) is None
+    assert pace.time_left({**node(4), "state": "waiting"}, at=40.0) is None

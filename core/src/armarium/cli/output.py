@@ -100,7 +100,7 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
         pace = Pace()
 
         def show(node: Mapping[str, Any]) -> None:
-            counted = ", ".join(one for one in (_counted(node), pace.left(node)) if one)
+            counted = ", ".join(one for one in (_progress_words(node), pace.time_left(node)) if one)
             bars.update(
                 task,
                 completed=_at(node),
@@ -121,13 +121,13 @@ def _in_lines(title: str) -> Callable[[Mapping[str, Any]], None]:
     def show(node: Mapping[str, Any]) -> None:
         nonlocal printed_at, printed
         state, at = _state(node), time.monotonic()
-        pace.left(node, at)
+        pace.time_left(node, at)
         ended = node.get("state") in ("done", "failed", "cancelled", "paused")
         if not ended and at - printed_at < (SAY_EVERY if state == printed else SETTLED):
             return
         printed_at, printed = at, state
-        counted = f" {_counted(node)}" if node.get("total") else ""
-        left = None if ended else pace.left(node, at)
+        counted = f" {_progress_words(node)}" if node.get("total") else ""
+        left = None if ended else pace.time_left(node, at)
         told = [f"{at - began:.0f} s" if ended else left, state]
         print(f"{title}:{counted}{''.join(f', {one}' for one in told if one)}", file=sys.stderr)
 
@@ -140,7 +140,7 @@ class Pace:
     def __init__(self) -> None:
         self._began: tuple[float, float] | None = None
 
-    def left(self, node: Mapping[str, Any], at: float | None = None) -> str | None:
+    def time_left(self, node: Mapping[str, Any], at: float | None = None) -> str | None:
         """Return the time left in words; None as long as it cannot be told: for work whose parts are not known yet."""
         at = time.monotonic() if at is None else at
         done, total = _at(node), node.get("total") or 0
@@ -165,7 +165,7 @@ def _at(node: Mapping[str, Any]) -> float:
     return done + (min(item["done"] / item["total"], 1.0) if item and item["total"] else 0.0)
 
 
-def _counted(node: Mapping[str, Any]) -> str:
+def _progress_words(node: Mapping[str, Any]) -> str:
     """Return the progress as it is shown: `3/5, 12 of 40 lines`."""
     item = _item(node)
     pages = f"{node.get('done') or 0}/{node.get('total') or '?'}"

@@ -101,7 +101,7 @@ def undo(
     with project_session() as session:
         ids = _standing(session, steps) if steps else _last(session, undone=False)
         if dry_run:
-            answer({"audit_ids": ids}, f"Would undo {_told(session, ids)}")
+            answer({"audit_ids": ids}, f"Would undo {_set_in_words(session, ids)}")
             return
         if not steps and not yes and len(ids) > LARGE:
             _agree(session, ids)
@@ -110,7 +110,7 @@ def undo(
 
 def _agree(session: Session, ids: list[str]) -> None:
     """Ask before a large set is undone that nobody named; Refused without agreement."""
-    told = f"This undoes {_told(session, ids)}"
+    told = f"This undoes {_set_in_words(session, ids)}"
     single = "One step alone: armarium undo NUMBER, as armarium history shows it."
     if wants_json() or not sys.stdin.isatty():
         raise Refused(f"{told} {single} All of it: armarium undo --yes.")
@@ -119,7 +119,7 @@ def _agree(session: Session, ids: list[str]) -> None:
         raise Refused("Nothing was undone.")
 
 
-def _told(session: Session, ids: list[str]) -> str:
+def _set_in_words(session: Session, ids: list[str]) -> str:
     """Return how many steps *ids* are, the first of them in words, and when the set was begun and by whom."""
     first = _step(session, ids[-1])
     begun = f"begun {first['created_at'][:16].replace('T', ' ')} UTC by {first['actor']['name']}"

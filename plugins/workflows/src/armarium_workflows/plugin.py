@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from sqlalchemy import Column, Integer
 
@@ -16,11 +16,8 @@ from armarium_workflows.queries import QUERIES, work_on_documents
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
 
-if TYPE_CHECKING:
-    from alembic.operations import Operations
 
-
-def _count_skipped(op: Operations) -> None:
+def _count_skipped(op: Any) -> None:
     op.add_column("workflow_run_state", Column("pages_skipped", Integer, nullable=False, server_default="0"))
     op.drop_index("ix_workflow_page_of")
     op.create_index("ix_workflow_page_of", "workflow_page", ["page_id", "thread_id"])
