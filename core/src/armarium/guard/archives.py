@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import struct
-import unicodedata
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from armarium.errors import Invalid
@@ -26,9 +25,10 @@ def check_archive(
 ) -> list[zipfile.ZipInfo]:
     """Return the files of a ZIP archive (without folders) after every name, size and count was checked.
 
-    Nothing is unpacked. Raises Invalid for a path that leaves the folder, a link, a device, an encrypted member, two
-    names that differ only in case or Unicode form, too many members, too many bytes, or a member that grows more than
-    `max_ratio` times. Read a member with `read_member`: a header may lie about its size.
+    Nothing is unpacked. Raises Invalid for a path that leaves the folder, a link, a device, an encrypted member, the same
+    name twice, too many members, too many bytes, or a member that grows more than `max_ratio` times. A backslash
+    separates folders, as in archives of older Windows programs. Names may differ in case or Unicode form alone: unpack
+    members under names of your own. Read a member with `read_member`: a header may lie about its size.
     """
     name = name or name_of(source)
     with open_source(source, name) as file:
@@ -63,15 +63,8 @@ def check_archive(
 
 
 def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
-    path = member.filename
-    parts = PurePosixPath(path).parts
-    if (
-        "\\" in path
-        or "\0" in member.orig_filename
-        or path.startswith("/")
-        or ".." in parts
-        or ":" in path[:2]
-    ):
+    path = member.filename = member.filename.replace("\\", "/")
+    if "\0" in member.orig_filename or path.startswith("/") or ".." in path.split("/") or ":" in path[:2]:
         raise Invalid(f"{name} holds the name {path!r}, which would leave its folder.", code="archive_path")
     kind = (member.external_attr >> 16) & 0o170000
     if kind not in (0, 0o100000, 0o040000):
@@ -80,11 +73,9 @@ def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
         )
     if member.flag_bits & 1:
         raise Invalid(f"{name} holds {path!r}, which is encrypted.", code="archive_damaged")
-    one = unicodedata.normalize("NFC", path).casefold().rstrip("/")
+    one = path.rstrip("/")
     if one in seen:
-        raise Invalid(
-            f"{name} holds the name {path!r} twice, apart from case or Unicode form.", code="archive_path"
-        )
+        raise Invalid(f"{name} holds the name {path!r} twice.", code="archive_path")
     seen.add(one)
 
 

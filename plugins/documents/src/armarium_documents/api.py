@@ -22,6 +22,7 @@ from armarium_documents.models import (
     thumbnails,
 )
 from armarium_documents.new_nodes import new_row
+from armarium_documents.pdf import OpenedPdf
 from armarium_documents.pictures import LONGEST_JPEG
 from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
@@ -51,12 +52,20 @@ from armarium_documents.queries.tree import (
     sources_folder,
 )
 from armarium_documents.remarks import count_remarks
-from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, named_files, walk_folder
+from armarium_documents.scan import (
+    LAYOUT_SUFFIXES,
+    PICTURE_SUFFIXES,
+    TEXT_SUFFIXES,
+    FoundEntry,
+    named_files,
+    walk_folder,
+)
 from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
 from armarium_documents.schemas.fields import check_date, check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
+from armarium_documents.text_layers import TextLine, Word
 
 __all__ = [
     "ANNOTATIONS",
@@ -64,6 +73,7 @@ __all__ = [
     "IDENTITY",
     "LAYOUT_SUFFIXES",
     "LONGEST_JPEG",
+    "PICTURE_SUFFIXES",
     "TEXT_SUFFIXES",
     "TOLERANCE",
     "Carrier",
@@ -72,10 +82,13 @@ __all__ = [
     "FoundEntry",
     "NoGeometry",
     "Node",
+    "OpenedPdf",
     "PageImage",
     "ReadDate",
     "SourceAuthority",
+    "TextLine",
     "Vocabulary",
+    "Word",
     "YearBegins",
     "add_node",
     "add_rendition",

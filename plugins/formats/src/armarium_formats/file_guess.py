@@ -6,13 +6,8 @@ import csv
 import re
 from pathlib import PurePath
 
+from armarium.api import image_kind
 from armarium_formats.decoding import decode, head_of, reads_as_text
-
-_PICTURES = (
-    *(b"\xff\xd8\xff", b"\x89PNG", b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+", b"GIF8"),
-    *(b"BM", b"RIFF", b"\x00\x00\x00\x0cjP  ", b"\xff\x4f\xff\x51"),
-)
-"""JPEG, PNG, TIFF of both kinds and orders, GIF, BMP, WebP, JPEG 2000."""
 
 _MAGIC = (
     (b"\x1f\x8b", "compressed with gzip; unpack it and import what is in it"),
@@ -23,7 +18,6 @@ _MAGIC = (
     (b"PK\x03\x04", "a ZIP archive or an office document; unpack it and import what is in it"),
     (b"{\\rtf", "RTF; save it as plain text"),
     (b"%PDF", "a PDF; import it as a page, not into one"),
-    *((mark, "a picture; import it as a page, not into one") for mark in _PICTURES),
     (b"\xd0\xcf\x11\xe0", "an office document; save it as plain text or TEI"),
 )
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]{1,60}:)?([\w.-]{1,60})")
@@ -105,6 +99,8 @@ def seems(data: bytes) -> str | None:
     found = next((words for mark, words in _MAGIC if data.startswith(mark)), None)
     if found is not None:
         return found
+    if image_kind(data[:32]) is not None:
+        return "a picture; import it as a page, not into one"
     head = head_of(data).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         return "empty but for white space"

@@ -44,6 +44,7 @@ _SUFFIXES = {
     "image/jpeg": (".jpg", ".jpeg"),
     "image/png": (".png",),
     "image/tiff": (".tif", ".tiff"),
+    "image/heic": (".heic", ".heif"),
     "application/pdf": (".pdf",),
 }
 _FLAGS = (("is_locked", "locked"), ("is_read", "read"), ("is_starred", "starred"), ("is_flagged", "flagged"))
@@ -66,7 +67,7 @@ def import_(
     paths: Annotated[
         list[str],
         typer.Argument(
-            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, PDF, ZIP archives of these; for a "
+            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF, HEIC, PDF, ZIP archives of these; for a "
             "page, layout files of it."
         ),
     ],

@@ -211,6 +211,7 @@ class ToKeep:
     filename: str
     digest: str
     name: str | None = None
+    provider: str | None = None
 
     @property
     def pass_name(self) -> str:
@@ -226,6 +227,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
             NewPass(
                 one.document_id,
                 one.pass_name,
+                one.provider,
                 import_file=one.filename,
                 import_checksum=one.digest,
                 import_format=one.ready.driver.name,

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from urllib.parse import unquote
 
+from armarium_documents.api import PICTURE_SUFFIXES
 from armarium_formats.labels.names import is_names_file
 
 Folder = tuple[str, ...]
@@ -35,9 +36,7 @@ LAYOUT_FOLDERS = frozenset(
 PICTURE_FOLDERS = ("images", "image", "img", "scans", "ocr-d-img", "facsimile")
 """Folders that hold the pictures of the layout files beside them."""
 
-_PICTURE_ENDINGS = frozenset(
-    {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "pdf", "webp", "jp2", "j2k", "bmp", "gif"}
-)
+_PICTURE_ENDINGS = frozenset(suffix[1:] for suffix in PICTURE_SUFFIXES)
 _INNER = _PICTURE_ENDINGS | {
     *("page", "pagexml", "alto", "hocr", "tei", "abbyy", "gt", "xml", "html", "htm", "ocr", "txt"),
 }

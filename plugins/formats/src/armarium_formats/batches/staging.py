@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import FileUnreadable, Invalid, NotAFile, PathNotAllowed, ServiceError, TooLarge, open_plain
+from armarium.api import (
+    FileUnreadable,
+    Invalid,
+    NotAFile,
+    PathNotAllowed,
+    ServiceError,
+    TooLarge,
+    image_kind,
+    open_plain,
+)
 from armarium_documents.api import taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
 from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
@@ -74,6 +83,7 @@ class StagedPicture:
     given: ReceivedFile
     nodes: list[dict[str, Any]]
     checksum: str
+    notes: list[str]
 
 
 @dataclass(slots=True)
@@ -123,15 +133,7 @@ class BatchPlan:
 
 def looks_like_picture(head: bytes) -> bool:
     """Return whether bytes begin like a picture or a PDF; opening it decides."""
-    return (
-        head.startswith(
-            (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8", b"\xff\x4f\xff")
-        )
-        or head[4:12] == b"jP  \r\n\x87\n"
-        or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
-        or (head.startswith(b"BM") and head[6:10] == b"\0\0\0\0")
-        or head.lstrip().startswith(b"%PDF")
-    )
+    return image_kind(head[:32]) is not None or head.lstrip().startswith(b"%PDF")
 
 
 def stage(
@@ -194,7 +196,7 @@ def _take_pictures(
             return f"Its name cannot be used: {error}."
         except OSError as error:
             return f"It cannot be read: {error.strerror or error}."
-        return StagedPicture(given, nodes, source.checksum)
+        return StagedPicture(given, nodes, source.checksum, source.notes)
 
     with ThreadPoolExecutor(min(HANDS, os.cpu_count() or 1), "ingest") as hands:
         for given, found in zip(pictures, hands.map(take, pictures), strict=True):

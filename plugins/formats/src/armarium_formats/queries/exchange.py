@@ -299,6 +299,8 @@ _EXTENSIONS = {
     "image/tiff": ".tif",
     "image/webp": ".webp",
     "image/jp2": ".jp2",
+    "image/avif": ".avif",
+    "image/heic": ".heic",
 }
 
 
