@@ -7,7 +7,7 @@ from __future__ import annotations
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
-from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks
+from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, PageTaker, ReadMarks, TakenPage
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import (
@@ -36,12 +36,14 @@ __all__ = [
     "PageOrder",
     "PageSegment",
     "PageSign",
+    "PageTaker",
     "PageText",
     "Point",
     "ReadContext",
     "ReadMarks",
     "Sample",
     "SegmentKind",
+    "TakenPage",
     "TextMark",
     "WriteContext",
     "WrittenPage",

@@ -15,7 +15,15 @@ from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.assembling import order_as_json
 from armarium_formats.driver import FormatDriver
 from armarium_formats.errors import AlreadyAPass
-from armarium_formats.marks import TAKEN, MarkedText, ReadMarks, are_taken, take_marks
+from armarium_formats.marks import (
+    TAKEN,
+    MarkedText,
+    ReadMarks,
+    TakenPage,
+    are_taken,
+    take_marks,
+    take_page,
+)
 from armarium_formats.models import format_imports
 from armarium_formats.opening import OpenedFile, choose_page, collector_waits, decide_size, open_layout
 from armarium_formats.page_model import PageModel
@@ -213,6 +221,12 @@ class ToKeep:
     name: str | None = None
     provider: str | None = None
 
+    def taken(self, pass_id: str) -> TakenPage:
+        """Return the page for the families that take what its reader kept."""
+        page, picture = self.ready.page, self.picture
+        size = picture.size or (page.width or 1, page.height or 1)
+        return TakenPage(self.document_id, pass_id, picture.rendition_id, page, size, picture.orientation)
+
     @property
     def pass_name(self) -> str:
         """Return the name of its pass."""
@@ -255,7 +269,9 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
         )
     )
     notes = [
-        one.ready.notes + take_marks(ctx, _marks(new, one, [next(ids) for _ in readings]))
+        one.ready.notes
+        + take_marks(ctx, _marks(new, one, [next(ids) for _ in readings]))
+        + take_page(ctx, one.ready.driver.name, one.taken(new.pass_id))
         for new, one, readings in zip(made, given, by_file, strict=True)
     ]
     ctx.bulk_insert(
