@@ -1,6 +1,4 @@
-"""Examines a batch before anything is written: stores pictures, reads and pairs layout files, collects
-refusals. What was read is spooled to disk, not held in memory.
-"""
+"""Examines a batch before anything is written: stores pictures, reads and pairs layout files, collects refusals."""
 
 from __future__ import annotations
 
@@ -152,8 +150,8 @@ def stage(
         except (Invalid, PathNotAllowed) as refusal:
             staged.refuse(given.place, refusal.detail)
             continue
+        # A file named like a picture that is none is refused when it is opened.
         if looks_like_picture(head) or called_picture(given.name):
-            # A file named like a picture that is none is refused when it is opened.
             pictures.append(given)
         elif is_companion(given.name):
             companions.append(given)
@@ -190,13 +188,13 @@ def _take_pictures(
                 link=link and given.kept_at is not None,
                 within=given.scratch,
             )
+            return StagedPicture(given, nodes, source.checksum, source.notes)
         except (Invalid, PathNotAllowed) as refusal:
             return refusal.detail
         except ValueError as error:
             return f"Its name cannot be used: {error}."
         except OSError as error:
             return f"It cannot be read: {error.strerror or error}."
-        return StagedPicture(given, nodes, source.checksum, source.notes)
 
     with ThreadPoolExecutor(min(HANDS, os.cpu_count() or 1), "ingest") as hands:
         for given, found in zip(pictures, hands.map(take, pictures), strict=True):
