@@ -51,6 +51,7 @@ from armarium_documents.queries.tree import (
     require_parent,
     sources_folder,
 )
+from armarium_documents.recordings import recording_type
 from armarium_documents.remarks import count_remarks
 from armarium_documents.scan import (
     LAYOUT_SUFFIXES,
@@ -125,6 +126,7 @@ __all__ = [
     "primary_recording",
     "primary_row",
     "read_date",
+    "recording_type",
     "recordings_under",
     "renditions",
     "replace_metadata",

@@ -18,8 +18,11 @@ from armarium.api import TAKEN_IMAGES, Invalid, PathNotAllowed, names_in
 LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page", ".mets"})
 """Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR, METS)."""
 
-TEXT_SUFFIXES = frozenset({".txt", ".box", ".points", ".json", ".yaml", ".yml", ".names", ".gt"})
-"""Files beside pictures that may be label files, box files or plain text, where a family is here that reads them."""
+TEXT_SUFFIXES = frozenset(
+    {".txt", ".box", ".points", ".json", ".yaml", ".yml", ".names", ".gt", ".srt", ".vtt"}
+)
+"""Files beside pictures and recordings that may be label files, box files, subtitles or plain text, where a family is here
+that reads them."""
 
 PICTURE_SUFFIXES = frozenset(
     {

@@ -202,6 +202,8 @@ class _Placing:
         if segment.texts:
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
+        if segment.seconds is not None:
+            metadata["start_seconds"], metadata["end_seconds"] = segment.seconds
         if segment.line_order is not None:
             metadata["line_order"] = segment.line_order
         if why or beyond:

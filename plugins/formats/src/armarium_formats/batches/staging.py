@@ -22,7 +22,7 @@ from armarium.api import (
     image_kind,
     open_plain,
 )
-from armarium_documents.api import taken_in
+from armarium_documents.api import recording_type, taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
 from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
 from armarium_formats.batches.pairing import (
@@ -130,8 +130,8 @@ class BatchPlan:
 
 
 def looks_like_picture(head: bytes) -> bool:
-    """Return whether bytes begin like a picture or a PDF; opening it decides."""
-    return image_kind(head[:32]) is not None or head.lstrip().startswith(b"%PDF")
+    """Return whether bytes begin like a picture, a PDF or a recording; opening it decides."""
+    return bool(image_kind(head[:32]) or head.lstrip().startswith(b"%PDF") or recording_type(head))
 
 
 def stage(
