@@ -4,6 +4,7 @@ the table of imported files, a page as a file.
 
 from __future__ import annotations
 
+from armarium_formats.actions.importing import keep_models
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
@@ -50,6 +51,7 @@ __all__ = [
     "exercise_format",
     "export_page",
     "format_imports",
+    "keep_models",
     "page_of_pass",
     "parse_unsigned",
     "scratch",

@@ -312,6 +312,30 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
     ]
 
 
+def keep_models(
+    ctx: ActionContext,
+    pages: Sequence[tuple[str, PageModel]],
+    driver: FormatDriver,
+    filename: str,
+    digest: str,
+) -> list[dict[str, Any]]:
+    """Write pages that a family read itself, each as a pass of its document; *digest* names the stored file. Shapes beyond
+    a page are clipped, and one wholly beyond it gets the place of what surrounds it.
+    """
+    pictures = pictures_of(raw_of(ctx.conn), [document_id for document_id, _ in pages])
+    ready = [
+        make_ready(OpenedFile(driver, filename, digest, [page]), picture, beyond="keep")
+        for (_, page), picture in zip(pages, pictures, strict=True)
+    ]
+    return keep_passes(
+        ctx,
+        [
+            ToKeep(document_id, one, picture, filename, digest)
+            for (document_id, _), one, picture in zip(pages, ready, pictures, strict=True)
+        ],
+    )
+
+
 def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
     """Return what the file states about the page's lines beyond their texts, by their ids in the project."""
     placed, page = one.ready.placed, one.ready.page
