@@ -33,6 +33,7 @@ from armarium.errors import (
     Unavailable,
     missing,
 )
+from armarium.file_names import plain_name
 from armarium.fonts import (
     BundledFont,
     PictureFont,
@@ -247,6 +248,7 @@ __all__ = [
     "parse_html",
     "parse_timestamp",
     "parse_xml",
+    "plain_name",
     "project_setting",
     "provenance_columns",
     "purging",

@@ -74,7 +74,7 @@ def test_webvtt_is_read_without_its_comments_styles_and_tags() -> None:
         ("Good morning, my dear", (0.0, 2.5)),
         ("Bread & butter", (3602.5, 3604.0)),
     ]
-    assert any("who speaks in 1 lines (Elsa Lund)" in note for note in page.notes)
+    assert any("who speaks in 1 line (Elsa Lund)" in note for note in page.notes)
 
 
 def test_the_driver_passes_the_suite() -> None:

@@ -85,7 +85,7 @@ def test_a_pdf_without_a_text_layer_says_so(engine: Engine, library: Library, tm
         engine, library, place, write_pdf(["0 0 m 72 48 l S", "BT /F1 9 Tf 6 24 Td (Two) Tj ET"])
     )
     assert done["texts"] == 1
-    assert done["notes"][0]["note"].startswith("1 of its pages have no text layer")
+    assert done["notes"][0]["note"].startswith("1 of its pages has no text layer")
 
 
 def test_importing_again_reads_a_text_layer_once(engine: Engine, library: Library, tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ def test_points_of_qgis_become_control_points_with_which_a_transformation_is_cho
         )
     ]
     assert points[0]["provenance_kind"] == "external_import"
-    assert any(note.startswith("4 control points were set, 1 of them switched off") for note in made["notes"])
-    assert any(note.startswith("1 control points are outside") for note in made["notes"])
+    assert any(note.startswith("4 control points set, 1 of them switched off") for note in made["notes"])
+    assert any(note.startswith("1 control point outside") for note in made["notes"])
     chosen = project.choose(made["pass_id"], "polynomial1")
     assert chosen["status"] == "ready"
 
@@ -76,7 +76,7 @@ def test_points_without_a_known_reference_system_are_kept_and_noted(
     page, _ = project.page()
     made = take(project, page, first + FILE.partition("\n")[2])
     assert project.get(f"/api/georeference/passes/{made['pass_id']}/control-points")["items"] == []
-    assert any("are kept with the pass and not set" in note and words in note for note in made["notes"])
+    assert any("kept with the pass and not set" in note and words in note for note in made["notes"])
     assert made["kept"] == [{"what": "control points", "count": 5}]
 
 

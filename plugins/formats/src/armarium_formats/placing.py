@@ -21,6 +21,7 @@ from armarium_formats.clipping import (
 )
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, box_around, line_height
+from armarium_formats.numbers import counted
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
 from armarium_source_model.api import (
@@ -113,8 +114,8 @@ class _Placing:
         notes = self.placed.notes
         if self.edged:
             notes.append(
-                f"{self.edged} shapes extended up to {TOLERANCE} pixels beyond the page; they now end at its "
-                "edge."
+                f"{counted(self.edged, 'shape')} extended up to {TOLERANCE} pixels beyond the page; "
+                f"{'it now ends' if self.edged == 1 else 'they now end'} at its edge."
             )
         if self.clipped:
             notes.append(
@@ -129,15 +130,15 @@ class _Placing:
                 f"of what surrounds them; the file's own points are kept: {shown}."
             )
         if self.empty:
-            notes.append(f"{self.empty} texts are empty; they are not readings.")
+            notes.append(f"{counted(self.empty, 'text is', 'texts are')} empty and no reading.")
         if self.bare:
             notes.append(
-                f"{self.bare} lines have a baseline and no outline; they got boxes as high as the page's "
-                "lines."
+                f"{counted(self.bare, 'line has', 'lines have')} a baseline and no outline; "
+                f"{'it got a box' if self.bare == 1 else 'they got boxes'} as high as the page's lines."
             )
         if self.unplaced:
             notes.append(
-                f"{self.unplaced} times some parts state their place in the reading order and their siblings "
+                f"{counted(self.unplaced, 'time')} some parts state their place in the reading order and their siblings "
                 "do not; those keep their place in the file."
             )
         notes += [

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 from armarium.api import Invalid
 from armarium_formats.decoding import decode
 from armarium_formats.driver import Format, ReadContext
+from armarium_formats.numbers import counted
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 
 MAX_CUES: Final = 100_000
@@ -94,13 +95,16 @@ class Subtitles(Format):
                 )
             )
         if empty:
-            page.notes.append(f"{empty} lines without words were left out.")
+            page.notes.append(f"{counted(empty, 'line')} without words left out.")
         if backwards:
-            page.notes.append(f"{backwards} lines end before they begin; their times are kept as stated.")
+            page.notes.append(
+                f"{counted(backwards, 'line ends before it begins', 'lines end before they begin')}; "
+                "the times are kept as stated."
+            )
         if voices:
             named = ", ".join(list(voices)[:10])
             page.notes.append(
-                f"The file says who speaks in {sum(voices.values())} lines ({named}), which is left out."
+                f"The file says who speaks in {counted(sum(voices.values()), 'line')} ({named}), which is left out."
             )
         return [page]
 

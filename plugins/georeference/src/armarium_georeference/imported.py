@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, new_id
-from armarium_formats.api import TakenPage
+from armarium_formats.api import TakenPage, counted
 from armarium_georeference.models import points
 from armarium_georeference.placing import MARK, link_page, mark_rect
 from armarium_georeference.planes import BadCoordinates, to_world
@@ -32,7 +32,7 @@ class QgisPointsTaker:
         code = f"EPSG:{kept['epsg']}" if kept.get("epsg") else None
         if code is None:
             return [
-                f"Its {len(stated)} control points are kept with the pass and not set: no EPSG code of their coordinate "
+                f"{counted(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
                 "reference system is stated. Add a first line such as #CRS: EPSG:25830 and import the file again."
             ]
         placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]] = []
@@ -45,16 +45,16 @@ class QgisPointsTaker:
             try:
                 placed.append((one, at, to_world(code, one["map_x"], one["map_y"])))
             except BadCoordinates as refusal:
-                return [f"Its {len(stated)} control points are kept with the pass and not set. {refusal}"]
+                return [f"{counted(len(stated), 'control point')} kept with the pass and not set. {refusal}"]
         self._write(ctx, page, code, placed)
         off = sum(1 for one, _, _ in placed if not one["enabled"])
         notes = [
-            f"{len(placed)} control points were set{f', {off} of them switched off' if off else ''}; choose a transformation "
+            f"{counted(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; choose a transformation "
             "with PUT /api/georeference/passes/{pass_id}/transformation or armarium map."
         ]
         if beyond:
             notes.append(
-                f"{beyond} control points are outside the picture and were not set; they are kept with the pass."
+                f"{counted(beyond, 'control point')} outside the picture, kept with the pass and not set."
             )
         return notes
 

@@ -59,7 +59,11 @@ def _read_pdf(ctx: JobContext, kept: Progress, document_id: str, file: PdfPages)
                 ctx.check()
     without = len(file.pages) - kept.pdf_texts
     if without:
-        which = "It has no text layer" if not kept.pdf_texts else f"{without} of its pages have no text layer"
+        which = (
+            f"{without} of its pages {'has' if without == 1 else 'have'} no text layer"
+            if kept.pdf_texts
+            else "It has no text layer"
+        )
         note = f"{which}; what is on them is found once they were read."
         kept.note(file.name, [note], ())
         ctx.log("info", f"{file.name}: {note}")
