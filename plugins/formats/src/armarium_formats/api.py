@@ -4,10 +4,10 @@ the table of imported files, a page as a file.
 
 from __future__ import annotations
 
-from armarium_formats.actions.importing import keep_models
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
+from armarium_formats.keeping import keep_models
 from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, PageTaker, ReadMarks, TakenPage
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import counted, parse_unsigned

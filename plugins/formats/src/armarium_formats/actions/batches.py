@@ -27,7 +27,6 @@ from armarium.api import (
     new_id,
 )
 from armarium_documents.api import clean_name, documents, require_parent, sources_folder
-from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.batch_files import named_on_disk, received_files, unpack_archives
@@ -36,6 +35,7 @@ from armarium_formats.batches.disk import disk_refuses, scratch
 from armarium_formats.batches.names import Folder, printable_name
 from armarium_formats.batches.staging import BatchPlan, ReceivedFile, StagedPass, StagedPicture, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
+from armarium_formats.keeping import ToKeep, keep_passes, make_ready
 from armarium_formats.opening import OpenedFile, collector_waits
 from armarium_formats.placing import Beyond
 from armarium_formats.queries.exchange import pass_of_file, picture_of

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from armarium.api import ActionContext, Engine, Example, Invalid, Library, action, new_id, raw_of
 from armarium_documents.api import OpenedPdf, TextLine, documents, renditions, replace_metadata, require_live
-from armarium_formats.actions.importing import PreparedPage, ToKeep, keep_passes, make_ready
 from armarium_formats.actions.samples import sample_pdf
 from armarium_formats.driver import Format
 from armarium_formats.errors import NoTextLayer
+from armarium_formats.keeping import PreparedPage, ToKeep, keep_passes, make_ready
 from armarium_formats.opening import OpenedFile
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
 from armarium_formats.queries.exchange import Picture, passes_of_files, pictures_of
