@@ -4,7 +4,7 @@ Every refusal is `Invalid` with a sentence that names the file, what is wrong wi
 here writes, fetches or stores anything; every function may be called from any thread.
 """
 
-from armarium.guard.archives import check_archive, read_member
+from armarium.guard.archives import check_archive, names_are_guessed, read_member
 from armarium.guard.closed_places import PathNotAllowed
 from armarium.guard.documents import MAX_XML_BYTES, parse_xml
 from armarium.guard.hypertext import parse_html
@@ -31,6 +31,7 @@ __all__ = [
     "check_archive",
     "image_info",
     "image_kind",
+    "names_are_guessed",
     "names_in",
     "open_image",
     "open_pages",

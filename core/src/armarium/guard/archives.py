@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -62,8 +63,33 @@ def check_archive(
     return [member for member in members if not member.is_dir()]
 
 
+def names_are_guessed(member: zipfile.ZipInfo) -> bool:
+    """Return whether the archive does not say in what encoding a name is that is neither ASCII nor UTF-8."""
+    return (
+        not member.filename.isascii()
+        and not member.flag_bits & _UTF8
+        and member.filename == _with_slashes(member)
+    )
+
+
+_UTF8: Final = 0x800
+"""The flag of a member whose name is in UTF-8."""
+
+
+def _with_slashes(member: zipfile.ZipInfo) -> str:
+    return member.orig_filename.replace("\\", "/")
+
+
+def _stated_name(member: zipfile.ZipInfo) -> str:
+    """Return a member's name: what is UTF-8 without saying so, as archives of macOS are, is read as UTF-8; else CP437."""
+    if not member.flag_bits & _UTF8 and not member.filename.isascii():
+        with suppress(UnicodeError):
+            return member.filename.encode("cp437").decode("utf-8")
+    return member.filename
+
+
 def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
-    path = member.filename = member.filename.replace("\\", "/")
+    path = member.filename = _stated_name(member).replace("\\", "/")
     if "\0" in member.orig_filename or path.startswith("/") or ".." in path.split("/") or ":" in path[:2]:
         raise Invalid(f"{name} holds the name {path!r}, which would leave its folder.", code="archive_path")
     kind = (member.external_attr >> 16) & 0o170000

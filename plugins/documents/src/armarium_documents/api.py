@@ -22,8 +22,7 @@ from armarium_documents.models import (
     thumbnails,
 )
 from armarium_documents.new_nodes import new_row
-from armarium_documents.pdf import OpenedPdf
-from armarium_documents.pictures import LONGEST_JPEG
+from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named

@@ -63,6 +63,7 @@ class ReceivedFile:
     kept_at: Path | None = None
     mirrored: Folder = ()
     scratch: Path | None = None
+    notes: tuple[str, ...] = ()
 
     def open(self, is_closed: IsClosed) -> BinaryIO:
         """Open its bytes for reading; refuses as `open_plain` does."""
@@ -188,7 +189,7 @@ def _take_pictures(
                 link=link and given.kept_at is not None,
                 within=given.scratch,
             )
-            return StagedPicture(given, nodes, source.checksum, source.notes)
+            return StagedPicture(given, nodes, source.checksum, [*source.notes, *given.notes])
         except (Invalid, PathNotAllowed) as refusal:
             return refusal.detail
         except ValueError as error:

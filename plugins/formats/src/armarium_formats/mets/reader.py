@@ -328,12 +328,9 @@ class _Reading:
         for one in there:
             own = one.path.rpartition("/")[2]
             keys = layout_stems(own) if one.role == "layout" else [own, *picture_keys(own)]
-            key = next((key for key in keys if plain(key) in named), None)
-            of = (
-                []
-                if key is None
-                else spelled_alike(key, named[plain(key)], lambda page: last_part(page.files[0].path))
-            )
+            found = next((key for key in keys if plain(key) in named), None)
+            there_for = named[plain(found)] if found else []
+            of = spelled_alike(found or "", there_for, lambda page: last_part(page.files[0].path))
             if one.place not in pages and one.role != "other" and len(of) == 1:
                 of[0].files.append(one)
         self.strange["There is no structMap with pages; the order is that of the files"] += 1
