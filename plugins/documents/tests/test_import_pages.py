@@ -205,3 +205,14 @@ def test_a_file_of_many_pages_is_opened_once_to_picture_them(
     opened.clear()
     import_and_wait(folder=str(source / "20"))
     assert sorted(opened) == few == ["PdfDocument", "PdfDocument", "TiffImageFile", "TiffImageFile"]
+
+
+def test_an_orientation_that_does_not_exist_turns_nothing(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
+    from documents_fixtures import make_turned_picture
+
+    (source / "a.jpg").write_bytes(make_turned_picture(0))
+    import_and_wait(folder=str(source))
+    found = rows(library, "SELECT pixel_width, pixel_height, params FROM rendition")
+    assert found == [(120, 90, "{}")]

@@ -108,3 +108,39 @@ def test_folders_of_an_archive_from_windows_are_folders(engine: Engine, library:
         "SELECT g.name, f.name, d.name FROM document d JOIN document f ON f.id = d.parent_id"
         " JOIN document g ON g.id = f.parent_id WHERE d.name = 'b.jpg'",
     ) == [("Akten", "Band 1", "b.jpg")]
+
+
+def raw_zip(*members: tuple[bytes, bytes]) -> bytes:
+    """Return a ZIP whose names are these bytes, without the flag that says UTF-8."""
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w") as made:
+        for number, (name, data) in enumerate(members):
+            made.writestr(chr(65 + number) * len(name), data)
+    found = box.getvalue()
+    for number, (name, _) in enumerate(members):
+        found = found.replace(chr(65 + number).encode() * len(name), name)
+    return found
+
+
+def test_a_zip_from_a_mac_has_names_in_utf_8_and_none_of_its_own_files(
+    engine: Engine, library: Library
+) -> None:
+    name = "Brief \u00e4.jpg"
+    data = raw_zip(
+        (name.encode(), picture(form="JPEG")),
+        (f"__MACOSX/._{name}".encode(), b"AppleDouble of the picture"),
+        ("Brief \u00e4.xml".encode(), page(name)),
+        (b".DS_Store-of-a-folder", b"x"),
+    )
+    answer = send(engine, library, {"box.zip": data})
+    assert [one["name"] for one in answer["documents"]] == [name]
+    assert (len(answer["passes"]), answer["refused"], answer["unpaired"]) == (1, [], [])
+    assert answer["documents"][0]["notes"] == []
+
+
+def test_names_in_an_unknown_encoding_are_noted(engine: Engine, library: Library) -> None:
+    answer = send(
+        engine, library, {"box.zip": raw_zip(("\u624b\u7d19.jpg".encode("shift_jis"), picture(form="JPEG")))}
+    )
+    (note,) = answer["documents"][0]["notes"]
+    assert "does not say in what encoding" in note

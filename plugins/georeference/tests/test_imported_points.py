@@ -9,6 +9,7 @@ import pytest
 from map_project import OWNER, MapProject
 
 from armarium.api import Engine
+from armarium_georeference.annotations import read_annotation
 from armarium_georeference.samples import sample_annotation
 
 FILE = """#CRS: EPSG:4326
@@ -117,6 +118,14 @@ def test_the_mask_of_an_annotation_comes_in_and_is_written_back(
     written = project.get(path)["target"]["selector"]["value"]
     assert 'points="80,80 720,80 720,560 80,560"' in written
     assert len(project.rows("SELECT 1 FROM segment WHERE kind_raw = 'map-mask'")) == 1
+
+
+def test_points_of_an_older_draft_on_a_smaller_picture_are_in_fractions() -> None:
+    sent: Any = sample_annotation()
+    sent["target"]["source"] |= {"width": 1000, "height": 750}
+    for feature in sent["body"]["features"]:
+        feature["properties"] = {"pixelCoords": [50.0, 50.0]}
+    assert read_annotation(sent, (2000, 1500)).points[0][:2] == pytest.approx((0.05, 0.0667), abs=1e-4)
 
 
 def test_a_mask_that_cannot_be_read_is_noted(project: MapProject) -> None:

@@ -187,3 +187,37 @@ def test_everything_else_that_a_manifest_offers_is_named() -> None:
         "1 range",
     ):
         assert sum(note.startswith(words) for note in found.notes) == 1, (words, found.notes)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        (
+            [{"@language": "de", "@value": "Vorderdeckel"}, {"@language": "en", "@value": "front cover"}],
+            "front cover",
+        ),
+        ({"@value": "1v", "@language": "en"}, "1v"),
+        (["p. 1", "page 1"], "p. 1 page 1"),
+    ],
+)
+def test_labels_of_all_shapes_are_words(label: Any, words: str) -> None:
+    (canvas,) = read_manifest(manifest_3({**canvas_3(), "label": label}), "m").canvases
+    assert canvas.label == words
+
+
+def test_lines_of_a_smaller_picture_fit_the_larger_canvas(
+    engine: Engine, library: Library, client: Any
+) -> None:
+    bring_in(engine, library, manifest_3(canvas_3()))
+    ((page,),) = rows(library, "SELECT id FROM document WHERE name = '1r'")
+    layout = (
+        '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"><Page imageFilename="i.jpg"'
+        ' imageWidth="900" imageHeight="1200"><TextRegion id="r"><Coords points="60,100 900,100 900,180 60,180"/>'
+        '<TextLine id="l"><Coords points="60,100 900,100 900,180 60,180"/><TextEquiv><Unicode>One</Unicode></TextEquiv>'
+        "</TextLine></TextRegion></Page></PcGts>"
+    )
+    engine.run(
+        library, "format.import", {"document_id": page, "file": layout, "filename": "a.xml"}, LOCAL_OWNER
+    )
+    (line,) = client.get(f"/api/iiif/iiif/lines/{page}").json()["items"]
+    assert "#xywh=240,400,3360,320" in orjson.dumps(line["target"]).decode()

@@ -24,6 +24,7 @@ from armarium_formats.heights import Box, box_around, line_height
 from armarium_formats.numbers import counted
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
+from armarium_formats.word_order import runs_against_its_letters
 from armarium_source_model.api import (
     BadGeometry,
     NewSegment,
@@ -97,7 +98,7 @@ class _Placing:
         self.clipped: list[float] = []
         self.beside: list[float] = []
         """How far each shape that was clipped, or of which nothing lies on the page, reaches beyond it."""
-        self.edged = self.empty = self.unplaced = self.bare = 0
+        self.edged = self.empty = self.unplaced = self.bare = self.against = 0
         self.line_height: float | None = None
         self.problems: Counter[str] = Counter()
         self.sequence = 0
@@ -135,6 +136,11 @@ class _Placing:
             notes.append(
                 f"{counted(self.bare, 'line has', 'lines have')} a baseline and no outline; "
                 f"{'it got a box' if self.bare == 1 else 'they got boxes'} as high as the page's lines."
+            )
+        if self.against:
+            notes.append(
+                f"{counted(self.against, 'line lists its', 'lines list their')} words against the direction of the letters; "
+                "the order of the file is kept, so check the text."
             )
         if self.unplaced:
             notes.append(
@@ -235,6 +241,7 @@ class _Placing:
         )
         self.placed.counts[segment.kind] += 1
         if segment.children:
+            self.against += segment.kind == "line" and runs_against_its_letters(segment)
             self._segments(segment.children, segment.id, (left, top, right, bottom))
 
     def _box_around(self, line: PageSegment) -> Box | None:
