@@ -23,7 +23,7 @@ from armarium_documents.models import (
     thumbnails,
 )
 from armarium_documents.new_nodes import new_row
-from armarium_documents.pictures import LONGEST_JPEG
+from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
@@ -52,14 +52,23 @@ from armarium_documents.queries.tree import (
     require_parent,
     sources_folder,
 )
+from armarium_documents.recordings import recording_type
 from armarium_documents.remarks import count_remarks
-from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, named_files, walk_folder
+from armarium_documents.scan import (
+    LAYOUT_SUFFIXES,
+    PICTURE_SUFFIXES,
+    TEXT_SUFFIXES,
+    FoundEntry,
+    named_files,
+    walk_folder,
+)
 from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
 from armarium_documents.schemas.fields import check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
 from armarium_documents.tables import NotATable, read_table
+from armarium_documents.text_layers import TextLine, Word
 
 __all__ = [
     "ANNOTATIONS",
@@ -68,6 +77,7 @@ __all__ = [
     "LAYOUT_SUFFIXES",
     "LONGEST_JPEG",
     "MODELS_ASKED",
+    "PICTURE_SUFFIXES",
     "TEXT_SUFFIXES",
     "TOLERANCE",
     "WORK",
@@ -79,11 +89,14 @@ __all__ = [
     "NoGeometry",
     "Node",
     "NotATable",
+    "OpenedPdf",
     "PageImage",
     "ReadDate",
     "SourceAuthority",
     "Span",
+    "TextLine",
     "Vocabulary",
+    "Word",
     "Work",
     "YearBegins",
     "add_node",
@@ -122,6 +135,7 @@ __all__ = [
     "primary_row",
     "read_date",
     "read_table",
+    "recording_type",
     "recordings_under",
     "renditions",
     "replace_metadata",

@@ -20,6 +20,7 @@ from armarium.api import (
     find_withheld,
     is_among,
     now,
+    plain_name,
     raw_of,
 )
 from armarium_exports.errors import folder_replaced, no_folder
@@ -30,7 +31,6 @@ from armarium_exports.queries import C, F, K, files_of, kept_export
 from armarium_exports.rendering.units import ENDINGS, render
 from armarium_exports.schemas import KeptJobArgs
 from armarium_exports.selection import D, list_beneath
-from armarium_formats.api import plain_name
 from armarium_source_model.api import segments
 
 JOB = "export-kept"

@@ -109,12 +109,16 @@ def is_text(text: str) -> bool:
 
 
 def reads_as_text(found: DecodedText) -> bool:
-    """Return whether bytes are a text in the encoding used. Windows-1252 fits any bytes: more than one word
-    of which two fifths are not ASCII is noise, or in an unknown encoding.
+    """Return whether bytes are a text in the encoding used. Windows-1252 fits any bytes: what is not ASCII to more than
+    two fifths (a short word: to more than half, or with anything but letters) is noise, or in an unknown encoding.
     """
     head = found.text[:_LOOKED_AT]
-    strange = sum(1 for char in head if char > "\x7f") if found.encoding == "cp1252" and len(head) > 12 else 0
-    return is_text(head) and strange * 5 <= len(head) * 2
+    if not is_text(head) or found.encoding != "cp1252":
+        return is_text(head)
+    strange = [char for char in head if char > "\x7f"]
+    if len(head) > 12:
+        return len(strange) * 5 <= len(head) * 2
+    return all(char.isalpha() for char in strange) and len(strange) * 2 <= len(head.strip()) + 1
 
 
 def _detect_utf16(data: bytes) -> str | None:

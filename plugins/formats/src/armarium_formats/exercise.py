@@ -26,6 +26,8 @@ class Sample:
     text: str | None = None
     """A text that some segment has."""
     companions: Mapping[str, bytes] | None = None
+    of_recording: bool = False
+    """The page has no picture but a recording."""
 
 
 NOT_IT: Mapping[str, bytes] = {
@@ -83,7 +85,7 @@ def exercise_format(
 
 
 def _context(sample: Sample) -> ReadContext:
-    return ReadContext(sample.name, SIZE, sample.companions or {})
+    return ReadContext(sample.name, None if sample.of_recording else SIZE, sample.companions or {})
 
 
 def _states_itself(driver: FormatDriver) -> None:

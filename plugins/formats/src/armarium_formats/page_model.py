@@ -108,6 +108,8 @@ class PageSegment:
     shape_of: str | None = None
     hand: str | None = None
     """The key of one of the page's hands."""
+    seconds: tuple[float, float] | None = None
+    """Of a line of a recording: when it is heard, from and to."""
 
     @property
     def text(self) -> str:

@@ -11,14 +11,17 @@ from sqlalchemy import Connection, select
 from armarium.api import ActionContext
 from armarium_documents.api import representations
 from armarium_georeference import errors
+from armarium_georeference.annotations import Fractions
 from armarium_georeference.models import points
 from armarium_georeference.planes import BadCoordinates, to_world
 from armarium_georeference.points import SEGMENTS, WORLD_POINT, geo_uri, live_segment, rendition_of_pass
 from armarium_georeference.schemas import PlaceOnGround
-from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links
+from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links, segments
 
 MARK = "control-point"
 """The name of a segment that was drawn only for a control point."""
+MASK = "map-mask"
+"""The name of a segment that surrounds the map in its picture."""
 _HALF = 0.001
 """Half the side of a mark, in fractions of the picture; less if the point is nearer to an edge."""
 
@@ -71,6 +74,46 @@ def _draw_mark(ctx: ActionContext, pass_id: str, document_id: str, x: float, y: 
         "anchor": {"rect": mark_rect(x, y)} | ({"rendition_id": rendition_id} if rendition_id else {}),
     }
     return str(ctx.run("segment.create", drawn)["id"])
+
+
+def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fractions]) -> None:
+    """Draw the outline of the map in its picture as a region of the pass, unless it has one."""
+    if mask_of(ctx.conn, pass_id) is None:
+        rendition_id = rendition_of_pass(ctx.conn, pass_id)
+        drawn = {
+            "document_id": document_id,
+            "pass_id": pass_id,
+            "kind": "region",
+            "kind_raw": MASK,
+            "is_furniture": True,
+            "anchor": {"rect": _around(mask), "polygon": [list(one) for one in mask]}
+            | ({"rendition_id": rendition_id} if rendition_id else {}),
+        }
+        ctx.run("segment.create", drawn)
+
+
+def mask_of(conn: Connection, pass_id: str) -> list[Fractions] | None:
+    """Return the outline of the map in its picture; None where all of the picture is the map."""
+    live = select(segments.c.anchor).where(
+        segments.c.pass_id == pass_id, segments.c.kind_raw == MASK, segments.c.deleted_at.is_(None)
+    )
+    anchor = conn.execute(live.order_by(segments.c.id).limit(1)).scalar()
+    return (
+        None
+        if anchor is None
+        else [(x, y) for x, y in anchor.get("polygon") or _rect_corners(anchor["rect"])]
+    )
+
+
+def _around(corners: list[Fractions]) -> list[float]:
+    (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+    return [left, top, right - left, bottom - top]
+
+
+def _rect_corners(rect: list[float]) -> list[Fractions]:
+    """Return the corners of a rect, clockwise from the top left."""
+    x, y, w, h = rect
+    return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
 
 
 def write_place(ctx: ActionContext, segment_id: str, place: tuple[float, float]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
-from armarium_source_model.counting import ReadingRule
+from armarium_source_model.counting import TEXT_LAYER, ReadingRule
 from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
@@ -149,6 +149,7 @@ __all__ = [
     "NAMES",
     "ONE_PASS_A_FILE",
     "POLICIES",
+    "TEXT_LAYER",
     "BadGeometry",
     "CannotScore",
     "CountingText",

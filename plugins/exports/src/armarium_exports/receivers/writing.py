@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from sqlalchemy import select
 
-from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, now, parse_xml
+from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, now, parse_xml, plain_name
 from armarium_documents.api import documents, page_image, pages_under
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.errors import nothing_to_export
@@ -22,7 +22,7 @@ from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
 from armarium_exports.schemas import ReceiverParams
-from armarium_formats.api import export_page, plain_name
+from armarium_formats.api import export_page
 from armarium_source_model.api import join_made
 
 MANIFEST = "armarium-export.json"

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound, json_text, now, raw_of
-from armarium_documents.api import renditions, require_document
+from armarium.api import NotFound, json_text, now, plain_name, raw_of
+from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
 from armarium_formats.assembling import AssembledPage, assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, NotOfAFile, OrderOfOtherPass, SchemaInvalid
-from armarium_formats.file_names import plain_name
 from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
@@ -309,6 +308,8 @@ _EXTENSIONS = {
     "image/tiff": ".tif",
     "image/webp": ".webp",
     "image/jp2": ".jp2",
+    "image/avif": ".avif",
+    "image/heic": ".heic",
 }
 
 
@@ -376,11 +377,9 @@ def _creator() -> str:
 
 
 def _filename(name: str, extension: str) -> str:
-    """Return a file name: the document's, without its image's extension, lawful on any system."""
+    """Return a file name that every system accepts: the document's, without its image's extension."""
     stem = PurePath(name).stem if PurePath(name).suffix.lower() in _IMAGE_ENDINGS else name
     return plain_name(stem, longest=200) + extension
 
 
-_IMAGE_ENDINGS = frozenset(
-    {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp", ".pdf", ".xml"}
-)
+_IMAGE_ENDINGS = frozenset({*PICTURE_SUFFIXES, ".xml"})
