@@ -72,6 +72,7 @@ from armarium.ids import new_id, now, parse_timestamp, timestamp
 from armarium.jobs.activity import record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
+from armarium.jobs.origin import Origin, origin_of
 from armarium.jobs.queue import NewJob
 from armarium.jobs.queue_view import shown_state
 from armarium.jobs.recipe_jobs import (
@@ -81,6 +82,7 @@ from armarium.jobs.recipe_jobs import (
     Placement,
     RecipeJob,
     RecipeJobs,
+    nothing_done,
     page_kind,
 )
 from armarium.jobs.start_action import QueuedJob, start_action
@@ -165,6 +167,7 @@ __all__ = [
     "NotFound",
     "ObjectStore",
     "OptionalLibrary",
+    "Origin",
     "Outcome",
     "PackagePath",
     "PageSkipped",
@@ -230,10 +233,12 @@ __all__ = [
     "missing",
     "names_in",
     "new_id",
+    "nothing_done",
     "now",
     "open_image",
     "open_plain",
     "operational",
+    "origin_of",
     "page_kind",
     "paged",
     "parse_html",

@@ -256,6 +256,12 @@ def test_an_invalid_query_is_422(shared_client: Any, query: dict[str, Any]) -> N
     assert answer.json()["code"] == "invalid_request"
 
 
+def test_a_range_without_its_end_says_that_it_is_missing(shared_client: Any) -> None:
+    query = {"filters": [{"attr": "a", "op": "between", "value": "x"}]}
+    answer = shared_client.post("/api/documents/dataset/query", json=query)
+    assert "between needs value and value2; value2 is missing" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("attr", ["a", "document.name"])
 def test_a_value_nested_ten_thousand_deep_is_refused(shared_client: Any, attr: str) -> None:
     deep = b"[" * 10_000 + b"]" * 10_000

@@ -352,6 +352,18 @@ def test_an_empty_query_answers_what_was_changed_last(desk: SearchDesk) -> None:
     assert answer["search_type"] == "recent"
     assert [one["document_id"] for one in answer["results"]] == [first.id, second.id]
     assert answer["total_results"] == 2
+    assert desk.ids("", sort_direction="asc") == [second.id, first.id]
+
+
+def test_an_empty_query_is_sorted_as_asked(desk: SearchDesk) -> None:
+    pages = {name: desk.page("alpha").id for name in ("Carta", "acta", "Bula")}
+    for name, page in pages.items():
+        desk.do("document.update", {"document_id": page, "name": name})
+    assert desk.ids("", sort_by="name", sort_direction="asc") == [
+        pages[one] for one in ("acta", "Bula", "Carta")
+    ]
+    assert desk.ids("", sort_by="name") == [pages[one] for one in ("Carta", "Bula", "acta")]
+    assert desk.ids("", sort_by="name", limit=1, offset=1) == [pages["Bula"]]
 
 
 def test_suggestions_write_the_last_word_out(desk: SearchDesk) -> None:

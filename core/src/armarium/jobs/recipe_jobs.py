@@ -287,7 +287,7 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
                 continue
             kept["skipped"] += 1
         except PageSkipped as skipped:
-            kept["skipped"] += 1
+            kept = {"why": str(skipped), **kept, "skipped": kept["skipped"] + 1}
             if isinstance(skipped, PageWithheld):
                 kept.setdefault("withheld", str(skipped))
             job.log("info", str(skipped), document_id=page_id)
@@ -303,8 +303,22 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
         raise Invalid(
             why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"
         )
+    job.remark = nothing_done(kept, len(pages))
     shown = ("pages", "skipped", "failed", "withheld", "counts", "output")
     return {key: kept[key] for key in shown if key in kept}
+
+
+def nothing_done(kept: Mapping[str, Any], pages: int) -> str | None:
+    """Return what to say of a job that wrote nothing for any of its *pages*, from its counts and `why`, the reason of the
+    first that was passed over; None where it wrote something."""
+    if kept["pages"]:
+        return None
+    if not pages:
+        return "Nothing was done: there are no pages."
+    why = kept.get("why", "There was nothing to do on any page.")
+    return (
+        f"Nothing was done. {why}" if pages == 1 else f"Nothing was done on {pages} pages. The first: {why}"
+    )
 
 
 def _with_output(

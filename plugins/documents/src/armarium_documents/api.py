@@ -37,6 +37,7 @@ from armarium_documents.queries.files import (
     still_image,
     thumbnail_path,
 )
+from armarium_documents.queries.runs import MODELS_ASKED, WORK, ModelsAsked, Work
 from armarium_documents.queries.tree import (
     Node,
     ancestor_ids,
@@ -66,12 +67,15 @@ __all__ = [
     "IDENTITY",
     "LAYOUT_SUFFIXES",
     "LONGEST_JPEG",
+    "MODELS_ASKED",
     "TEXT_SUFFIXES",
     "TOLERANCE",
+    "WORK",
     "Carrier",
     "DocType",
     "FileType",
     "FoundEntry",
+    "ModelsAsked",
     "NoGeometry",
     "Node",
     "NotATable",
@@ -80,6 +84,7 @@ __all__ = [
     "SourceAuthority",
     "Span",
     "Vocabulary",
+    "Work",
     "YearBegins",
     "add_node",
     "add_rendition",

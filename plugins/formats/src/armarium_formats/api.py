@@ -7,10 +7,12 @@ from __future__ import annotations
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
-from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks
+from armarium_formats.file_names import plain_name
+from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks, identifier_of
 from armarium_formats.models import format_imports
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import (
+    FACT_KINDS,
     PageHand,
     PageModel,
     PageOrder,
@@ -25,6 +27,7 @@ from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
 
 __all__ = [
+    "FACT_KINDS",
     "Format",
     "FormatDriver",
     "Loss",
@@ -48,7 +51,9 @@ __all__ = [
     "exercise_format",
     "export_page",
     "format_imports",
+    "identifier_of",
     "page_of_pass",
     "parse_unsigned",
+    "plain_name",
     "scratch",
 ]

@@ -19,7 +19,7 @@ from armarium.commandline import (
     project_session,
     table,
 )
-from armarium_documents.commandline import Scope, pages_of, write_exports
+from armarium_documents.commandline import Scope, pages_of, say_makers, write_exports
 
 NAMED = 10
 """How many pages that were left out are named."""
@@ -157,6 +157,7 @@ def export(
                 "document_id": given["choices"]["document_id"],
                 "pass_id": given["choices"]["pass_id"],
                 "losses": given["losses"],
+                "made": given["choices"]["made"],
                 "notes": given["choices"]["notes"],
             }
         )
@@ -194,6 +195,7 @@ def export(
 
     def words() -> None:
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
+        say_makers(made for export in lost for made in export["made"])
         for what, why, count, files in _sum_losses(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not contain {what} ({count}): {why}.")

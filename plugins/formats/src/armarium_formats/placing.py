@@ -21,13 +21,16 @@ from armarium_formats.clipping import (
 )
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, box_around, line_height
+from armarium_formats.marked_texts import between_breaks, marks_to_keep
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
 from armarium_source_model.api import (
+    MARKS_OF,
     BadGeometry,
     NewSegment,
     ReadySegments,
     SoundPoints,
+    as_metadata,
     pixel_bounds,
     ready_segments,
     sound_pixels,
@@ -200,8 +203,19 @@ class _Placing:
         if segment.hand is not None:
             self.placed.hands.append((segment.id, segment.hand))
         if segment.texts:
+            if segment.kind != "region":
+                for number, text in enumerate(segment.texts):
+                    if (bare := between_breaks(text)) is not text:
+                        self.problems[
+                            "The text of a line or word has line breaks around it, which were left out"
+                        ] += 1
+                        segment.texts[number] = bare
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
+        if segment.shape_of is not None:
+            metadata[MARKS_OF] = segment.shape_of
+        if segment.text.strip() and (marks := marks_to_keep(segment.texts[0])):
+            metadata |= as_metadata(segment.text, marks)
         if segment.line_order is not None:
             metadata["line_order"] = segment.line_order
         if why or beyond:
@@ -330,6 +344,7 @@ class _Placing:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
         elif not first.marks:
             self.empty += 1
+            kept["empty"] = True
         if others:
             kept["further"] = [
                 [None if text.text == first.text else text.text, text.confidence, text.extras]

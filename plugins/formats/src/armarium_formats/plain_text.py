@@ -101,6 +101,7 @@ class PlainText(Format):
                     "kinds of regions",
                     sum(1 for segment in sequence if segment.kind == "region" and segment.kind_raw),
                 ),
+                ("who stands behind the lines", len(page.makers())),
                 ("alternative readings", sum(max(0, len(segment.texts) - 1) for segment in sequence)),
                 (
                     "languages, scripts and directions",

@@ -14,6 +14,7 @@ from armarium_knowledge.actions import (
     merging,
     moving,
     notes,
+    tagged,
 )
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
@@ -120,5 +121,6 @@ def armarium_plugin() -> Plugin:
             "withheld_rows": (WithheldKnowledge(),),
             "place_entities": (search_sources.place_entity,),
             "place_mentions": (search_sources.place_mentions,),
+            "mark_takers": (tagged.NamesOfImports(),),
         },
     )

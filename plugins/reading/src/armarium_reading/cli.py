@@ -87,6 +87,12 @@ def read(
         bool,
         typer.Option("--pages-may-leave", help="Allow lines to be sent to a provider on another machine."),
     ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="`unread`: only lines without text; `unchecked`: also those whose text is a machine's that nobody confirmed."
+        ),
+    ] = None,
     alternatives: Annotated[
         int, typer.Option(help="Also store this many alternative readings of each line.")
     ] = 0,
@@ -94,7 +100,13 @@ def read(
     """Read the lines of pages."""
     with project_session() as session:
         params: dict[str, Any] = {"scope_ids": scope_of(session, ids)}
-        stated = (("reader", reader), ("language", language), ("model", model), ("provider", provider))
+        stated = (
+            ("reader", reader),
+            ("language", language),
+            ("model", model),
+            ("provider", provider),
+            ("lines", only),
+        )
         params |= {
             k: v
             for k, v in (*stated, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
@@ -208,7 +220,7 @@ def _read_words(verb: str, outcome: dict[str, Any]) -> None:
     typer.echo(f"{verb} {pages}, {found}.")
     skipped = int(outcome.get("skipped", 0))
     if skipped:
-        typer.echo(f"  {plural(skipped, 'page')} skipped: no lines there; armarium lines finds them.")
+        typer.echo(f"  {plural(skipped, 'page')} passed over. The first: {outcome['why']}")
     name_each(
         "not done", outcome, "failed", lambda one: f"{one.get('name') or one['document_id']}: {one['why']}"
     )

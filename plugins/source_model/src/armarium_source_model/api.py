@@ -27,6 +27,28 @@ from armarium_source_model.geometry import (
     pixel_bounds,
     sound_pixels,
 )
+from armarium_source_model.makers import (
+    CONFIRMED,
+    LineMaker,
+    confirmed_readings,
+    join_made,
+    line_makers,
+    sum_makers,
+    words_by_line,
+    words_of_sum,
+)
+from armarium_source_model.marks import (
+    ABBREVIATION,
+    DIVIDED,
+    EDITED,
+    MARKS_OF,
+    NAMES,
+    LostMark,
+    Mark,
+    PlacedMarks,
+    as_metadata,
+    placed_marks,
+)
 from armarium_source_model.models import (
     due_pages,
     forwardings,
@@ -42,6 +64,13 @@ from armarium_source_model.names import fold_name, name_forms, name_words
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
+from armarium_source_model.queries.lines import (
+    line_counts,
+    pages_lined_by_hand,
+    pages_transcribed,
+    undecided_lines,
+    unread_lines,
+)
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -82,6 +111,7 @@ from armarium_source_model.queries.text import (
     page_text,
     pass_sequence,
 )
+from armarium_source_model.schemas.readings import MadeLines
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.spans import (
     ReadingChange,
@@ -89,6 +119,8 @@ from armarium_source_model.spans import (
     SegmentFollower,
     SpanMover,
     Why,
+    align_span,
+    move_span,
     span_in_new_text,
 )
 from armarium_source_model.text import first_strong_direction, text_fingerprint
@@ -106,9 +138,15 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "ABBREVIATION",
+    "CONFIRMED",
+    "DIVIDED",
+    "EDITED",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
+    "MARKS_OF",
+    "NAMES",
     "ONE_PASS_A_FILE",
     "POLICIES",
     "BadGeometry",
@@ -116,12 +154,17 @@ __all__ = [
     "CountingText",
     "DerivedRow",
     "FoldedText",
+    "LineMaker",
+    "LostMark",
+    "MadeLines",
     "MadePass",
+    "Mark",
     "NewPass",
     "NewReading",
     "NewSegment",
     "PageFacts",
     "PageTextResult",
+    "PlacedMarks",
     "ProvisionalPass",
     "ReadingChange",
     "ReadingCopier",
@@ -139,6 +182,9 @@ __all__ = [
     "Word",
     "add_readings",
     "add_segments",
+    "align_span",
+    "as_metadata",
+    "confirmed_readings",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
@@ -158,12 +204,16 @@ __all__ = [
     "get_segment",
     "goes_on",
     "is_provisional",
+    "join_made",
     "ladder_of_pass",
     "lean_of",
+    "line_counts",
+    "line_makers",
     "line_sequence",
     "links",
     "list_orders",
     "list_passes",
+    "move_span",
     "name_forms",
     "name_words",
     "normalise",
@@ -175,9 +225,12 @@ __all__ = [
     "page_text",
     "page_texts",
     "page_words",
+    "pages_lined_by_hand",
+    "pages_transcribed",
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "placed_marks",
     "places_of_words",
     "provisional_pass",
     "reading_kind_keys",
@@ -199,11 +252,16 @@ __all__ = [
     "stale_rows",
     "standing_choices",
     "standing_order",
+    "sum_makers",
     "text_fingerprint",
     "total_rate",
+    "undecided_lines",
     "unknown_segment",
+    "unread_lines",
     "word_rate",
+    "words_by_line",
     "words_of",
+    "words_of_sum",
     "working_pass",
     "written_order",
 ]

@@ -305,6 +305,7 @@ def run_import(ctx: JobContext) -> dict[str, Any]:
 
 import_files = JobKind(
     name="import-files",
+    history="pictures",
     lane="images",
     summary="Copy files into the project: pictures, and the pages of TIFFs and PDFs",
     run=run_import,

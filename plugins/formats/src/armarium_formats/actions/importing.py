@@ -18,7 +18,7 @@ from armarium_formats.errors import AlreadyAPass
 from armarium_formats.marks import TAKEN, MarkedText, ReadMarks, are_taken, take_marks
 from armarium_formats.models import format_imports
 from armarium_formats.opening import OpenedFile, choose_page, collector_waits, decide_size, open_layout
-from armarium_formats.page_model import PageModel
+from armarium_formats.page_model import FACT_KINDS, PageModel
 from armarium_formats.placing import Beyond, PlacedSegments, place
 from armarium_formats.queries.exchange import Picture, pass_of_file, passes_of_files, picture_of, pictures_of
 from armarium_formats.retracing import retrace
@@ -298,11 +298,12 @@ def _marks(new: MadePass, one: ToKeep, reading_ids: Sequence[str]) -> ReadMarks:
     """Return what the file states about the page's lines beyond their texts, by their ids in the project."""
     placed, page = one.ready.placed, one.ready.page
     if not placed.marked and not placed.hands:
-        return ReadMarks(one.document_id, {}, {}, (), ())
+        return ReadMarks(one.document_id, new.pass_id, {}, {}, (), ())
     by_key = dict(zip(placed.segments.keys, new.segment_ids, strict=True))
     of_text = {id(text): made for (_, text), made in zip(placed.texts, reading_ids, strict=True)}
     return ReadMarks(
         one.document_id,
+        new.pass_id,
         page.hands,
         page.signs,
         [(by_key[key], hand) for key, hand in placed.hands],
@@ -316,7 +317,9 @@ def _page_statements(ready: PreparedPage, marks_taken: bool) -> dict[str, Any]:
     extras = page.extras
     if marks_taken and "tei" in extras:
         extras = {**extras, "tei": {**extras["tei"], "marks": TAKEN}}
-    elif marks_taken and ready.placed.marked:
+    elif marks_taken and any(
+        mark.kind in FACT_KINDS for _, text in ready.placed.marked for mark in text.marks
+    ):
         extras = {**extras, "pagexml": {**extras.get("pagexml", {}), "marks": TAKEN}}
     return {
         "image": page.image,

@@ -14,11 +14,12 @@ from armarium_documents.api import representations
 from armarium_knowledge.actions.merging import insert_match, match_of
 from armarium_knowledge.folding import has_name
 from armarium_knowledge.models import claim_sources, entities, mentions, refusals
-from armarium_knowledge.placing import align_span, move_span
 from armarium_source_model.api import (
     ReadingChange,
+    align_span,
     counting_readings,
     get_segment,
+    move_span,
     reading_rule,
     text_fingerprint,
 )

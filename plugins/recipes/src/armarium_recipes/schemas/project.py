@@ -231,6 +231,10 @@ class PressStart(Params):
     """Which steps are repeated on pages that have their output."""
 
     redo: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=200)] = []
+    redo_unchecked: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=200)
+    ] = []
+    """Steps that read lines: they are repeated on the lines whose text no person made, chose or confirmed."""
     recipe_version: Annotated[int | None, Field(ge=1)] = None
     """The version the plan was made from; Start is refused if another one was saved meanwhile."""
 
