@@ -37,10 +37,16 @@ def refold(operations: Any) -> None:
     raw = raw_of(operations.get_bind())
     raw.create_function("fold_names_again", 3, _fold_names_again, deterministic=True)
     raw.create_function("fold_lines_again", 1, _fold_lines_again, deterministic=True)
-    names = "UPDATE {} SET folded_names = fold_names_again(folded_names, canonical_name, names) WHERE folded_names <> ''"
-    texts = "UPDATE {} SET folded_text = fold_lines_again(folded_text) WHERE folded_text <> ''"
-    alter_tracked(operations, "entity", lambda table: raw.execute(names.format(table)))
-    alter_tracked(operations, "claim", lambda table: raw.execute(texts.format(table)))
+
+    def refold_names(table: str) -> None:
+        again = "fold_names_again(folded_names, canonical_name, names)"
+        raw.execute(f"UPDATE {table} SET folded_names = {again} WHERE folded_names <> ''")
+
+    def refold_texts(table: str) -> None:
+        raw.execute(f"UPDATE {table} SET folded_text = fold_lines_again(folded_text) WHERE folded_text <> ''")
+
+    alter_tracked(operations, "entity", refold_names)
+    alter_tracked(operations, "claim", refold_texts)
 
 
 def _fold_lines_again(text: str) -> str:
