@@ -12,9 +12,7 @@ from armarium_formats.marks import (
     MarkedText,
     MarkTaker,
     PageMarker,
-    PageTaker,
     ReadMarks,
-    TakenPage,
     identifier_of,
 )
 from armarium_formats.models import format_imports
@@ -33,6 +31,7 @@ from armarium_formats.page_model import (
 )
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
+from armarium_formats.taken_pages import PageTaker, TakenPage
 
 __all__ = [
     "FACT_KINDS",

@@ -13,16 +13,15 @@ from armarium_formats.marks import (
     TAKEN,
     MarkedText,
     ReadMarks,
-    TakenPage,
     are_taken,
     take_marks,
-    take_page,
 )
 from armarium_formats.models import format_imports
 from armarium_formats.opening import OpenedFile, choose_page, decide_size
 from armarium_formats.page_model import FACT_KINDS, PageModel
 from armarium_formats.placing import Beyond, PlacedSegments, place
 from armarium_formats.queries.exchange import Picture, pictures_of
+from armarium_formats.taken_pages import TakenPage, take_page
 from armarium_formats.turning import TURN_UNKNOWN, has_shapes, leaves_open, turn_page, wants_turning
 from armarium_source_model.api import (
     MadePass,
