@@ -36,7 +36,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
     return make_engine(plugins=[documents(), source_model(), formats(), reading(), rights(), search()])
 
 
-def imported(desk: SearchDesk, file: str) -> tuple[str, list[str]]:
+def import_leaf(desk: SearchDesk, file: str) -> tuple[str, list[str]]:
     page = str(desk.do("document.create", {"name": "Leaf", "doc_type": "page"})["id"])
     desk.do("format.import", {"document_id": page, "file": file, "filename": "a.xml"})
     return page, [
@@ -48,7 +48,7 @@ def imported(desk: SearchDesk, file: str) -> tuple[str, list[str]]:
 
 
 def test_expansions_and_divided_words_of_tei_are_found(desk: SearchDesk, library: Library) -> None:
-    page, lines = imported(desk, TEI)
+    page, lines = import_leaf(desk, TEI)
     for query in ("von", "verschenkt", "ver", "schenkt", "v", "zu", "von Tarma"):
         assert page in desk.ids(query), query
     # As long as the words stand there: then no longer, and again when the correction is undone.
@@ -62,7 +62,7 @@ def test_expansions_and_divided_words_of_tei_are_found(desk: SearchDesk, library
 
 
 def test_a_word_that_alto_says_is_divided_is_found_whole_without_a_hyphen(desk: SearchDesk) -> None:
-    page, lines = imported(desk, ALTO)
+    page, lines = import_leaf(desk, ALTO)
     assert desk.ids("campana") == desk.ids("cam") == desk.ids("pana") == [page]
     desk.correct(lines[1], "pana nueva")
     assert desk.ids("campana") == [page]

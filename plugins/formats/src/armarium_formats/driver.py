@@ -39,7 +39,7 @@ class Loss:
     why: str
 
 
-class Marked(NamedTuple):
+class MarkWords(NamedTuple):
     """What a loss of marks counts: the kind of one, and its words."""
 
     kind: str
@@ -52,12 +52,12 @@ _CALLED |= {one: one for one in ("date", "abbreviation", "style")} | dict.fromke
 )
 
 
-def as_losses(counted: Mapping[tuple[str | Marked, str], int]) -> list[Loss]:
+def as_losses(counted: Mapping[tuple[str | MarkWords, str], int]) -> list[Loss]:
     """Return losses by what and why; marks of one reason are one loss that names them ("2 names, 1 date: ...")."""
     found: list[Loss] = []
-    marks: dict[str, list[Marked]] = {}
+    marks: dict[str, list[MarkWords]] = {}
     for (what, why), count in counted.items():
-        if isinstance(what, Marked):
+        if isinstance(what, MarkWords):
             marks.setdefault(why, []).extend([what] * count)
         else:
             found.append(Loss(what, count, why))

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium_formats.driver import Loss, Marked, as_losses
+from armarium_formats.driver import Loss, MarkWords, as_losses
 from armarium_formats.marks import SIGN, TAKEN
 from armarium_formats.markup.fragments import name_of
 from armarium_formats.page_model import FACT_KINDS, PageSegment, PageText, TextMark
@@ -34,10 +34,10 @@ def between_breaks(text: PageText) -> PageText:
         return text
     ahead = len(text.text) - len(text.text.lstrip("\r\n"))
 
-    def moved(place: int | None) -> int | None:
+    def shift_place(place: int | None) -> int | None:
         return None if place is None else min(max(place - ahead, 0), len(bare))
 
-    marks = [replace(one, start=moved(one.start), end=moved(one.end)) for one in text.marks]
+    marks = [replace(one, start=shift_place(one.start), end=shift_place(one.end)) for one in text.marks]
     return replace(text, text=bare, marks=marks)
 
 
@@ -56,7 +56,7 @@ def mark_texts(
         ]
     return as_losses(
         Counter(
-            (Marked(one.mark.kind, one.words or one.mark.stated.get("text", "")), one.why)
+            (MarkWords(one.mark.kind, one.words or one.mark.stated.get("text", "")), one.why)
             for one in placed.lost
             if not (taken and one.mark.kind in FACT_KINDS)
         )

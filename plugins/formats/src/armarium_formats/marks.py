@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
-from armarium_formats.driver import Loss, Marked, as_losses
+from armarium_formats.driver import Loss, MarkWords, as_losses
 from armarium_formats.page_model import FACT_KINDS, PageHand, PageModel, PageSegment, PageSign, TextMark
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def mark_page(
 def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:
     """Remove the hands and marks that *driver* has no place for; return them as losses."""
     carries: frozenset[str] = getattr(driver, "carries", frozenset())
-    counts: Counter[tuple[str | Marked, str]] = Counter()
+    counts: Counter[tuple[str | MarkWords, str]] = Counter()
     why = f"{driver.label} has no place for them; they stay with the page in the project"
     for segment in page.walk():
         if segment.hand is not None and HANDS not in carries:
@@ -81,7 +81,7 @@ def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:
                 kind = kind_of(one)
                 if kind not in carries:
                     start, end = one.span_in(text.text)
-                    counts[kind if kind != SAID else Marked(one.kind, text.text[start:end]), why] += 1
+                    counts[kind if kind != SAID else MarkWords(one.kind, text.text[start:end]), why] += 1
             text.marks = [one for one in text.marks if kind_of(one) in carries]
     return as_losses(counts)
 

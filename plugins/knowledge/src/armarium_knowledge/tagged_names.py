@@ -38,7 +38,7 @@ def tagged_on_page(conn: Connection, places: PagePlaces) -> list[dict[str, Any]]
         for mark in sorted(placed.by_segment.get(line.segment_id, ()), key=lambda one: one.start)
         if mark.kind in TYPES and mark.start < mark.end
     ]
-    return [_named(parts, line, mark) for parts in _whole_names(named) for line, mark in parts]
+    return [_describe_name(parts, line, mark) for parts in _whole_names(named) for line, mark in parts]
 
 
 Parts = list[tuple[Line, Mark]]
@@ -64,7 +64,7 @@ def _whole_names(named: Sequence[tuple[Line, Mark]]) -> list[Parts]:
     return found
 
 
-def _named(parts: Parts, line: Line, mark: Mark) -> dict[str, Any]:
+def _describe_name(parts: Parts, line: Line, mark: Mark) -> dict[str, Any]:
     words = " ".join(" ".join(one.text[part.start : part.end] for one, part in parts).split())
     stated = mark.stated
     called = " ".join(" ".join(filter(None, (stated.get("firstname"), stated.get("lastname")))).split())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from armarium_formats.driver import Marked
+from armarium_formats.driver import MarkWords
 from armarium_formats.page_model import PageText, TextMark
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def attributes_by_word(
         said = _attributes(mark, text.text[start:end], writing)
         if not inside or not said or words[inside[0]][0] != start or words[inside[-1]][1] != end:
             words_of_it = text.text[start:end] or mark.stated.get("text", "")
-            writing.lose(Marked(mark.kind, words_of_it), WHY)
+            writing.lose(MarkWords(mark.kind, words_of_it), WHY)
             continue
         for number in inside:
             own = found[number]

@@ -13,7 +13,7 @@ from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging, language_in
-from armarium_formats.driver import Marked, WriteContext
+from armarium_formats.driver import MarkWords, WriteContext
 from armarium_formats.markup.fragments import attribute_of, name_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
@@ -35,7 +35,7 @@ class Writing:
         self.page = page
         self.context = context
         self.kept: dict[str, Any] = page.extras.get("alto") or {}
-        self.losses: Counter[tuple[str | Marked, str]] = Counter()
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.renamed: dict[str, str] = {}
         self.own_segments: dict[str, Any] = {}
@@ -50,7 +50,7 @@ class Writing:
         self.linked = False
         self.out: list[str] = []
 
-    def lose(self, what: str | Marked, why: str, count: int = 1) -> None:
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
         self.losses[what, why] += count
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from armarium_formats.driver import Marked
+from armarium_formats.driver import MarkWords
 from armarium_formats.page_model import FACT_KINDS, PageSegment, PageText, TextMark
 from armarium_formats.pagexml.vocabulary import brace_free
 
@@ -82,10 +82,10 @@ def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
             (start, end - start) if written.find("offset") < written.find("length") else (end - start, start)
         )
         return _PLACE.sub(lambda found: f"{found.group(1)}{next(numbers)}", written, count=2)
-    name, stated = _described(mark)
+    name, stated = _describe_tag(mark)
     if name is None or (start == end and mark.kind not in FACT_KINDS):
         words = text.text[start:end] or mark.stated.get("text", "")
-        lose(Marked(mark.kind, words), "PAGE has no tag for them, or no characters that they are of")
+        lose(MarkWords(mark.kind, words), "PAGE has no tag for them, or no characters that they are of")
         return ""
     said = {"offset": str(start), "length": str(end - start)} | stated
     clean = {key: brace_free(value) for key, value in said.items()}
@@ -95,7 +95,7 @@ def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
     return f"{name} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}"
 
 
-def _described(mark: TextMark) -> tuple[str | None, dict[str, str]]:
+def _describe_tag(mark: TextMark) -> tuple[str | None, dict[str, str]]:
     """Return the tag of a mark that another format, or the project, states; None if PAGE has none."""
     stated = {re.sub(r"[^\w-]", "_", key): value for key, value in mark.stated.items() if key != "text"}
     if mark.kind == "style":

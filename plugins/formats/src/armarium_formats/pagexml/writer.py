@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from armarium_formats.driver import Marked, WriteContext, WrittenPage, as_losses
+from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.heights import line_height
 from armarium_formats.markup.fragments import (
     attribute_of,
@@ -52,7 +52,7 @@ class _Writing:
     def __init__(self, page: PageModel, context: WriteContext) -> None:
         self.page = page
         self.context = context
-        self.losses: Counter[tuple[str | Marked, str]] = Counter()
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
         self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
@@ -97,7 +97,7 @@ class _Writing:
         )
         return WrittenPage(content, as_losses(self.losses))
 
-    def lose(self, what: str | Marked, why: str, count: int = 1) -> None:
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
         self.losses[what, why] += count
 

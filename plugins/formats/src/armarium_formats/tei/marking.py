@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from armarium_formats.driver import Marked
+from armarium_formats.driver import MarkWords
 from armarium_formats.marks import SIGN
 from armarium_formats.markup.fragments import attributes_of, text_of
 from armarium_formats.markup.identities import Identities
@@ -148,23 +148,23 @@ def mark_up(text: PageText, lose: Lose, words: Sequence[Word] = ()) -> str:
         start, end = mark.span_in(text.text)
         if mark.kind == DIVIDED:
             if "tei" not in mark.source:
-                lose(_marked(mark, text.text), "TEI says it of the line, by its hyphen")
+                lose(_words_of_mark(mark, text.text), "TEI says it of the line, by its hyphen")
         elif any(
             word.start < start < word.end
             or word.start < end < word.end
             or (is_whole(mark) and start < word.end and end > word.start)
             for word in words
         ):
-            lose(_marked(mark, text.text), _IN_A_WORD)
+            lose(_words_of_mark(mark, text.text), _IN_A_WORD)
         else:
             spans.append((start, end, mark))
     spans.sort(key=lambda span: (span[0], -span[1]))
     return _Rendering(text.text, words, lose).render(0, len(text.text), spans)
 
 
-def _marked(mark: TextMark, text: str) -> Marked:
+def _words_of_mark(mark: TextMark, text: str) -> MarkWords:
     start, end = mark.span_in(text)
-    return Marked(mark.kind, text[start:end] or mark.stated.get("text", ""))
+    return MarkWords(mark.kind, text[start:end] or mark.stated.get("text", ""))
 
 
 class _Rendering(NamedTuple):
@@ -183,14 +183,14 @@ class _Rendering(NamedTuple):
             inner = [one for one in waiting if one[1] <= last and (one[0] < last or first == last)]
             crossing = [one for one in waiting if one[0] < last < one[1]]
             for one in crossing:
-                self.lose(_marked(one[2], self.text), "they overlap others, and elements nest")
+                self.lose(_words_of_mark(one[2], self.text), "they overlap others, and elements nest")
             waiting = [one for one in waiting if one not in inner and one not in crossing]
             out.append(self._characters(at, first))
             if is_whole(mark):
                 for one in inner:
                     if ELEMENTS.get(one[2].kind, "g") not in mark.source["tei"]:
                         self.lose(
-                            _marked(one[2], self.text),
+                            _words_of_mark(one[2], self.text),
                             "an element that is written as it was read has no place for them",
                         )
                 out.append(mark.source["tei"])

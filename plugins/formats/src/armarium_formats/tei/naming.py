@@ -59,14 +59,14 @@ def said_by(element: etree._Element, start: int, end: int, written: str) -> Text
     if name in ("choice", "expan"):
         for child, said in _INSTEAD:
             found = element if name == child else next(element.iter(f"{{*}}{child}"), None)
-            if found is not None and (words := _edited(found)):
+            if found is not None and (words := _text_of_editor(found)):
                 stated[said] = words
         if "expansion" in stated:
             kind = ABBREVIATION
     return TextMark(kind or MARKUP, start, end, stated if kind else stated | {"name": name}, {"tei": written})
 
 
-def _edited(element: etree._Element) -> str:
+def _text_of_editor(element: etree._Element) -> str:
     """Return the text of an expansion as an editor reads it: without the signs that stand for it."""
     words = [
         text

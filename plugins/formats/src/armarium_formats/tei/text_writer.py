@@ -61,7 +61,7 @@ def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str
         return f'<seg type="words">{" ".join(words)}</seg>' if words else ""
     first = texts[0]
     markup = ((first.extras or {}).get("tei") or {}).get("xml") if not words else None
-    placed = _placed(segment, first.text, words) if words else []
+    placed = _place_words(segment, first.text, words) if words else []
     others = [text for text in texts[1:] if not (markup and text.kind == EDITED_KIND)]
     if markup and (unsaid := beyond_markup(first.marks, markup, first.text)):
         lose("marks of characters", "the line has the markup of the file it was read from", len(unsaid))
@@ -102,7 +102,7 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
     return text.kind
 
 
-def _placed(segment: PageSegment, text: str, written: Sequence[str]) -> list[Word] | None:
+def _place_words(segment: PageSegment, text: str, written: Sequence[str]) -> list[Word] | None:
     """Return the words of a line, as they are *written*, at their characters; None if they do not make up its text."""
     stated = [stated_texts(child) for child in segment.children if child.kind == "word"]
     words = [one[0].text if one else "" for one in stated]

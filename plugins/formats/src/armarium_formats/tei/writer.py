@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from armarium_formats.driver import Marked, WriteContext, WrittenPage, as_losses
+from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.markup.fragments import attributes_of, lawful, text_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.points import parse_points
@@ -45,7 +45,7 @@ class _Writing:
     def __init__(self, page: PageModel, context: WriteContext) -> None:
         self.page = page
         self.context = context
-        self.losses: Counter[tuple[str | Marked, str]] = Counter()
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.image = lawful(page.image).strip()
         self.kept: dict[str, Any] = page.extras.get("tei") or {}
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
@@ -87,7 +87,7 @@ class _Writing:
             self.losses[loss.what, loss.why] += loss.count
         return WrittenPage(content, as_losses(self.losses))
 
-    def lose(self, what: str | Marked, why: str, count: int = 1) -> None:
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
         self.losses[what, why] += count
 
