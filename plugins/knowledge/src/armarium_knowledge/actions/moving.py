@@ -4,10 +4,10 @@ with a transfer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Connection, Table, select, update
 
 from armarium.api import ActionContext, is_among, new_id
 from armarium_documents.api import representations
@@ -137,22 +137,43 @@ def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
 def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
     """Propose for review which entities of a transfer may be ones that already existed; nothing is merged."""
     ids = companions.get("entity", [])
-    e = entities.c
-    proposed = []
-    new = ctx.conn.execute(
-        select(e.id, e.canonical_name, e.entity_type).where(is_among(e.id, ids)).order_by(e.id)
-    ).all()
-    for row in new:
-        same = select(e.id, e.folded_names).where(
-            e.entity_type == row.entity_type,
-            e.curation_state.in_(("unreviewed", "verified")),
-            e.folded_names.contains(fold(row.canonical_name), autoescape=True),
-            ~is_among(e.id, ids),
-        )
-        for other in ctx.conn.execute(same.order_by(e.id)):
-            if fold(row.canonical_name) not in other.folded_names.split("\n"):
-                continue
-            if match_of(ctx, other.id, row.id) is None:
-                why = "It came from another project and has the same name."
-                proposed.append(insert_match(ctx, other.id, row.id, 1.0, "transfer", why))
-    return proposed
+    new = select(entities).where(is_among(entities.c.id, ids)).order_by(entities.c.id)
+    return [
+        insert_match(ctx, other, row["id"], 1.0, "transfer", _SAME_NAME)
+        for row in ctx.conn.execute(new).mappings().all()
+        for other in _namesakes(ctx.conn, row, ids)
+        if match_of(ctx, other, row["id"]) is None
+    ]
+
+
+def expect_arrivals(conn: Connection, companions: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return what `propose_arrivals` would propose in the project of *conn*, before anything is there: each
+    candidate is named by its id in the project it comes from.
+    """
+    return [
+        {
+            "survivor_entity_id": other,
+            "candidate_entity_id": row["id"],
+            "score": 1.0,
+            "method": "transfer",
+            "reason": _SAME_NAME,
+        }
+        for row in companions.get("entity", [])
+        for other in _namesakes(conn, row, ())
+    ]
+
+
+_SAME_NAME = "It came from another project and has the same name."
+
+
+def _namesakes(conn: Connection, row: Mapping[str, Any], but: Sequence[str]) -> list[str]:
+    """Return the entities of the same type, except *but*, one of whose names is that of *row*."""
+    e, name = entities.c, fold(row["canonical_name"])
+    same = select(e.id, e.folded_names).where(
+        e.entity_type == row["entity_type"],
+        e.curation_state.in_(("unreviewed", "verified")),
+        e.folded_names.contains(name, autoescape=True),
+        ~is_among(e.id, but),
+    )
+    rows = conn.execute(same.order_by(e.id)).all()
+    return [other.id for other in rows if name in other.folded_names.split("\n")]
