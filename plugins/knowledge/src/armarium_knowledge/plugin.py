@@ -35,6 +35,7 @@ _CARRIER = Carrier(
     companions=("entity", "claim"),
     parts=("claim_source",),
     arrived=moving.propose_arrivals,
+    expected=moving.expect_arrivals,
 )
 """Entities and statements are transferred along with the pages that name them and that they rest on."""
 
