@@ -14,6 +14,7 @@ from armarium_finding.actions.samples import make_proposal
 from armarium_finding.adjusting import open_document
 from armarium_finding.cues import plain
 from armarium_finding.loose import folders_of
+from armarium_finding.proposing import is_sure_enough
 from armarium_finding.schemas import Accepted, AcceptParams, Rejected, RejectParams
 
 
@@ -42,7 +43,7 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     accepted = []
     for document in chosen:
         node_id = _made_node(ctx, folder_id, document)
-        document |= {"state": "accepted", "accepted_as": node_id, "decided_by": by}
+        document |= {"state": "accepted", "accepted_as": node_id, "decided_by": by, "from_proposal_id": None}
         accepted.append({"index": document["index"], "node_id": node_id})
         if len(document["page_ids"]) > 1:
             places.put(node_id, document["page_ids"])
@@ -77,7 +78,7 @@ def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptPar
         if not left:
             raise errors.nothing_left()
         return left
-    return [one for one in left if one["confidence"] >= p.min_confidence]
+    return [one for one in left if is_sure_enough(one, p.min_confidence)]
 
 
 def _refuse_moved(ctx: ActionContext, folder_id: str, chosen: Sequence[Mapping[str, Any]]) -> None:
@@ -164,7 +165,7 @@ def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
     refuse_withheld(ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show")
     by = _decided_by(ctx)
     for document in named:
-        document |= {"state": "rejected", "decided_by": by}
+        document |= {"state": "rejected", "decided_by": by, "from_proposal_id": None}
     rejected = {one["index"] for one in named}
     for group in proposal["groups"]:
         if group["state"] == "proposed" and rejected & set(group["document_indexes"]):
