@@ -267,7 +267,14 @@ def test_a_student_that_does_not_answer_is_not_measured_and_beaten_by_nobody(
         {**one, "label": "why", "arm": "why", "role": "student"},
     ]
     refused = Answer(status=404, body=b"{}")
-    provider.answers = [refused, refused, make_reasoned("abcdefghij"), make_reasoned("klmnopqrst"), "abcdefghij", "klmnopqrst"]
+    provider.answers = [
+        refused,
+        refused,
+        make_reasoned("abcdefghij"),
+        make_reasoned("klmnopqrst"),
+        "abcdefghij",
+        "klmnopqrst",
+    ]
     body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders}
     job_id = desk.client.post("/api/training/reasons-ab", json=body).json()["job_id"]
     desk.engine.jobs.run_until_idle(desk.library)

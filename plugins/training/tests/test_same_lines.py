@@ -56,7 +56,22 @@ def test_a_page_that_one_of_those_measured_could_not_read_counts_for_none() -> N
 
 def test_the_rate_of_a_text_is_that_of_its_lines_and_lies_within_their_interval() -> None:
     """A reader that slides by a word at every end of a line: by lines it is far worse than by the whole text."""
-    words = "lorem ipsum dolor sit amet consetetur sadipscing elitr sed diam nonumy eirmod tempor invidunt".split()
+    words = [
+        "lorem",
+        "ipsum",
+        "dolor",
+        "sit",
+        "amet",
+        "consetetur",
+        "sadipscing",
+        "elitr",
+        "sed",
+        "diam",
+        "nonumy",
+        "eirmod",
+        "tempor",
+        "invidunt",
+    ]
     chance = random.Random(4)
     drawn = [chance.choice(words) for _ in range(240)]
     reference = [" ".join(drawn[at : at + 6]) for at in range(0, 240, 6)]

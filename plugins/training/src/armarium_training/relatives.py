@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -19,14 +19,14 @@ class Relatives:
     def __init__(self, conn: Connection) -> None:
         source = func.json_extract(documents.c.metadata, "$.derived_from")
         rows = conn.execute(select(documents.c.id, source).where(source.is_not(None)))
-        self.source: dict[str, str] = {page: above for page, above in rows}
+        self.source: dict[str, str] = dict(map(tuple, rows))
         self.cut: dict[str, list[str]] = defaultdict(list)
         for page, above in self.source.items():
             self.cut[above].append(page)
         pictures = select(renditions.c.document_id, renditions.c.checksum).where(
             renditions.c.is_primary, renditions.c.checksum.is_not(None), renditions.c.pixel_width.is_not(None)
         )
-        self.checksum: dict[str, str] = {page: digest for page, digest in conn.execute(pictures)}
+        self.checksum: dict[str, str] = dict(map(tuple, conn.execute(pictures)))
         self.copies: dict[str, list[str]] = defaultdict(list)
         for page, digest in self.checksum.items():
             self.copies[digest].append(page)
@@ -74,7 +74,7 @@ class Relatives:
         return gone
 
 
-def without_repeats(conn: Connection, lines: Mapping[str, Collection[Any]]) -> set[str]:
+def without_repeats(conn: Connection, lines: Mapping[str, Sized]) -> set[str]:
     """Return which pages are to be left out so that no line of a page and its parts counts twice."""
     return (
         Relatives(conn).repeated({page: len(own) for page, own in lines.items()}) if len(lines) > 1 else set()
