@@ -7,10 +7,11 @@ from armarium_checking import actions
 from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
 from armarium_checking.queries import list_verdicts, read_run
-from armarium_checking.readings import READINGS
+from armarium_checking.readings import READINGS, confirmed_lines
 from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
+from armarium_source_model.api import CONFIRMED_LINES
 
 
 @hookimpl
@@ -25,5 +26,9 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=RECIPE_JOBS,
         queries=(read_run, list_verdicts),
         routers=(router,),
-        extras={EXTRAS: (READINGS,), "rests_on_text": (RestingVerdicts(),)},
+        extras={
+            EXTRAS: (READINGS,),
+            "rests_on_text": (RestingVerdicts(),),
+            CONFIRMED_LINES: (confirmed_lines,),
+        },
     )

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, Forbidden, JobContext, NotFound, find_withheld, open_image
+from armarium.api import (
+    ActionContext,
+    Forbidden,
+    JobContext,
+    NotFound,
+    find_withheld,
+    is_among,
+    open_image,
+)
 from armarium_checking.agreement import Line, judge
 from armarium_checking.characters import Likelihood
 from armarium_checking.ink import Ink, ink_of
 from armarium_checking.layers import CheckPage, Layer, Opinion, PagePart, Proposal, Target
+from armarium_checking.models import verdicts
 from armarium_checking.schemas import CheckArgs
 from armarium_documents.api import page_image, representations, still_image
 from armarium_reading.api import cut_line
@@ -210,6 +220,18 @@ def _same_place(row: dict[str, Any], other: dict[str, Any]) -> bool:
     across = min(x + w, left + width) - max(x, left)
     down = min(y + h, top + height) - max(y, top)
     return across > 0 and down > 0 and across * down > 0.5 * max(w * h, width * height)
+
+
+def confirmed_lines(conn: Connection, line_ids: Sequence[str]) -> set[str]:
+    """Return those lines of whose readings the newest verdict of a person is that it can stand."""
+    v = verdicts.c
+    rows = conn.execute(
+        select(v.target_id, v.segment_id, v.verdict)
+        .where(v.layer == READINGS.name, v.trust == "person", is_among(v.segment_id, line_ids))
+        .order_by(v.created_at, v.id)
+    )
+    newest = {row.target_id: row for row in rows}
+    return {row.segment_id for row in newest.values() if row.verdict == "confirm"}
 
 
 PROMPT = (

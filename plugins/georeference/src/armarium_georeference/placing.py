@@ -104,11 +104,10 @@ def take_away(ctx: ActionContext, point: Any) -> None:
 
 
 def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str) -> bool:
-    """Return whether there is a live link of the type from one thing to another."""
+    """Return whether there is a link of the type from one thing to another, or was one that somebody deleted."""
     standing = select(links.c.id).where(
         links.c.from_id == from_id,
         links.c.to_id == to_id,
         links.c.link_type == link_type,
-        links.c.deleted_at.is_(None),
     )
     return conn.execute(standing.limit(1)).first() is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
-from armarium_source_model.counting import ReadingRule
+from armarium_source_model.counting import CONFIRMED_LINES, ReadingRule
 from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
@@ -105,6 +105,7 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "CONFIRMED_LINES",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",

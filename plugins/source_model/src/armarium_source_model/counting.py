@@ -13,6 +13,9 @@ PassBasis: TypeAlias = Literal[
     "chosen", "human-touched", "text-layer", "newest-machine-unchosen", "newest", "imported-only", "none"
 ]
 
+CONFIRMED_LINES = "confirmed_lines"
+"""Key of `extras`: functions (connection, line ids) that return those whose reading a person has confirmed."""
+
 HUMAN = "human"
 IMPORTED = "external_import"
 TEXT_LAYER = "text-layer"

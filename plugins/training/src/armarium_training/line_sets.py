@@ -371,13 +371,15 @@ def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
 def newest_verdicts(
     conn: Connection, reading_ids: Iterable[str], *, trust: str | None = None
 ) -> dict[str, str]:
-    """Return the newest verdict on each reading, if there is any; only those of one level of *trust*, if named."""
+    """Return the newest verdict on each reading, a person's before a model's, if there is any; only those of one level of
+    *trust*, if named.
+    """
     asked = select(verdicts.c.target_id, verdicts.c.verdict).where(
         is_among(verdicts.c.target_id, reading_ids)
     )
     if trust is not None:
         asked = asked.where(verdicts.c.trust == trust)
-    rows = conn.execute(asked.order_by(verdicts.c.created_at, verdicts.c.id))
+    rows = conn.execute(asked.order_by(verdicts.c.trust == PERSONS, verdicts.c.created_at, verdicts.c.id))
     return {row.target_id: row.verdict for row in rows}
 
 
