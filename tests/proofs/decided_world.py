@@ -79,6 +79,8 @@ class World:
     facts: list[Fact] = field(default_factory=list)
     box: list[str] = field(default_factory=list)
     """The pages among which documents are found."""
+    book: list[Any] = field(default_factory=list)
+    """After each decision about documents, those that a person set and rejected."""
     refused: list[str] = field(default_factory=list)
     count: Iterator[int] = field(default_factory=itertools.count)
 
@@ -226,10 +228,11 @@ class World:
 
     def move_confirm(self, chance: random.Random) -> None:
         if found := self._reading(chance):
-            segment, reading, page, _ = found
+            segment, reading, _, _ = found
             given = {"layer": "readings", "target_id": reading, "verdict": "confirm", "reasons": "Seen."}
             self.do("check.verdict", **given)
-            self._keep_line("confirmed", segment, page)
+            # Not of the page's text: a verdict does not say by which pass the page is read.
+            self._keep("confirmed", lambda: self.counting(segment))
             self._keep(
                 "the newest verdict on it",
                 lambda: self.rows(
@@ -364,8 +367,7 @@ class World:
             )
 
     def move_judge_documents(self, chance: random.Random) -> None:
-        (head, *_) = self.client.get("/api/find-documents/proposals").json()["items"]
-        proposal = self.client.get(f"/api/find-documents/proposals/{head['id']}").json()
+        proposal = self._newest()
         index = chance.randrange(len(proposal["documents"]))
         own = proposal["documents"][index]["page_ids"]
         what = chance.choice(("join", "split", "reject"))
@@ -374,22 +376,39 @@ class World:
             body["page_id"] = own[-1]
         if what == "reject":
             body = {"document_indexes": [index]}
-        answer = self.client.post(f"/api/find-documents/proposals/{head['id']}/{what}", json=body)
+        answer = self.client.post(f"/api/find-documents/proposals/{proposal['id']}/{what}", json=body)
         if answer.status_code == 200:
-            self._keep("which pages make documents", self._documents)
+            self._keep("which pages make documents", self._contradicted)
+            self.book.append(self._judged())
 
-    def _documents(self) -> list[tuple[list[str], bool]]:
-        """The documents that a person set or rejected: those not yet made into groups."""
+    def _newest(self) -> dict[str, Any]:
         (head, *_) = self.client.get("/api/find-documents/proposals").json()["items"]
-        proposal = self.client.get(f"/api/find-documents/proposals/{head['id']}").json()
-        loose = {
-            page
-            for (page,) in self.rows(
-                "SELECT d.id FROM document d JOIN document f ON f.id = d.parent_id WHERE f.doc_type = 'folder'"
-            )
-        }
+        found: dict[str, Any] = self.client.get(f"/api/find-documents/proposals/{head['id']}").json()
+        return found
+
+    def _judged(self) -> tuple[set[frozenset[str]], set[frozenset[str]]]:
+        """The documents that a person set, and those that a person rejected, each as its pages."""
+        documents = self._newest()["documents"]
+        rejected = {frozenset(one["page_ids"]) for one in documents if one["state"] == "rejected"}
+        set_by = {frozenset(one["page_ids"]) for one in documents if one["adjusted_by"]}
+        return set_by - rejected, rejected
+
+    def _contradicted(self) -> list[Any]:
+        """Documents of the newest proposal, and groups, that cut through or go beyond one that a person set, or are one
+        that a person rejected; by the person's book as it was at the end.
+        """
+        set_by, rejected = self.book[-1]
+        documents = self._newest()["documents"]
+        groups: dict[str, set[str]] = {}
+        for page, parent, kind in self.rows(
+            "SELECT d.id, p.id, p.doc_type FROM document d JOIN document p ON p.id = d.parent_id"
+        ):
+            if kind == "group":
+                groups.setdefault(parent, set()).add(page)
+        made = [frozenset(pages) for pages in groups.values()]
+        stand = [frozenset(one["page_ids"]) for one in documents if one["state"] != "rejected"]
         return [
-            (one["page_ids"], one["state"] == "rejected")
-            for one in proposal["documents"]
-            if (one["adjusted_by"] or one["state"] == "rejected") and loose.issuperset(one["page_ids"])
+            sorted(one)
+            for one in {*made, *stand}
+            if one in rejected or any(one & other and one != other for other in set_by)
         ]

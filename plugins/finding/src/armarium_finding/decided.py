@@ -10,12 +10,13 @@ KEPT = ("state", "accepted_as", "adjusted_by", "decided_by", "from_proposal_id")
 """The fields of a document that a later proposal takes over."""
 
 
-class Ruling(NamedTuple):
-    """A person's word on whether a new document begins between two pages that followed each other."""
+class SetDocument(NamedTuple):
+    """Pages of which a person said that they make a document, without any other."""
 
-    left: str
-    right: str
-    boundary: bool
+    page_ids: tuple[str, ...]
+    """Empty if it has become a group: its pages are loose again only if somebody took it apart."""
+    next_page_id: str | None
+    """The page that began the next document."""
     by: str
 
 
@@ -27,35 +28,36 @@ class Settled(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """Rulings, oldest first, and the last decision on each set of pages."""
+    """The documents that persons set, oldest first, and the last decision on each set of pages."""
 
-    rulings: tuple[Ruling, ...] = ()
-    documents: Mapping[tuple[str, ...], Mapping[str, Any]] = {}
+    set_documents: tuple[SetDocument, ...] = ()
+    documents: Mapping[frozenset[str], Mapping[str, Any]] = {}
 
     def settle(self, page_ids: Sequence[str]) -> dict[str, Settled]:
         """Return, of a folder's pages in order, those about which a person said whether they begin a document.
 
-        Two pages that belong together keep what was put between them; the page after the end of a document begins the
-        next one, also where the one that did is gone. The first page is none of them: it begins a document in any case.
+        The pages of a document stay together, with what was put between them since, and the page after them begins the
+        next one. A folder's first page is none of these: it begins a document in any case.
         """
         places = {page_id: place for place, page_id in enumerate(page_ids)}
         settled: dict[str, Settled] = {}
-        for left, right, boundary, by in self.rulings:
-            start, end = places.get(left), places.get(right)
-            if not boundary:
-                if start is not None and end is not None:
-                    settled.update(dict.fromkeys(page_ids[start + 1 : end + 1], Settled(False, by)))
-            elif end is not None:
-                settled[right] = Settled(True, by)
-            elif start is not None and start + 1 < len(page_ids):
-                settled[page_ids[start + 1]] = Settled(True, by)
+        for one in self.set_documents:
+            found = [places[page_id] for page_id in one.page_ids if page_id in places]
+            if found:
+                start, end = min(found), max(found)
+                settled.update(dict.fromkeys(page_ids[start : end + 1], Settled(False, one.by)))
+                settled.update(
+                    dict.fromkeys((page_ids[start], *page_ids[end + 1 : end + 2]), Settled(True, one.by))
+                )
+            elif one.next_page_id in places:
+                settled[one.next_page_id] = Settled(True, one.by)
         if page_ids:
             settled.pop(page_ids[0], None)
         return settled
 
     def take_over(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a document as proposed, with what was decided about these very pages before, if anything was."""
-        known = self.documents.get(tuple(document["page_ids"]))
+        known = self.documents.get(frozenset(document["page_ids"]))
         if known is None:
             return document
         who = known["decided_by"]["actor"] if known["decided_by"] else known["adjusted_by"]
@@ -77,26 +79,21 @@ def decisions_of(proposals: Sequence[Mapping[str, Any]]) -> Decisions:
     What a proposal took over from an earlier one counts where it was decided, so that undoing it there ends it. A
     document of several pages that was accepted is a group: its pages are loose only if somebody took it apart again.
     """
-    rulings: list[Ruling] = []
-    decided: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    set_documents: list[SetDocument] = []
+    decided: dict[frozenset[str], Mapping[str, Any]] = {}
     for proposal in reversed(proposals):
         documents = proposal["documents"]
-        for number, document in enumerate(documents):
+        for document, following in itertools.zip_longest(documents, documents[1:]):
             if document.get("from_proposal_id") is not None:
                 continue
             pages, state = document["page_ids"], document["state"]
             is_group = state == "accepted" and len(pages) > 1
             if not is_group and (state != "proposed" or document["adjusted_by"] is not None):
-                decided[tuple(pages)] = {name: document[name] for name in KEPT[:-1]} | {
+                decided[frozenset(pages)] = {name: document[name] for name in KEPT[:-1]} | {
                     "from_proposal_id": proposal["id"]
                 }
-            if state == "rejected" or not is_judged(document):
-                continue
-            by = document["adjusted_by"] or document["decided_by"]["actor"]
-            if not is_group:
-                rulings += [Ruling(left, right, False, by) for left, right in itertools.pairwise(pages)]
-            if number:
-                rulings.append(Ruling(documents[number - 1]["page_ids"][-1], pages[0], True, by))
-            if number + 1 < len(documents):
-                rulings.append(Ruling(pages[-1], documents[number + 1]["page_ids"][0], True, by))
-    return Decisions(tuple(rulings), decided)
+            if state != "rejected" and is_judged(document):
+                by = document["adjusted_by"] or document["decided_by"]["actor"]
+                after = None if following is None else following["page_ids"][0]
+                set_documents.append(SetDocument(() if is_group else tuple(pages), after, by))
+    return Decisions(tuple(set_documents), decided)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action, refuse_withheld
+from armarium_documents.api import require_live
 from armarium_finding import errors, store
 from armarium_finding.actions.answering import answer, hidden_pages, keep
 from armarium_finding.actions.placing import arrange_canvas, keep_places, places_before
@@ -99,13 +100,18 @@ def _made_node(ctx: ActionContext, folder_id: str, document: Mapping[str, Any]) 
     key = None if document["kind"] is None else _prototype(ctx, document["kind"])
     pages = document["page_ids"]
     if len(pages) == 1:
-        if key is not None:
+        # A page that has a kind keeps it, unless a person accepts the document: a person may have given it.
+        if key is not None and (ctx.principal.kind == "person" or not _has_kind(ctx, pages[0])):
             ctx.run("document.update", {"document_id": pages[0], "prototype_key": key})
         return str(pages[0])
     group = {"name": document["name"], "parent_id": folder_id, "doc_type": "group", "prototype_key": key}
     node_id = str(ctx.run("document.create", {**group, "date_iso": document["date"]})["id"])
     ctx.run("document.move", {"ids": pages, "parent_id": node_id})
     return node_id
+
+
+def _has_kind(ctx: ActionContext, page_id: str) -> bool:
+    return require_live(ctx.conn, page_id).prototype_key is not None
 
 
 def _prototype(ctx: ActionContext, kind: str) -> str:
