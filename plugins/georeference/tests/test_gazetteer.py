@@ -128,6 +128,9 @@ def test_pages_are_linked_with_places(project: MapProject, tmp_path: Path) -> No
     assert len(project.get("/api/links/naming", uri="u:9")["segments"]) == 0
     for link in project.get(f"/api/links/of/{lima}")["links"]:
         project.do("link.delete", link_id=link["id"])
+    # What somebody unlinked, the job does not link again.
+    run(file=str(file))
+    assert project.get(f"/api/links/of/{lima}")["links"] == []
     for settings, said in (
         ({}, "Name the gazetteer"),
         ({"file": str(tmp_path / "none.csv")}, "No such file"),

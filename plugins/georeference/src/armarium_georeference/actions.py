@@ -334,7 +334,8 @@ def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
         if one.entity_id is not None:
             ends.append(({"from_id": one.entity_id, "from_kind": "entity"}, "same_as"))
         for end, link_type in ends:
-            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type):
+            # A run does not link again what somebody has unlinked.
+            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type, or_was=ctx.run_id is not None):
                 sent = {**end, "to_id": one.uri, "to_kind": "uri", "link_type": link_type}
                 made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
     ctx.target(p.document_id)

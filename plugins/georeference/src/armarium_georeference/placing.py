@@ -146,12 +146,13 @@ def take_away(ctx: ActionContext, point: Any) -> None:
         ctx.run("segment.delete", {"segment_ids": [segment.id], "expected_versions": [segment.version]})
 
 
-def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str) -> bool:
-    """Return whether there is a live link of the type from one thing to another."""
+def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str, *, or_was: bool = False) -> bool:
+    """Return whether there is a live link of the type from one thing to another (*or_was*: or one that was deleted)."""
     standing = select(links.c.id).where(
         links.c.from_id == from_id,
         links.c.to_id == to_id,
         links.c.link_type == link_type,
-        links.c.deleted_at.is_(None),
     )
+    if not or_was:
+        standing = standing.where(links.c.deleted_at.is_(None))
     return conn.execute(standing.limit(1)).first() is not None

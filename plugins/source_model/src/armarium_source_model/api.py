@@ -30,7 +30,7 @@ from armarium_source_model.geometry import (
 from armarium_source_model.makers import (
     CONFIRMED,
     LineMaker,
-    confirmed_readings,
+    confirmed_lines,
     join_made,
     line_makers,
     sum_makers,
@@ -185,7 +185,7 @@ __all__ = [
     "add_segments",
     "align_span",
     "as_metadata",
-    "confirmed_readings",
+    "confirmed_lines",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
