@@ -89,7 +89,7 @@ class Desk:
         made = export(self.engine, self.library, self.page, driver, **more)
         return made["content"], made["losses"]
 
-    def lost(self, driver: str) -> str:
+    def name_losses(self, driver: str) -> str:
         """Return the losses as one text."""
         return "\n".join(f"{one['what']} ({one['why']})" for one in self.export(driver)[1])
 
@@ -128,9 +128,9 @@ def test_a_tag_whose_words_are_gone_is_a_loss_that_names_them(desk: Desk) -> Non
     desk.read(page_xml(("Here sits Dr. Elsa Lund in Tarma", TAGGED)))
     desk.correct(0, "Here sits Dr. Elsa Lundin")
     assert desk.page_tags() == {"abbrev": "Dr."}
-    assert "2 names: Elsa Lund, Tarma" in desk.lost("pagexml")
-    assert "2 names: Elsa Lund, Tarma" in desk.lost("tei")
-    assert "2 names: Elsa Lund, Tarma" in desk.lost("plain-text")
+    assert "2 names: Elsa Lund, Tarma" in desk.name_losses("pagexml")
+    assert "2 names: Elsa Lund, Tarma" in desk.name_losses("tei")
+    assert "2 names: Elsa Lund, Tarma" in desk.name_losses("plain-text")
 
 
 def test_undoing_a_correction_brings_its_tags_back(desk: Desk) -> None:
@@ -155,7 +155,7 @@ def test_tags_follow_their_words_through_a_merge_and_a_split(desk: Desk) -> None
     ]
     desk.act("segment.split", segment_id=first, expected_version=2, parts=parts)
     assert desk.page_tags() == {"abbrev": "Dr.", "place": "Tarma"}
-    assert "1 name: Elsa Lund" in desk.lost("pagexml")
+    assert "1 name: Elsa Lund" in desk.name_losses("pagexml")
 
 
 def test_markup_of_a_tei_line_stays_around_its_words(desk: Desk) -> None:
@@ -171,7 +171,7 @@ def test_markup_of_a_tei_line_stays_around_its_words(desk: Desk) -> None:
     assert '<date when="1712-03-01">1. März</date>' in content
     assert not [one for one in losses if "Tarma" in one["what"]]
     desk.correct(1, "schenkt zu Jauja am 1. März")
-    assert "1 name: Tarma" in desk.lost("tei")
+    assert "1 name: Tarma" in desk.name_losses("tei")
     assert "<placeName>" not in desk.export("tei")[0]
 
 
@@ -210,11 +210,11 @@ def test_words_with_places_stand_inside_the_names_they_are(desk: Desk) -> None:
     )
     content, _ = desk.export("tei")
     assert '<persName><w facs="#w1">Elsa</w> <w facs="#w2">Lund</w></persName>' in content
-    assert "1 name: He (they begin or end in a word" in desk.lost("tei")
+    assert "1 name: He (they begin or end in a word" in desk.name_losses("tei")
     alto = desk.export("alto")[0]
     assert '<NamedEntityTag ID="NE1" TYPE="person" LABEL="Elsa Lund"/>' in alto
     assert re.findall(r'CONTENT="(\w+)"[^>]*TAGREFS="NE1"|TAGREFS="NE1"[^>]*CONTENT="(\w+)"', alto) != []
-    assert "1 name: He" in desk.lost("alto")
+    assert "1 name: He" in desk.name_losses("alto")
 
 
 def test_styles_and_entities_of_alto_strings_move_with_their_words(desk: Desk) -> None:

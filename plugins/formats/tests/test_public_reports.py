@@ -72,15 +72,15 @@ def test_alto_without_a_file_name_in_pixels_that_are_called_tenths_of_millimetre
 
 def test_what_a_file_says_in_vain_is_named(desk: Desk) -> None:
     desk.read(page_xml(("", ""), ("said", "")))
-    assert "empty texts of the file" in desk.lost("pagexml")
+    assert "empty texts of the file" in desk.name_losses("pagexml")
     one = '<String ID="a" HPOS="60" VPOS="100" WIDTH="100" HEIGHT="60" CONTENT="words" TAGREFS="NOWHERE" CC="00000"/><SP/>'
     two = '<String ID="b" HPOS="160" VPOS="100" WIDTH="100" HEIGHT="60" CONTENT="more"/>'
     pass_id = desk.read(alto_xml(one + two), "b.xml")
     desk.act("segment.pass_choose", pass_id=pass_id, working=True)
-    assert "attribute TAGREFS" in desk.lost("alto")
+    assert "attribute TAGREFS" in desk.name_losses("alto")
     with desk.library.db.read() as conn:
         line = conn.exec_driver_sql(
             "SELECT id FROM segment WHERE pass_id = ? AND kind = 'line'", (pass_id,)
         ).scalar_one()
     desk.act("representation.create", segment_id=line, text="other words")
-    assert "attribute String/@CC" in desk.lost("alto")
+    assert "attribute String/@CC" in desk.name_losses("alto")
