@@ -49,8 +49,8 @@ class QgisPointsTaker:
         self._write(ctx, page, code, placed)
         off = sum(1 for one, _, _ in placed if not one["enabled"])
         notes = [
-            f"{counted(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; choose a transformation "
-            "with PUT /api/georeference/passes/{pass_id}/transformation or armarium map."
+            f"{counted(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; now choose the type of "
+            "transformation of this pass."
         ]
         if beyond:
             notes.append(
