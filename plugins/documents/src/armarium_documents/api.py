@@ -39,6 +39,7 @@ from armarium_documents.queries.files import (
 from armarium_documents.queries.tree import (
     Node,
     ancestor_ids,
+    count_withheld,
     find_node,
     folder_above,
     lineage,
@@ -90,6 +91,7 @@ __all__ = [
     "classifications",
     "clean_name",
     "count_remarks",
+    "count_withheld",
     "document",
     "documents",
     "documents_named",

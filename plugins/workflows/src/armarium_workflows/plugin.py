@@ -10,6 +10,7 @@ from armarium_workflows.models import chains, metadata, workflows
 from armarium_workflows.queries import QUERIES
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
+from armarium_workflows.withheld import WithheldRuns
 
 
 @hookimpl
@@ -24,6 +25,9 @@ def armarium_plugin() -> Plugin:
         jobs=KINDS,
         queries=(*QUERIES, compare_runs),
         routers=(router,),
-        extras={"export_records": {"workflow": workflows, "chain": chains}},
+        extras={
+            "export_records": {"workflow": workflows, "chain": chains},
+            "withheld_rows": (WithheldRuns(),),
+        },
         on_open=(reconcile,),
     )
