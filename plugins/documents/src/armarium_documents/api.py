@@ -41,6 +41,7 @@ from armarium_documents.queries.runs import MODELS_ASKED, WORK, ModelsAsked, Wor
 from armarium_documents.queries.tree import (
     Node,
     ancestor_ids,
+    count_withheld,
     find_node,
     folder_above,
     lineage,
@@ -112,6 +113,7 @@ __all__ = [
     "classifications",
     "clean_name",
     "count_remarks",
+    "count_withheld",
     "document",
     "documents",
     "documents_named",

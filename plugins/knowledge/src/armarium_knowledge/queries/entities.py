@@ -13,7 +13,7 @@ from armarium.api import Rows, is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import merged_entity, unknown_entity, unknown_match, unknown_review
 from armarium_knowledge.models import NOT_MERGED, claim_entities, entities, matches, mentions, reviews
-from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed, withheld_knowledge
+from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed
 from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
 from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
 from armarium_source_model.api import name_forms
@@ -54,11 +54,8 @@ def _build_answer(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[s
 
 
 def entity(conn: Connection, entity_id: str) -> dict[str, Any]:
-    """Return one entity as answered; NotFound, also if everything that names it is withheld from the caller."""
-    row = ENTITIES.require(conn, entity_id)
-    if entity_id in withheld_knowledge(conn)[1]:
-        raise unknown_entity(entity_id)
-    return shown_entities(conn, [row])[0]
+    """Return one entity as answered; NotFound."""
+    return shown_entities(conn, [ENTITIES.require(conn, entity_id)])[0]
 
 
 def live_entity(conn: Connection, entity_id: str) -> Row[Any]:

@@ -34,14 +34,12 @@ _checked = (
 
 
 def find(table: Table, query: DatasetQuery, hidden: Collection[str] = ()) -> dict[str, Any]:
-    """Run *query*: `total`, `ids` of the page, `bins`, `facets`; `withheld` counts matches in *hidden*."""
+    """Run *query* without the documents *hidden*: `total`, `ids` of the page, `bins`, `facets`."""
     matching = _matching(table, query)
-    rows = matching.arg_true()
-    found = len(rows)
     if hidden:
-        rows = (matching & ~table.ids.is_in(pl.Series(values=list(hidden)).implode())).arg_true()
+        matching = matching & ~table.ids.is_in(pl.Series(values=list(hidden)).implode())
+    rows = matching.arg_true()
     return {
-        "withheld": found - len(rows),
         "total": len(rows),
         "ids": _page(table, query, rows),
         "bins": [] if query.bins is None else _bins(table, query.bins, rows),
