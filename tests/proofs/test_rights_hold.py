@@ -16,8 +16,10 @@ from armarium.engine import Engine
 from armarium.plugin import Plugin
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium.projects.libraries import Library
+from armarium.store.tables import rules_of
 from armarium_testing.histories import Move, World
-from armarium_testing.rights import AGENT, EDITOR, Model, attempt, set_lock
+from armarium_testing.lock_model import Model
+from armarium_testing.rights import AGENT, EDITOR, attempt, set_lock
 from proofs.test_documents_come_back import Chosen, Moves, families
 
 PERSONS = {
@@ -49,6 +51,29 @@ def test_what_is_for_persons_alone_is_declared(engine: Engine) -> None:
             told = (rule.make_refusal(name).status, rule.make_refusal(name).code)
         assert told == (status, code), name
     assert {name for name in OWNERS if engine.actions.get(name).role != "owner"} == set()
+
+
+STANDS_ALONE = {
+    "entity": "it is of the project, whatever pages name it",
+    "hand": "as an entity",
+    "image_batch": "it says which pages were worked on; what it made belongs to these",
+    "sync_folder": "a folder of this machine that is tied to the project",
+}
+"""Tables that rows of pages refer to, but whose rows belong to no page."""
+
+
+def test_what_rows_of_pages_refer_to_belongs_to_them_or_stands_alone(engine: Engine) -> None:
+    schema = engine.library_schema
+    assert schema.locks is not None
+    rests = {
+        reference.column.table.name
+        for table in schema.locks.links
+        if rules_of(table).document is not None
+        for reference in table.foreign_keys
+        if not reference.parent.nullable
+    }
+    covered = {table.name for table in (schema.locks.tree, *schema.locks.links)}
+    assert rests - covered == set(STANDS_ALONE), "declare `through`, or say here why not"
 
 
 class Pages(Moves):

@@ -130,6 +130,7 @@ def test_any_action_runs_by_its_name(desk: Machine) -> None:
     [
         (("show", "no.such"), "There is no action 'no.such'"),
         (("run", "no.such"), "There is no action 'no.such'"),
+        (("show", "document-create"), "Did you mean document.create?"),
         (("run", "document.create", "-p", "{"), "--params is not JSON"),
         (("run", "document.create", "-p", "[]"), "--params must be a JSON object."),
         (("run", "document.create"), "name: Field required"),

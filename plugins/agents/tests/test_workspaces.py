@@ -194,6 +194,35 @@ def test_a_withheld_member_is_not_shown(client: Any, do: Run) -> None:
     assert ([m["target_id"] for m in one["members"]], one["scoped_document_ids"]) == ([letter], [letter])
 
 
+@pytest.mark.parametrize("how", ["scope", "member"])
+def test_what_was_said_about_a_withheld_page_is_not_shown(client: Any, do: Run, how: str) -> None:
+    secret, letter = page(do, "Secret"), page(do)
+    said = [{"role": "user", "content": "Ana was accused here"}]
+    made, other = (
+        str(do("workspace.create", {"title": title, "model": "qwen", "messages": said})["id"])
+        for title in ("About it", "About another")
+    )
+    for workspace_id, target in ((made, secret), (other, letter)):
+        if how == "scope":
+            do("workspace.update", {"workspace_id": workspace_id, "scoped_document_ids": [target]})
+        else:
+            add = [{"kind": "source", "target_id": target}]
+            do("workspace.members", {"workspace_id": workspace_id, "add": add})
+    changed = do("workspace.update", {"workspace_id": made, "messages": [*said, *said]})
+    do("rights.set", {"target_kind": "document", "target_id": secret, "restricted": True})
+    told = client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    who = {"Authorization": f"Bearer {told['token']}"}
+    one = client.get(f"{BASE}/{made}", headers=who).json()
+    assert (one["title"], one["messages"], one["model"]) == ("About it", [], None)
+    assert client.get(f"{BASE}/{other}", headers=who).json()["messages"] != []
+    assert changed
+    for step in client.get("/api/actions/audit", headers=who).json()["items"]:
+        if step["action_name"] == "workspace.update" and made in step["target_ids"]:
+            shown = client.get(f"/api/actions/audit/{step['id']}", headers=who)
+            assert "accused" not in shown.text
+    assert len(client.get(f"{BASE}/{made}").json()["messages"]) == 2
+
+
 def test_a_withheld_entity_is_no_member_for_others(client: Any, do: Run, secret: set[str]) -> None:
     hidden = page(do, "Secret")
     made = workspace(do)

@@ -123,6 +123,8 @@ def test_restricted_pages_are_in_no_list_text_picture_or_tile(desk: Desk, known:
         assert words not in written
     tiles = {one.name for one in (desk.folder / "site" / "static" / "iiif").iterdir()}
     assert tiles == {page}
+    told = (desk.folder / "site" / "armarium-site.json").read_text()
+    assert not any(one in told for one in (shut, part, shut_box))
 
 
 def test_a_page_restricted_later_goes_from_the_site_with_its_tiles(desk: Desk) -> None:

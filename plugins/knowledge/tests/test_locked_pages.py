@@ -44,6 +44,8 @@ def steps(desk: Desk) -> dict[str, tuple[str, dict[str, Any]]]:
         ),
         "unstate": ("claim.delete", {"claim_id": said}),
         "rest elsewhere": ("claim.update", {"claim_id": said, "source_document_id": None}),
+        "reword": ("claim.update", {"claim_id": said, "text": "sold nothing"}),
+        "qualify": ("claim.update", {"claim_id": said, "qualifier": "perhaps"}),
         "interpret": ("interpretation.create", about),
         "uninterpret": ("interpretation.delete", {"interpretation_id": view}),
         "confirm": ("knowledge.confirm", {"items": [{"kind": "mention", "id": mention}]}),
@@ -55,8 +57,8 @@ def steps(desk: Desk) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 NAMES = (
-    "name", "repoint", "respan", "delete", "take", "state", "state found", "unstate", "rest elsewhere", "interpret",
-    "uninterpret", "confirm", "merge", "delete entity",
+    "name", "repoint", "respan", "delete", "take", "state", "state found", "unstate", "rest elsewhere", "reword", "qualify",
+    "interpret", "uninterpret", "confirm", "merge", "delete entity",
 )  # fmt: skip
 
 
@@ -74,3 +76,27 @@ def test_it_is_refused_and_so_is_its_undo(desk: Desk, steps: dict[str, Any], nam
     with pytest.raises(Forbidden) as kept:
         desk.engine.undo(desk.library, [done], EDITOR)
     assert kept.value.code == "node_locked"
+
+
+@pytest.mark.parametrize("name", ["reword", "qualify"])
+def test_it_is_refused_by_its_name_too(desk: Desk, steps: dict[str, Any], name: str) -> None:
+    """An agent's `POST /api/actions/invoke`, and the route of the action itself."""
+    action, params = steps[name]
+    told = desk.client.post("/api/tokens", json={"name": "an agent", "role": "editor"}).json()
+    who = {"Authorization": f"Bearer {told['token']}"}
+    invoked = desk.client.post("/api/actions/invoke", json={"name": action, "params": params}, headers=who)
+    fields = {key: value for key, value in params.items() if key != "claim_id"}
+    patched = desk.client.patch(f"/api/claims/{params['claim_id']}", json=fields, headers=who)
+    for answer in (invoked, patched):
+        assert (answer.status_code, answer.json()["code"]) == (403, "node_locked")
+
+
+def test_entities_of_a_statement_on_a_locked_page_are_found_through_it(
+    desk: Desk, steps: dict[str, Any]
+) -> None:
+    """The pairs of statements and entities belong to the page as the statement does."""
+    said = steps["unstate"][1]["claim_id"]
+    params = {"claim_id": said, "subject_entity_id": desk.entity("Somebody else")}
+    with pytest.raises(Forbidden) as refused:
+        desk.engine.run(desk.library, "claim.update", params, EDITOR)
+    assert refused.value.code == "node_locked"

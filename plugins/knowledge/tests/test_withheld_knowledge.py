@@ -94,6 +94,48 @@ def test_no_list_names_it(desk: Desk, secret: Secret) -> None:
     assert desk.get("/api/links/naming", uri="https://a.org/1")["entity_ids"] == [secret.entity]
 
 
+def test_neither_verdicts_nor_the_log_name_it(desk: Desk, secret: Secret) -> None:
+    judged = {
+        "layer": "entities",
+        "target_id": secret.entity,
+        "verdict": "confirm",
+        "reasons": "She is the accused",
+    }
+    desk.do("check.verdict", judged)
+    open_one = desk.entity("Open")
+    desk.do(
+        "prediction_review.create",
+        {"source_entity_id": secret.entity, "relation": "aunt of", "target_entity_id": open_one, "score": 1},
+    )
+    who = machine(desk)
+    verdicts = desk.client.get("/api/check/verdicts", headers=who).json()
+    assert (verdicts["items"], verdicts["withheld"]) == ([], 1)
+    log = desk.client.get("/api/actions/audit", params={"limit": 1000}, headers=who)
+    for one in (secret.entity, secret.claim, "a.org", "accused", "aunt of"):
+        assert one not in log.text, one
+    assert open_one in log.text
+    assert "aunt of" in str(desk.get("/api/actions/audit", limit=1000))
+
+
+def test_what_is_counted_as_withheld_does_not_depend_on_what_is_asked(desk: Desk, secret: Secret) -> None:
+    """Or the count would answer any question about what is withheld, letter by letter."""
+    who = machine(desk)
+
+    def withheld(path: str, **query: Any) -> Any:
+        answer = desk.client.get(path, params=query, headers=who)
+        assert answer.status_code == 200, answer.text
+        return answer.json().get("withheld")
+
+    for word in ("secret", "sec", "person", "nothing of the kind"):
+        assert withheld("/api/claims", q=word) == 2
+        assert withheld("/api/entities", q=word) == 1
+        assert withheld("/api/kg/search", q=word) is None
+    for uri in ("https://a.org/1", "https://a.org/2"):
+        assert withheld("/api/links/naming", uri=uri) == 1
+    assert withheld("/api/actions/audit", action="entity.update") == withheld("/api/actions/audit")
+    assert desk.get("/api/claims")["withheld"] == 0
+
+
 def test_what_was_merged_into_it_is_withheld_with_it(desk: Desk, secret: Secret) -> None:
     alias = desk.entity("The Secret One")
     desk.do("entity.merge", {"survivor_id": secret.entity, "ids": [alias]})

@@ -269,6 +269,20 @@ def test_pages_leave_this_machine_only_with_permission(
     assert "pages_may_leave" in error.detail
 
 
+def test_pages_that_may_not_leave_stay_though_the_name_of_the_provider_is_not_found(
+    project: ReadingProject, provider: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they may leave is settled before anybody looks for where they would go."""
+
+    def fails(*_: Any, **__: Any) -> list[Any]:
+        raise OSError("no such name")
+
+    monkeypatch.setattr("socket.getaddrinfo", fails)
+    provider.add_to(project.engine, "Lost", host="http://models.invalid")
+    assert expect_refusal(project, provider, provider="Lost").code == "pages_may_not_leave"
+    assert expect_refusal(project, provider, provider="Lost", pages_may_leave=True).code == "unreachable"
+
+
 def test_a_provider_is_local_by_its_address_not_by_its_type(
     project: ReadingProject, provider: LoopbackProvider
 ) -> None:

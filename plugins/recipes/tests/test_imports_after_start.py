@@ -46,6 +46,12 @@ def test_an_import_after_start_runs_the_recipe_over_its_pages(
     assert (run["started_by"], run["state"], len(run["page_ids"])) == ("import", "done", 3), run
     assert run["cards"][0]["account"]["pages"] == 3
     assert len(desk.get("/runs")["items"]) == 2
+    steps = client.get("/api/actions/audit?action=document.add_files").json()["items"]
+    brought = next(one["set_id"] for one in steps if one["set_id"] is not None)
+    ids = [one["id"] for one in client.get(f"/api/actions/audit?set_id={brought}").json()["items"]]
+    undone = client.post("/api/actions/audit/undo", json={"audit_ids": ids})
+    assert undone.status_code == 200, undone.text
+    assert [one for one in desk.engine.plugins.faults if one.name == "recipes"] == []
 
 
 def test_an_import_whose_recipe_cannot_run_is_a_failed_run(desk: Desk) -> None:

@@ -96,6 +96,65 @@ def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, o
     assert everything["withheld"] == 0
 
 
+def test_dataset_rows_withheld_are_counted_without_the_filters(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    """Or the count would answer any question about the names and values of restricted documents."""
+    project.restrict(project.box)
+    told = set()
+    for value in ("zyx", "zz", "abc", "note"):
+        query = {"recursive": True, "filters": [{"attr": "document.name", "op": "contains", "value": value}]}
+        seen = project.client.post("/api/documents/dataset/query", json=query, headers=outsider).json()
+        told.add(seen["withheld"])
+    ((withheld,),) = project.rows(
+        "WITH RECURSIVE down(id) AS (SELECT ? UNION SELECT d.id FROM down JOIN document d"
+        " ON d.parent_id = down.id OR d.alias_target_id = down.id) SELECT count(*) FROM down",
+        project.box,
+    )
+    assert told == {withheld}
+    beneath = {"recursive": False, "parent_id": None}
+    top = project.client.post("/api/documents/dataset/query", json=beneath, headers=outsider).json()
+    children = project.client.post("/api/documents/dataset/query", json=beneath).json()
+    assert top["total"] + top["withheld"] == children["total"]
+
+
+def test_an_item_of_a_canvas_that_names_a_restricted_page_is_not_shown(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    folder = str(project.do("document.create", {"name": "Open folder"})["id"])
+    for name, page in project.pages.items():
+        item = {
+            "folder_id": folder,
+            "kind": "note",
+            "text": f"{name} said",
+            "payload": {"segment_id": page.lines[0]},
+        }
+        project.do("canvas.item_create", item)
+    project.restrict(project.hidden_page.id)
+    path = f"/api/canvas/folders/{folder}/layout"
+    assert [one["text"] for one in project.client.get(path, headers=outsider).json()["items"]] == [
+        "open said"
+    ]
+    assert len(project.client.get(path).json()["items"]) == 2
+    assert "hidden said" not in project.client.get("/api/actions/audit", headers=outsider).text
+
+
+def test_numbers_of_the_project_leave_out_what_is_withheld_and_the_trash(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    path = "/api/library/stats"
+    before = project.client.get(path).json()
+    project.restrict(project.hidden_page.id)
+    told = project.client.get(path, headers=outsider).json()
+    assert told["bytes"] is None
+    assert 0 < told["segments"] < before["segments"]
+    assert 0 < told["readings"] < before["readings"]
+    project.do("document.delete", {"ids": [project.hidden_page.id]})
+    after = project.client.get(path).json()
+    assert (after["segments"], after["readings"]) == (told["segments"], told["readings"])
+    assert after["bytes"] > 0
+
+
 def test_an_export_leaves_a_restricted_line_out_and_counts_it(
     project: RestrictedProject, outsider: Headers
 ) -> None:

@@ -21,6 +21,7 @@ def test_a_withheld_page_is_nowhere(desk: SearchDesk) -> None:
         ), query  # fmt: skip
     assert desk.ids_for(EDITOR, "aliud") == [other.id]
     assert desk.ask_as(EDITOR, "aliud")["total_results"] == 1
+    assert {desk.ask_as(EDITOR, query)["withheld"] for query in ("aliud", "secretum", "nihil")} == {1}
 
 
 def test_a_withheld_line_is_not_searched_and_the_rest_of_its_page_is(desk: SearchDesk) -> None:

@@ -108,7 +108,7 @@ def test_a_provisional_segment_and_its_reading_can_be_read(client: Any, old: dic
     other = client.get(f"/api/segments/{old['line']}/readings", params={"kind": "translation"})
     assert other.json()["count"] == 0
     versions = client.get(f"/api/segments/{old['line']}/versions")
-    assert versions.json() == {"segment_id": old["line"], "items": [], "count": 0}
+    assert versions.json() == {"segment_id": old["line"], "items": [], "count": 0, "withheld": 0}
     cited = client.get(f"/api/segments/{old['line']}/reference")
     assert (cited.status_code, cited.json()["code"]) == (422, "provisional_id")
     assert "segment.convert_page" in cited.json()["detail"]

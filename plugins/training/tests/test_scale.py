@@ -306,3 +306,12 @@ def test_the_base_of_places_of_compute_does_nothing_by_itself() -> None:
     assert Compute.price_per_hour_usd("t4-small") is None
     assert Compute.why_not("t4-small") is None
     assert Compute.stays_here("t4-small") is False
+
+
+def test_a_reading_of_which_no_page_could_be_sent_says_so(desk: Desk) -> None:
+    box = desk.do("document.create", {"name": "Bare"})["id"]
+    bare = str(desk.do("document.create", {"name": "2.png", "doc_type": "page", "parent_id": box})["id"])
+    told = look(desk, start(desk, [bare]))
+    assert (told["state"], told["counts"]["landed"], told["counts"]["failed"]) == ("failed", 0, 1)
+    assert told["failed_shards"]["0"]["why"].startswith("None of its pages could be sent. ")
+    assert told["reason"]

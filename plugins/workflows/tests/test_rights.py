@@ -87,6 +87,28 @@ def test_runs_show_nothing_of_a_restricted_page_to_an_outsider(
     assert {path: project.client.get(path).text for path in asked[1:2]} == {asked[1]: seen[asked[1]]}
 
 
+def test_a_run_over_restricted_pages_alone_is_not_listed(
+    project: WorkflowProject, outsider: dict[str, str]
+) -> None:
+    hidden, plain = project.pages(2)
+    secret = read_as(project, [hidden], [SECRET])
+    shown = read_as(project, [plain], [PLAIN])
+    project.do("rights.set", {"target_kind": "document", "target_id": hidden, "restricted": True})
+
+    def get(path: str) -> Any:
+        return project.client.get(path, headers=outsider)
+
+    runs = get("/api/workflow-execution/runs").json()
+    assert ([one["thread_id"] for one in runs["items"]], runs["total"]) == ([shown["thread_id"]], 1)
+    assert runs["withheld"] == get("/api/workflow-execution/runs?status=done").json()["withheld"] == 1
+    for path in ("/api/activity", "/api/activity/jobs", "/api/actions/audit"):
+        assert secret["thread_id"] not in get(path).text, path
+    for rest in ("", "/episodes", "/stream"):
+        path = f"/api/workflow-execution/threads/{secret['thread_id']}{rest}"
+        assert (get(path).status_code, get(path).json()["code"]) == (403, "rights_restricted")
+    assert len(project.client.get("/api/workflow-execution/runs").json()["items"]) == 2
+
+
 def test_all_outputs_of_a_run_are_withheld_if_a_line_of_one_page_is_restricted(
     project: WorkflowProject, outsider: dict[str, str]
 ) -> None:

@@ -8,24 +8,23 @@ nothing of `armarium.history` is used.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Table
-
 from armarium.actions import Action, ActionContext, Example, Params
 from armarium.engine import Engine
 from armarium.errors import Conflict, ServiceError
-from armarium.history.capture import quote_name
 from armarium.history.changes import values_of
+from armarium.history.visibility import texts_in
 from armarium.principals import LOCAL_OWNER, Principal
 from armarium.projects.libraries import Library
 from armarium.store.database import raw_of
 from armarium.store.tables import rules_of
 from armarium_testing.conformance import Fault, stop_background_work
+from armarium_testing.lock_model import Content, Model, Row
 
 EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_kind="device")
 VIEWER = replace(EDITOR, role="viewer", name="a viewer")
@@ -35,121 +34,8 @@ STRANGER = replace(EDITOR, name="bound elsewhere", libraries=frozenset({"/anothe
 MOST_LOCKS = 4
 """How many nodes are locked, one after another, each time an action is done, undone and redone."""
 
-Row = dict[str, Any]
-Content = dict[str, dict[tuple[Any, ...], Row]]
 Refusal = tuple[int, str | None] | None
 """Status and code; None where it was not refused."""
-
-
-class Model:
-    """What the rows of a project say about who may change them."""
-
-    def __init__(self, engine: Engine, library: Library) -> None:
-        self.engine, self.library = engine, library
-        self.tables: dict[str, Table] = {table.name: table for table in engine.library_schema.tracked}
-        self.tree = next((one for one in self.tables.values() if rules_of(one).tree), None)
-
-    def read(self) -> Content:
-        """Read every tracked row."""
-        found: Content = {}
-        with self.library.db.read() as conn:
-            raw = raw_of(conn)
-            for name, table in self.tables.items():
-                columns = [column.name for column in table.columns]
-                keys = [column.name for column in table.primary_key.columns]
-                rows = raw.execute(f"SELECT {', '.join(map(quote_name, columns))} FROM {quote_name(name)}")
-                named = (dict(zip(columns, row, strict=True)) for row in rows)
-                found[name] = {tuple(row[key] for key in keys): row for row in named}
-        return found
-
-    def nodes(self, content: Content) -> list[str]:
-        """Return the existing nodes."""
-        return [] if self.tree is None else [key[0] for key in content[self.tree.name]]
-
-    def locks_itself(self, content: Content, node_id: str) -> bool:
-        """Return whether a node has a lock of its own."""
-        tree = None if self.tree is None else rules_of(self.tree).tree
-        assert tree is not None
-        assert self.tree is not None
-        return bool(content[self.tree.name][(node_id,)][tree.locked])
-
-    def is_locked(self, content: Content, node_id: str | None) -> bool:
-        """Return whether a node, or one above it, is locked."""
-        tree = None if self.tree is None else rules_of(self.tree).tree
-        if tree is None or self.tree is None:
-            return False
-        seen: set[str] = set()
-        while node_id is not None and node_id not in seen:
-            seen.add(node_id)
-            row = content[self.tree.name].get((node_id,))
-            if row is None:
-                return False
-            if row[tree.locked]:
-                return True
-            node_id = row[tree.parent]
-        return False
-
-    def belongs(self, content: Content, table: str, row: Row, seen: frozenset[Any] = frozenset()) -> set[str]:
-        """Return the nodes a row belongs to."""
-        rules = rules_of(self.tables[table])
-        if rules.tree is not None:
-            (key,) = (column.name for column in self.tables[table].primary_key.columns)
-            return {row[key]} | ({row[rules.tree.parent]} - {None})
-        strong = {row[rules.document]} - {None} if rules.document else set()
-        weak: set[str] = set()
-        for reference in self.tables[table].foreign_keys:
-            column, target = reference.parent, reference.column.table.name
-            value = row[column.name]
-            place = (target, reference.column.name, value)
-            if value is None or target not in self.tables or column.name == rules.document or place in seen:
-                continue
-            parents = [one for one in content[target].values() if one[reference.column.name] == value]
-            found = {
-                node
-                for parent in parents
-                for node in (
-                    {value}
-                    if rules_of(self.tables[target]).tree is not None
-                    else self.belongs(content, target, parent, seen | {place})
-                )
-            }
-            if column.nullable or target == table:
-                weak |= found
-            else:
-                strong |= found
-        return strong or weak
-
-    def refuses(self, before: Content, after: Content, named: Iterable[str] = ()) -> bool:
-        """Return whether an editor is refused the change from *before* to *after*, because of a lock in either state.
-
-        *named* are nodes that the step guards although its rows do not refer to them.
-        """
-        if any(self.is_locked(after, node) for node in named):
-            return True
-        for table in self.tables:
-            if not rules_of(self.tables[table]).heeds_locks:
-                continue
-            for key in before[table].keys() | after[table].keys():
-                was, is_ = before[table].get(key), after[table].get(key)
-                if was == is_:
-                    continue
-                for content, row in ((before, was), (after, is_)):
-                    if row is not None and any(
-                        self.is_locked(content, node)
-                        for node in self._rights_asked(content, table, row, was, is_)
-                    ):
-                        return True
-        return False
-
-    def _rights_asked(
-        self, content: Content, table: str, row: Row, was: Row | None, is_: Row | None
-    ) -> set[str]:
-        tree = rules_of(self.tables[table]).tree
-        if tree is not None and was is not None and is_ is not None:
-            moved = {name for name in was if was[name] != is_[name]}
-            if moved == {tree.order}:
-                return {row[tree.parent]} - {None}
-        return self.belongs(content, table, row)
 
 
 class _Lock(Params):
@@ -270,9 +156,18 @@ class _Trial:
         yield from self._refused_outright(lambda who: self._undo(undone, who), "redoes it")
 
     def _some(self, content: Content) -> list[str]:
-        """Return a random sample of the nodes."""
+        """Return the nodes to which belongs what the parameters name, then others at random."""
+        named = set(texts_in(self.params))
+        first = {
+            node
+            for table, rows in content.items()
+            for key, row in rows.items()
+            if len(key) == 1 and key[0] in named
+            for node in self.model.belongs(content, table, row)
+        }
         nodes = sorted(self.model.nodes(content))
-        return random.Random(self.found.name).sample(nodes, min(len(nodes), MOST_LOCKS))
+        random.Random(self.found.name).shuffle(nodes)
+        return sorted(nodes, key=lambda node: node not in first)[:MOST_LOCKS]
 
     def _taken_back(self, done: str) -> Iterator[str]:
         """Let those who may not try to undo step *done* and to redo it, under each lock; then do both as the owner."""

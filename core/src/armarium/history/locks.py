@@ -1,7 +1,7 @@
 """Locks: which nodes the rows of a step belong to, and the refusal where one of these is locked.
 
 The core knows no family here. One table states that its rows are nodes (`tables.Tree`); every tracked table whose
-`document` column or foreign keys lead there is covered, third-party tables too.
+`document` column, foreign keys or `through` lead there is covered, third-party tables too.
 """
 
 from __future__ import annotations
@@ -154,8 +154,9 @@ def refuse_locked(conn: Connection, schema: Schema, principal: Principal, ids: I
 def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
     """Return table to the columns by which its rows belong to nodes, for tables of which some do.
 
-    A row belongs to what its `document` column names and to what it cannot exist without (foreign keys that are never
-    null). Where a table has neither, every foreign key counts.
+    A row belongs to what its `document` column names, to what it cannot exist without (foreign keys that are never
+    null), and to what the rows of the table that it names as `through` belong to. Where a table has none of these, every
+    foreign key counts.
     """
     (key,) = key_columns(tree)
     by_name = {table.name: table for table in tracked}
@@ -167,6 +168,10 @@ def _links(tracked: Sequence[Table], tree: Table) -> dict[Table, list[Link]]:
         owner = rules_of(table).document
         certain[table] = [Link(owner, tree, key)] if owner is not None else []
         possible[table] = []
+        through = rules_of(table).through
+        if through is not None and through[0] in by_name:
+            (own,) = key_columns(table)
+            certain[table].append(Link(own, by_name[through[0]], through[1]))
         for reference in table.foreign_keys:
             column: Column[object] = reference.parent
             target = by_name.get(reference.column.table.name)

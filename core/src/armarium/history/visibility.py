@@ -24,7 +24,7 @@ from armarium.errors import Forbidden
 from armarium.history.capture import history_name, quote_name
 from armarium.history.changes import images
 from armarium.history.spans import spans
-from armarium.history.visible_rows import NODES, PAGES, VisibleRows, identity
+from armarium.history.visible_rows import NODES, PAGES, PARTS, VisibleRows, identity
 from armarium.principals import Principal
 from armarium.store.database import Database, raw_of
 from armarium.store.tables import rules_of
@@ -76,17 +76,26 @@ class Rights(Protocol):
         """
 
 
-class WithheldAlong(Protocol):
+class WithheldAlong:
     """Rows without a document of their own that are withheld with the documents they rest on (an entity that only such
-    pages name): put one into the plugin's `extras["withheld_rows"]`.
+    pages name): put one into the plugin's `extras["withheld_rows"]`. The engine leaves these rows, and all that refers to
+    them, out of what such a caller reads, as it does with pages.
     """
 
-    tables: tuple[Table, ...]
-    """The tables of these rows, each with an `id`."""
+    tables: tuple[Table, ...] = ()
+    """The tables of these rows."""
 
-    def find_withheld(self, conn: Connection, ids: Sequence[str]) -> Iterable[str]:
-        """Return those of *ids* that are withheld from the caller for whom *conn* was lent."""
-        ...
+    def find_withheld(self, conn: Connection, documents: str, parts: str) -> Iterable[str]:
+        """Return the ids of those withheld from the caller for whom *conn* was lent. *documents* and *parts* name tables
+        whose `id` is that of a withheld document or part: few, while the project's own tables (`main.…`) may be large.
+        """
+        return ()
+
+    def find_partial(self, conn: Connection, documents: str, parts: str) -> Iterable[str]:
+        """Return the ids of documents that are about something withheld without being withheld themselves: the caller does
+        not see what shows such a one as a whole (`tracked(whole=…)`).
+        """
+        return ()
 
 
 def rights_restricted(ids: Iterable[str]) -> Forbidden:
@@ -113,7 +122,7 @@ class Visibility:
 
     def __post_init__(self) -> None:
         parts = None if self.rights is None else self.rights.parts
-        self.rows = VisibleRows(self.schema, parts)
+        self.rows = VisibleRows(self.schema, parts, [table for one in self.along for table in one.tables])
         self._readers = self.db.readers(self.rows.lay)
 
     def close(self) -> None:
@@ -159,6 +168,9 @@ class Visibility:
             else self.rights.find_withheld(conn, principal)
         )
         self.rows.fill(raw, who, found.everything, found.nodes, found.parts)
+        for one in self.along:
+            given = (conn, f"temp.{NODES}", f"temp.{PARTS}")
+            self.rows.add(raw, one.find_withheld(*given), one.find_partial(*given))
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which *principal* may not see."""
@@ -166,16 +178,26 @@ class Visibility:
         if not wanted or not self.limits(principal):
             return set()
         with self.read(principal) as conn:
-            found = self.rows.find_hidden(raw_of(conn), wanted)
-            for rows in self.along:
-                found |= set(rows.find_withheld(conn, wanted))
-            return found
+            return self.rows.find_hidden(raw_of(conn), wanted)
 
     def refuse(self, principal: Principal, ids: Iterable[str]) -> None:
         """Raise 403 rights_restricted where one of *ids* is the id of a row that *principal* may not see."""
         hidden = self.find_hidden(principal, ids)
         if hidden:
             raise rights_restricted(hidden)
+
+    def are_places(self, ids: Iterable[str]) -> bool:
+        """Return whether every one of *ids* is that of a document or of a part of a page."""
+        with self.db.read_all() as conn:
+            return self.rows.are_places(raw_of(conn), set(ids))
+
+    def names_elsewhere(self, ids: Iterable[object]) -> bool:
+        """Return whether one of *ids* is that of a row that lies on no document."""
+        wanted = [one for one in ids if isinstance(one, str) and len(one) <= LONGEST_ID and "\0" not in one]
+        if not wanted:
+            return False
+        with self.db.read_all() as conn:
+            return self.rows.names_elsewhere(raw_of(conn), wanted)
 
     def shows_part(self, principal: Principal, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* names a page, or a part of one, of which *principal* sees only a part."""
@@ -221,8 +243,7 @@ class Visibility:
     def _ids_touched(self, raw: sqlite3.Connection, audit_seq: int) -> set[str]:
         """Return the ids of the rows that the step touched, and of the nodes they belong to."""
         found = self._nodes(raw, audit_seq)
-        resting = [table for rows in self.along for table in rows.tables]
-        for table, where in spans(raw, [*self.rows.tracked, *resting], audit_seq).items():
+        for table, where in spans(raw, self.rows.tracked, audit_seq).items():
             key = quote_name(identity(table) or "")
             statement = (
                 f"SELECT DISTINCT {key} FROM {quote_name(history_name(table))} WHERE seq BETWEEN ? AND ?"

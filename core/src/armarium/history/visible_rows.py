@@ -4,13 +4,13 @@ A temporary view takes precedence over a table of the same name, so every statem
 third-party statements too. A row is withheld with the document or part it belongs to: by its `document` column, by a
 foreign key, or by a column that holds an id according to its name (`…_id`); a row of a log also when its JSON names
 one, and a job when it is about nothing else. What shows a page as a whole (`tracked(whole=…)`) is withheld where a part
-of it is, and where a page beneath it is.
+of it is, and where a page beneath it is. What families withhold along with pages (`WithheldAlong`) is treated as a part.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import orjson
 from sqlalchemy import Column, Table, Text
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from armarium.history.schema import Schema
 
 NODES, PARTS, PAGES, FOR = "withheld_node", "withheld_part", "withheld_page", "withheld_for"
-"""Temporary tables: the documents and the parts that are withheld, the documents that show such a one as a whole, and
-from whom they are withheld in which state of the file.
+"""Temporary tables: the documents that are withheld; the parts, and what is withheld along with either; the documents
+that show such a one as a whole; and from whom they are withheld in which state of the file.
 """
+IDS = "withheld_id"
+"""A temporary view: the ids of the other rows that are withheld, for JSON that may name a row of any table."""
 
 _LOGS = ("append-only", "operational")
 _OF_MANY = ("job", "args")
@@ -34,12 +36,16 @@ _OF_MANY = ("job", "args")
 
 
 class VisibleRows:
-    """The views over the tables of *schema*; *parts* is the table whose rows are parts of pages, if there is one."""
+    """The views over the tables of *schema*; *parts* is the table whose rows are parts of pages, if there is one, and rows
+    of the tables *along* are withheld where their own ids are.
+    """
 
-    def __init__(self, schema: Schema, parts: Table | None) -> None:
+    def __init__(self, schema: Schema, parts: Table | None, along: Collection[Table] = ()) -> None:
         self.schema = schema
+        self.along = {table.name for table in along}
         self.parts = parts if parts is not None and parts.name in schema.by_name else None
         self.tree = None if schema.locks is None else schema.locks.tree
+        self._shows_jobs = _OF_MANY[0] in schema.by_name
         self._covered: dict[str, Table] = {}
         self._views = list(self._make())
         self._asked = [
@@ -117,6 +123,17 @@ class VisibleRows:
         raw.execute(f"INSERT INTO temp.{FOR} VALUES (?, ?)", (who, _version(raw)))
         raw.execute("PRAGMA query_only=ON")
 
+    def add(self, raw: sqlite3.Connection, ids: Iterable[str], partial: Iterable[str]) -> None:
+        """Withhold the rows *ids* of the tables *along* too, and what names them; and what shows the documents *partial* as
+        a whole.
+        """
+        raw.execute("PRAGMA query_only=OFF")
+        for name, found in ((PARTS, ids), (PAGES, partial)):
+            raw.execute(
+                f"INSERT OR IGNORE INTO temp.{name} SELECT value FROM json_each(?)", (_id_list(found),)
+            )
+        raw.execute("PRAGMA query_only=ON")
+
     def _pages(self, tree: str, key: str, parent: str) -> str:
         """Add what may show something withheld: the page of a part with all beneath it (its crops), and all above
         either.
@@ -138,7 +155,24 @@ class VisibleRows:
     def find_hidden(self, raw: sqlite3.Connection, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which the views leave out."""
         listed = _id_list(ids)
-        return {row[0] for statement in self._asked for row in raw.execute(statement, (listed,))}
+        along = f"SELECT value FROM json_each(?) WHERE value IN (SELECT id FROM temp.{PARTS})"
+        return {row[0] for statement in (along, *self._asked) for row in raw.execute(statement, (listed,))}
+
+    def are_places(self, raw: sqlite3.Connection, ids: set[str]) -> bool:
+        """Return whether every one of *ids* is that of a document or of a part of a page."""
+        tables = [table for table in (self.tree, self.parts) if table is not None]
+        found = {one for table in tables for one in _known(raw, table, ids)}
+        return found == ids
+
+    def names_elsewhere(self, raw: sqlite3.Connection, ids: Collection[str]) -> bool:
+        """Return whether one of *ids* is that of a row that lies on no document."""
+        elsewhere = (
+            table
+            for table in self.schema.tables
+            if (rules := rules_of(table)).document is None and rules.follows is None
+            if rules.kind != "foreign" and table not in (self.tree, self.parts) and identity(table)
+        )
+        return any(_known(raw, table, ids) for table in elsewhere)
 
     def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
@@ -172,14 +206,36 @@ class VisibleRows:
             yield _view(table, table.name, [*conditions, *_whole_rows(table, rules.whole)], rules.whole)
             if rules.kind == "tracked":
                 yield _history_view(table, rules.whole)
+        yield f"CREATE TEMP VIEW {IDS} AS {' UNION ALL '.join(self._withheld_ids()) or 'SELECT NULL AS id WHERE 0'}"
         # The log names rows only by their ids: a step that names a withheld one is left out.
         for table in (audit.audit_target, audit.audit):
             self._covered[table.name] = table
-            yield _view(table, table.name, list(_log_conditions(table)), None)
+            yield _view(table, table.name, list(_log_conditions(table, self._shows_jobs)), None)
+
+    def _withheld_ids(self) -> Iterator[str]:
+        """Select the ids of withheld rows of each tracked table, by the index of their documents where there is one."""
+        for table in self._covered.values():
+            rules, key = rules_of(table), identity(table)
+            if rules.kind != "tracked" or key is None or table is self.tree or table.name in self.along:
+                continue
+            hidden = f"NOT ({' AND '.join(self._conditions(table))})"
+            if rules.document is not None:
+                parts = [
+                    reference.parent.name
+                    for reference in table.foreign_keys
+                    if self.parts is not None and reference.column.table.name == self.parts.name
+                ]
+                places = [(rules.document, NODES), *((one, PARTS) for one in parts)]
+                hidden = " OR ".join(
+                    f"{quote_name(one)} IN (SELECT id FROM temp.{among})" for one, among in places
+                )
+            yield f"SELECT {quote_name(key)} AS id FROM main.{quote_name(table.name)} m WHERE {hidden}"
 
     def _conditions(self, table: Table) -> Iterator[str]:
         """Return the SQL conditions under which a row of *table*, called `m`, is visible."""
         rules = rules_of(table)
+        if table.name in (*self.along, _OF_MANY[0]):
+            yield _not_in(table.c[identity(table) or ""], PARTS)
         if table is self.tree or table is self.parts:
             (key,) = key_columns(table)
             yield _not_in(table.c[key], NODES if table is self.tree else PARTS)
@@ -198,11 +254,17 @@ class VisibleRows:
             if column.name != rules.document:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
+        for name in rules.names:
+            yield _names_none(table.c[name], among=(NODES, PARTS, IDS))
         if rules.kind in _LOGS and not rules.names_many:
             for column in table.columns:
                 if isinstance(column.type, Json):
                     of_many = (table.name, column.name) == _OF_MANY
-                    yield self._names_another(column) if of_many else _names_none(column)
+                    yield (
+                        self._names_another(column)
+                        if of_many
+                        else _names_none(column, jobs=self._shows_jobs and table.name != _OF_MANY[0])
+                    )
 
     def _names_another(self, column: Column[object]) -> str:
         """SQL: the JSON of *column* names nothing that is withheld, or also a document that is not: work on many pages."""
@@ -240,6 +302,13 @@ def identity(table: Table) -> str | None:
     return keys[0].name if own and keys[0].name != rules_of(table).document else None
 
 
+def _known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> list[str]:
+    """Return those of *ids* that are ids of rows of *table*, whoever may see them."""
+    name, key = quote_name(table.name), quote_name(identity(table) or "")
+    asked = f"SELECT {key} FROM main.{name} WHERE {key} IN (SELECT value FROM json_each(?))"
+    return [row[0] for row in raw.execute(asked, (_id_list(ids),))]
+
+
 def _weak(table: Table) -> list[Column[object]]:
     """Return the columns that hold an id without a foreign key."""
     return [
@@ -255,22 +324,26 @@ def _not_in(column: Column[object], withheld: str) -> str:
     return f"({name} IS NULL OR {asked})" if column.nullable else asked
 
 
-def _names_none(column: Column[object], path: str = "$") -> str:
-    """SQL: the JSON of *column* names nothing that is withheld."""
-    name = f"m.{quote_name(column.name)}"
-    return (
-        f"NOT EXISTS (SELECT 1 FROM json_tree({name}, '{path}') j WHERE j.type = 'text'"
-        f" AND (j.value IN (SELECT id FROM temp.{NODES}) OR j.value IN (SELECT id FROM temp.{PARTS})))"
-    )
+def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *, jobs: bool = False) -> str:
+    """SQL: the JSON of *column* names nothing that is withheld; of *jobs*, none that is about such things alone."""
+    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in among)
+    if jobs:
+        job = quote_name(_OF_MANY[0])
+        named += (
+            f" OR (EXISTS (SELECT 1 FROM main.{job} w WHERE w.id = j.value)"
+            f" AND NOT EXISTS (SELECT 1 FROM temp.{job} w WHERE w.id = j.value))"
+        )
+    return f"NOT EXISTS (SELECT 1 FROM json_tree(m.{quote_name(column.name)}) j WHERE j.type = 'text' AND ({named}))"
 
 
-def _log_conditions(table: Table) -> Iterator[str]:
+def _log_conditions(table: Table, jobs: bool) -> Iterator[str]:
+    everything = (NODES, PARTS, IDS)
     if "target_id" in table.c:
-        yield _not_in(table.c.target_id, NODES)
-        yield _not_in(table.c.target_id, PARTS)
+        yield from (_not_in(table.c.target_id, one) for one in everything)
         return
-    yield from (_names_none(table.c[name]) for name in ("target_ids", "params"))
-    yield from (_names_none(table.c.changed, f"$.{kind}") for kind in ("document_ids", "segment_ids"))
+    yield from (
+        _names_none(table.c[name], everything, jobs=jobs) for name in ("target_ids", "params", "changed")
+    )
 
 
 def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:

@@ -304,7 +304,8 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
             why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"
         )
     job.remark = nothing_done(kept, len(pages))
-    return {key: kept[key] for key in ("pages", "skipped", "failed", "withheld", "output") if key in kept}
+    shown = ("pages", "skipped", "failed", "withheld", "counts", "output")
+    return {key: kept[key] for key in shown if key in kept}
 
 
 def nothing_done(kept: Mapping[str, Any], pages: int) -> str | None:
@@ -323,6 +324,10 @@ def nothing_done(kept: Mapping[str, Any], pages: int) -> str | None:
 def _with_output(
     kept: Mapping[str, Any], found: PageWork, pages: int
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    numbers = {name: n for name, n in found.output.items() if isinstance(n, int) and not isinstance(n, bool)}
+    before = kept.get("counts", {})
+    kept = {**kept, "counts": {**before, **{name: before.get(name, 0) + n for name, n in numbers.items()}}}
+
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
         if pages != 1:
             return dict(kept)

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, create_model
 from armarium.engine import Engine
 from armarium.errors import Conflict, NotFound, ProjectOutOfReach, ServiceError
 from armarium.messages import Message, written
+from armarium.principals import caller
 from armarium.projects import snapshots
 from armarium.projects.actions import (
     SETTING_DEFAULTS,
@@ -39,7 +40,9 @@ JOB_STATES = ("waiting", "running", "paused", "done", "failed", "cancelled")
 
 
 class Statistics(Message):
-    """How much is in a project. `bytes` is the package's size on disk; plugins may add counts of their own."""
+    """How much is in a project; plugins may add counts of their own. `bytes` is the package's size on disk; null for a
+    caller from whom something is withheld, since it is in the size too.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -49,7 +52,7 @@ class Statistics(Message):
     readings: int
     entities: int
     claims: int
-    bytes: int
+    bytes: int | None
     jobs: dict[Literal["waiting", "running", "paused", "done", "failed", "cancelled"], int]
 
 
@@ -86,7 +89,12 @@ def statistics(engine: Engine, library: Library) -> dict[str, Any]:
                         plugin.name, f"It failed to count: {engine.plugins.words_for(error)}"
                     )
     states = {state: counts.pop(f"jobs_{state}", 0) for state in JOB_STATES}
-    return {**counts, "bytes": size_of(library), "jobs": states}
+    asks = caller()
+    return {
+        **counts,
+        "bytes": None if asks is not None and asks.limited else size_of(library),
+        "jobs": states,
+    }
 
 
 def size_of(library: Library) -> int:

@@ -89,6 +89,12 @@ class TableRules:
     """Set where rows show a page as a whole; requires `document`."""
     names_many: bool = False
     """Whether the JSON of a row may name documents that are withheld from a caller who sees the row all the same."""
+    names: tuple[str, ...] = ()
+    """JSON columns that name documents, parts of pages or what belongs to them: a row that names a withheld one is
+    withheld too.
+    """
+    through: tuple[str, str] | None = None
+    """(table, column) of the rows by which a row without a document of its own belongs to documents."""
 
 
 def tracked(
@@ -101,11 +107,14 @@ def tracked(
     heeds_locks: bool = True,
     used_by: Iterable[tuple[str, str]] = (),
     whole: Whole | None = None,
+    names: Iterable[str] = (),
+    through: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return `info` of a table that only actions write and that undo can restore.
 
-    A row belongs to the document that its *document* column names, and to those that its foreign keys lead to; an
-    editor may change it only where none of these is locked.
+    A row belongs to the document that its *document* column names, to those that its foreign keys lead to, and, with
+    *through* (a table and its column that refers to this one), to those of the rows there that refer to it (a statement
+    to the pages of its evidence); an editor may change it only where none of these is locked.
     """
     rules = TableRules(
         "tracked",
@@ -117,6 +126,8 @@ def tracked(
         heeds_locks,
         tuple(used_by),
         whole=whole,
+        names=tuple(names),
+        through=through,
     )
     return {"rules": rules}
 

@@ -1,4 +1,10 @@
-"""Lists that say how many items are withheld: counted for every GET, whoever wrote it."""
+"""Lists that say how many items are withheld: counted for every GET, whoever wrote it.
+
+An answer must not depend on what is in a row that its caller may not see, and a count over the rows that a filter leaves
+would answer any question about them. So it is counted over the whole list, or over that of the documents and parts of
+pages that the request names; where the path names something else, of which withheld pages may tell (an entity, a run),
+and where a filter is required, nothing is counted.
+"""
 
 from __future__ import annotations
 
@@ -10,63 +16,110 @@ from typing import Any
 
 import orjson
 from fastapi import Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from starlette.responses import StreamingResponse
 
 from armarium.errors import ServiceError
 from armarium.principals import asking, caller
+from armarium.projects.libraries import Library
 from armarium.web.checked_routes import all_routes
+from armarium.web.withheld_requests import is_list
 
 WITHHELD = "withheld"
 _COUNTS = "counts_withheld"
+_NOTHING = b',"withheld":0}'
 
 
 def count_withheld(routes: Iterable[Any]) -> None:
-    """Make each GET among *routes* add to a list how many items it left out for its caller.
+    """Make each GET among *routes* that answers a list say how many items of it are withheld from its caller; what has
+    lists among other things says so only where something is.
 
-    Only where rows were left out is the route run once more, for the engine itself, and both results are counted.
+    Only where there may be any is the route run again, without its filters, for the caller and for the engine itself.
     """
     for route in all_routes(routes):
         # The routers of plugins belong to the process: a second engine in it finds their routes wrapped already.
         if getattr(route.endpoint, _COUNTS, False) or inspect.iscoroutinefunction(route.endpoint):
             continue
-        if "GET" in (route.methods or ()):
-            route.endpoint = route.dependant.call = _counting(route.endpoint)
+        if "GET" in (route.methods or ()) and _answers_list(route):
+            route.endpoint = route.dependant.call = _counting(route, route.endpoint)
 
 
-def _counting(call: Callable[..., Any]) -> Callable[..., Any]:
+def _answers_list(route: APIRoute) -> bool:
+    fields = _fields(route)
+    # A route that does not say what it answers may answer a list.
+    return fields is None or any(is_list(field.annotation) for field in fields.values())
+
+
+def _fields(route: APIRoute) -> Mapping[str, FieldInfo] | None:
+    model = route.response_model
+    return model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else None
+
+
+def _counting(route: APIRoute, call: Callable[..., Any]) -> Callable[..., Any]:
+    is_list_itself = "count" in (_fields(route) or ())
+
     @functools.wraps(call)
     def call_counted(**given: Any) -> Any:
-        answer = call(**given)
-        asks = caller()
-        if asks is None or not asks.limited or not _is_json(answer):
+        answer, asks = call(**given), caller()
+        library = next((one for one in given.values() if isinstance(one, Library)), None)
+        if library is None or not _is_json(answer):
             return answer
+        if asks is None or not asks.limited:
+            if not is_list_itself or b'"withheld":' in answer.body:
+                return answer
+            return _with_body(answer, answer.body[:-1] + _NOTHING)
+        visibility = library.db.visibility
+        assert visibility is not None
+        whole = _without_filters(route, given, visibility.are_places)
         seen = orjson.loads(answer.body)
-        if not _is_list(seen):
+        if not any(isinstance(value, list) for value in seen.values()):
             return answer
-        with suppress(ServiceError), asking(None):
-            there = call(**given)
-            if _is_json(there):
-                known = seen.pop(WITHHELD, 0)
-                seen[WITHHELD] = max(known, _left_out(seen, orjson.loads(there.body)))
-                headers = {name: value for name, value in answer.headers.items() if name != "content-length"}
-                return Response(orjson.dumps(seen), answer.status_code, headers)
-        return answer
+        seen.pop(WITHHELD, None)
+        named = [given[one.name] for one in route.dependant.path_params]
+        if whole is not None and not visibility.names_elsewhere(named):
+            with suppress(ServiceError):
+                ours = orjson.loads((answer if whole == given else call(**whole)).body)
+                with asking(None):
+                    there = orjson.loads(call(**whole).body)
+                left_out = max(ours.get(WITHHELD, 0), _left_out(ours, there))
+                if left_out or is_list_itself:
+                    seen[WITHHELD] = left_out
+        return _with_body(answer, orjson.dumps(seen))
 
     setattr(call_counted, _COUNTS, True)
     return call_counted
+
+
+def _without_filters(
+    route: APIRoute, given: Mapping[str, Any], are_places: Callable[[list[str]], bool]
+) -> dict[str, Any] | None:
+    """Return *given* with nothing in its query but documents and parts of pages; None where it requires a filter."""
+    found = dict(given)
+    for one in route.dependant.query_params:
+        value = given[one.name]
+        named = value if isinstance(value, list) else [value]
+        if value is None or (all(isinstance(each, str) for each in named) and are_places(named)):
+            continue
+        if one.field_info.is_required():
+            return None
+        found[one.name] = one.get_default()
+    return found
+
+
+def _with_body(answer: Response, body: bytes) -> Response:
+    headers = {name: value for name, value in answer.headers.items() if name != "content-length"}
+    return Response(body, answer.status_code, headers)
 
 
 def _is_json(answer: Any) -> bool:
     return (
         isinstance(answer, Response)
         and not isinstance(answer, StreamingResponse)
-        and bool(getattr(answer, "body", b""))
+        and getattr(answer, "body", b"")[:1] == b"{"
         and "json" in answer.headers.get("content-type", "")
     )
-
-
-def _is_list(answer: Any) -> bool:
-    return isinstance(answer, dict) and any(isinstance(value, list) for value in answer.values())
 
 
 def _left_out(seen: Mapping[str, Any], there: Mapping[str, Any]) -> int:

@@ -148,7 +148,8 @@ def _drop_defaults(operation: dict[str, Any], document: dict[str, Any]) -> None:
 WITHHELD = {
     "type": "integer",
     "title": "Withheld",
-    "description": "How many items are left out because the caller may not see them; absent where it sees all.",
+    "description": "How many items of the whole list, without the filters of the request, the caller may not see; "
+    "absent where that alone would tell something of them, and, but for lists with a count, where it is none.",
 }
 
 ENGINE_WIDE = (

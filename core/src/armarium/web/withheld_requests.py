@@ -46,12 +46,12 @@ def explain_partial(request: Request, refusal: ServiceError) -> ServiceError:
 def _lists_of(route: Any) -> frozenset[str]:
     """Return the names of the query parameters of *route* that may be given several times."""
     given = route.dependant.query_params if isinstance(route, APIRoute) else ()
-    return frozenset(one.alias for one in given if _is_list(one.field_info.annotation))
+    return frozenset(one.alias for one in given if is_list(one.field_info.annotation))
 
 
-def _is_list(annotation: Any) -> bool:
+def is_list(annotation: Any) -> bool:
     """Return whether a parameter of that type takes several values; `list[str] | None` does."""
     origin = get_origin(annotation) or annotation
     if origin in (Union, UnionType, Annotated):
-        return any(_is_list(part) for part in get_args(annotation))
+        return any(is_list(part) for part in get_args(annotation))
     return origin in (list, tuple, set, frozenset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Index, MetaData, Table, Text
 
-from armarium.api import Json, reference, tracked
+from armarium.api import Json, Whole, reference, tracked
 from armarium_documents.api import documents
 
 metadata = MetaData()
@@ -20,7 +20,13 @@ workspaces = Table(
     Column("messages", Json, nullable=False),
     Column("scoped_document_ids", Json, nullable=False),
     Column("updated_at", Text, nullable=False),
-    info=tracked(label="workspace", monotonic=("updated_at",), large=("messages",), document="id"),
+    info=tracked(
+        label="workspace",
+        monotonic=("updated_at",),
+        large=("messages",),
+        document="id",
+        whole=Whole(columns=("provider", "model", "message_history_ref", "messages")),
+    ),
 )
 """What people and agents work on together: the conversation, and the documents it is about."""
 

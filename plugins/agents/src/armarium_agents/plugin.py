@@ -6,7 +6,7 @@ from armarium.api import Plugin, hookimpl
 from armarium_agents import actions
 from armarium_agents.carrying import carrier
 from armarium_agents.models import metadata
-from armarium_agents.queries import list_workspaces, read_workspace
+from armarium_agents.queries import WithheldConversations, list_workspaces, read_workspace
 
 
 @hookimpl
@@ -19,5 +19,5 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         actions=(actions.create, actions.update, actions.delete, actions.change_members),
         queries=(list_workspaces, read_workspace),
-        extras={"carriers": (carrier,)},
+        extras={"carriers": (carrier,), "withheld_rows": (WithheldConversations(),)},
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, RowMapping, func, select
 
-from armarium.api import Conflict, Engine, NotFound, Rows, is_among, query
+from armarium.api import Conflict, Engine, NotFound, Rows, WithheldAlong, is_among, query, raw_of
 from armarium_agents.errors import unknown_member, unknown_target, unknown_workspace
 from armarium_agents.models import members, workspaces
 from armarium_agents.schemas import Workspace, Workspaces
@@ -116,20 +116,12 @@ def _members(
         conn, is_among(members.c.workspace_id, workspace_ids), order=(members.c.added_at, members.c.id)
     )
     live = _live_nodes(conn, {row["target_id"] for row in rows if row["kind"] in IN_TREE})
-    elsewhere = list(dict.fromkeys(row["target_id"] for row in rows if row["kind"] not in IN_TREE))
-    withheld = {
-        one
-        for _, family in engine.plugins.contributions("withheld_rows")
-        for one in (family.find_withheld(conn, elsewhere) if elsewhere else ())
-    }
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["kind"] in IN_TREE:
             stands = row["target_id"] in live
         else:
-            stands = row["target_id"] not in withheld and stands_elsewhere(
-                conn, engine, row["kind"], row["target_id"]
-            )
+            stands = stands_elsewhere(conn, engine, row["kind"], row["target_id"])
         if stands:
             found.setdefault(row["workspace_id"], []).append(row)
     return found
@@ -138,6 +130,19 @@ def _members(
 def _live_nodes(conn: Connection, ids: Iterable[str]) -> set[str]:
     live = select(documents.c.id).where(is_among(documents.c.id, ids), documents.c.deleted_at.is_(None))
     return set(conn.execute(live).scalars())
+
+
+class WithheldConversations(WithheldAlong):
+    """The conversations of workspaces that are about something withheld: they may tell of it."""
+
+    def find_partial(self, conn: Connection, documents: str, parts: str) -> list[str]:
+        """Return the workspaces with such a document in their scope, or such a member."""
+        asked = (
+            f"SELECT w.id FROM main.{workspaces} w, json_each(w.scoped_document_ids) j"
+            f" WHERE j.value IN (SELECT id FROM {documents}) UNION SELECT m.workspace_id FROM main.{members} m"
+            f" WHERE m.target_id IN (SELECT id FROM {documents}) OR m.target_id IN (SELECT id FROM {parts})"
+        )
+        return [row[0] for row in raw_of(conn).execute(asked)]
 
 
 def check_elsewhere(conn: Connection, engine: Engine, kind: str, target_id: str) -> None:

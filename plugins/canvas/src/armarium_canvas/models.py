@@ -49,6 +49,7 @@ items = Table(
         monotonic=("updated_at",),
         large=("text", "payload"),
         document="folder_id",
+        names=("payload",),
     ),
 )
 """A note, quote, work note, text or link that only the canvas of its folder has."""

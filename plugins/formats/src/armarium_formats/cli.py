@@ -174,16 +174,22 @@ def export(
             raise Refused("There is no page to export; import some with armarium import FOLDER.")
         if len(pages) > 1 and (pass_id is not None or order_id is not None):
             raise Refused("A pass and a reading order belong to one page; name that page.")
-        written = write_exports(
-            session,
-            pages,
-            _word(format_name),
-            folder,
-            overwrite=overwrite,
-            choices=choices,
-            told=note_losses,
-            leaves_out=leaves_out,
-        )
+        try:
+            written = write_exports(
+                session,
+                pages,
+                _word(format_name),
+                folder,
+                overwrite=overwrite,
+                choices=choices,
+                told=note_losses,
+                leaves_out=leaves_out,
+            )
+        except Refused as refused:
+            if refused.body.get("code") == "unknown_format":
+                other = "Word and Markdown are written by armarium keep-export."
+                raise Refused({**refused.body, "detail": f"{refused} {other}"}, status=404) from refused
+            raise
     if not written:
         raise Refused("None of these pages has a pass yet: find their lines or import layout files first.")
 

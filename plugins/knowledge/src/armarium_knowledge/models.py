@@ -126,6 +126,7 @@ claims = Table(
         label="statement",
         monotonic=("updated_at",),
         large=("text", "grounds", "warrant", "backing", "rebuttal", "source_anchor"),
+        through=("claim_source", "claim_id"),
     ),
 )
 """A statement: a subject, a verb and an object, with how certain it is."""

@@ -159,7 +159,7 @@ def _sure_words(outcome: dict[str, Any]) -> None:
     for line in _why_each(by_reader):
         typer.echo(f"  {line}")
     by = " and ".join(by_reader) or outcome["reader"]
-    if not by_reader and outcome.get("model"):
+    if not by_reader and outcome.get("model") not in (None, by):
         by += f", {outcome['model']}"
     if sure is None:
         typer.echo(f"  read by {by}, which does not say how sure it was")
@@ -192,7 +192,12 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     looks = "looks" if count == 1 else "look"
     made = {one["name"] for one in readers if "hand" not in one["writing"]}
     who = " and ".join(name for name in outcome.get("by_reader") or () if name in made) or outcome["reader"]
-    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
+    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print"
+    if outcome.get("by_reader"):
+        # Each page was read by the reader that expected most of it, and whoever wants one reader for all names it.
+        said += ", but expected to read more of the letters right than the others. One reader for all pages is named with --reader."
+    else:
+        said += ": do not trust these readings."
     here = [one for one in readers if one["installed"] or one["runtime"]]
     meant = [one for one in here if "hand" in one["writing"] and "read_lines" in one["can"]]
     if not meant:

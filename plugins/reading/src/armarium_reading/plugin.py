@@ -24,7 +24,7 @@ from armarium_reading.routes.reading import router
 
 
 def _stats(conn: Connection) -> dict[str, int]:
-    """Return the calls of models, for `GET /api/library/stats`."""
+    """Return the calls of models, for `GET /api/library/stats`: what was done, whether or not its page is in the Trash."""
     return {"episodes": int(conn.exec_driver_sql("SELECT count(*) FROM episode").scalar_one())}
 
 

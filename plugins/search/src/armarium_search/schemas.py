@@ -177,6 +177,8 @@ class Answer(Message):
     pages_behind: int
     semantic: SemanticState | None
     notice: str | None
+    withheld: int
+    """Documents of the folder, or of the project, that the caller may not see, whatever is searched for."""
 
 
 class SavedSearchFields(Params):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
-from armarium_source_model.counting import ReadingRule
+from armarium_source_model.counting import TEXT_LAYER, ReadingRule
 from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
@@ -30,12 +30,24 @@ from armarium_source_model.geometry import (
 from armarium_source_model.makers import (
     CONFIRMED,
     LineMaker,
-    confirmed_readings,
+    confirmed_lines,
     join_made,
     line_makers,
     sum_makers,
     words_by_line,
     words_of_sum,
+)
+from armarium_source_model.marks import (
+    ABBREVIATION,
+    DIVIDED,
+    EDITED,
+    MARKS_OF,
+    NAMES,
+    LostMark,
+    Mark,
+    PlacedMarks,
+    as_metadata,
+    placed_marks,
 )
 from armarium_source_model.models import (
     due_pages,
@@ -48,6 +60,7 @@ from armarium_source_model.models import (
     reading_orders,
     segments,
 )
+from armarium_source_model.names import fold_name, name_forms, name_words
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
@@ -106,6 +119,8 @@ from armarium_source_model.spans import (
     SegmentFollower,
     SpanMover,
     Why,
+    align_span,
+    move_span,
     span_in_new_text,
 )
 from armarium_source_model.text import first_strong_direction, text_fingerprint
@@ -123,25 +138,34 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "ABBREVIATION",
     "CONFIRMED",
+    "DIVIDED",
+    "EDITED",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
+    "MARKS_OF",
+    "NAMES",
     "ONE_PASS_A_FILE",
     "POLICIES",
+    "TEXT_LAYER",
     "BadGeometry",
     "CannotScore",
     "CountingText",
     "DerivedRow",
     "FoldedText",
     "LineMaker",
+    "LostMark",
     "MadeLines",
     "MadePass",
+    "Mark",
     "NewPass",
     "NewReading",
     "NewSegment",
     "PageFacts",
     "PageTextResult",
+    "PlacedMarks",
     "ProvisionalPass",
     "ReadingChange",
     "ReadingCopier",
@@ -159,7 +183,9 @@ __all__ = [
     "Word",
     "add_readings",
     "add_segments",
-    "confirmed_readings",
+    "align_span",
+    "as_metadata",
+    "confirmed_lines",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
@@ -170,6 +196,7 @@ __all__ = [
     "first_strong_direction",
     "fold_letters",
     "fold_lines",
+    "fold_name",
     "fold_text",
     "follow",
     "follow_segment",
@@ -187,6 +214,9 @@ __all__ = [
     "links",
     "list_orders",
     "list_passes",
+    "move_span",
+    "name_forms",
+    "name_words",
     "normalise",
     "notice_of_text_elsewhere",
     "order_entries",
@@ -201,6 +231,7 @@ __all__ = [
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "placed_marks",
     "places_of_words",
     "provisional_pass",
     "reading_kind_keys",

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from armarium.api import Engine, is_among
 from armarium_documents.api import representations
 from armarium_source_model.models import passes, segments
-from armarium_source_model.queries.readings import CountingText
+from armarium_source_model.queries.readings import CountingText, counting_of_segments
 from armarium_source_model.schemas.readings import MadeBy
 
 CONFIRMED = "confirmed_readings"
@@ -85,6 +85,12 @@ def confirmed_readings(engine: Engine, conn: Connection, reading_ids: Sequence[s
     """Return which of the readings a person confirmed."""
     asked = (ask(conn, reading_ids) for _, ask in engine.plugins.contributions(CONFIRMED))
     return {reading_id for found in asked for reading_id in found}
+
+
+def confirmed_lines(engine: Engine, conn: Connection, line_ids: Iterable[str]) -> set[str]:
+    """Return which of the lines have a counting transcription that a person confirmed."""
+    line_of = {one.representation_id: line for line, one in counting_of_segments(conn, line_ids).items()}
+    return {line_of[one] for one in confirmed_readings(engine, conn, list(line_of))}
 
 
 def origin_of(

@@ -15,6 +15,7 @@ from armarium_workflows.models import chains, metadata, workflows
 from armarium_workflows.queries import QUERIES, work_on_documents
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
+from armarium_workflows.withheld import WithheldRuns
 
 
 def _count_skipped(op: Any) -> None:
@@ -37,6 +38,10 @@ def armarium_plugin() -> Plugin:
         jobs=KINDS,
         queries=(*QUERIES, compare_runs),
         routers=(router,),
-        extras={"export_records": {"workflow": workflows, "chain": chains}, WORK: (work_on_documents,)},
+        extras={
+            "export_records": {"workflow": workflows, "chain": chains},
+            "withheld_rows": (WithheldRuns(),),
+            WORK: (work_on_documents,),
+        },
         on_open=(reconcile,),
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, json_text, raw_of
+from armarium.api import Conflict, json_text, raw_of, withheld_nodes
 from armarium_documents.errors import in_trash, not_a_container, too_deep, unknown_document
 
 MAX_LEVELS = 100
@@ -86,6 +86,24 @@ def nodes_of(conn: Connection, ids: Sequence[str]) -> list[Node]:
         if document_id not in found:
             raise unknown_document(document_id)
     return [found[document_id] for document_id in ids]
+
+
+def count_withheld(conn: Connection, parent_id: str | None, *, recursive: bool = True) -> int:
+    """Return how many live nodes beneath *parent_id* (None: of the project) are withheld from the caller for whom *conn*
+    was lent; not *recursive*: only its children (None: those at the top).
+    """
+    withheld = withheld_nodes(conn)
+    if not withheld:
+        return 0
+    where, up = "d.parent_id IS ?2", "SELECT ?2"
+    if recursive:
+        where = "d.parent_id IN up" if parent_id is not None else "?2 IS NULL"
+        up = "SELECT ?2 UNION SELECT c.id FROM up JOIN main.document c ON c.parent_id = up.id"
+    asked = (
+        f"WITH RECURSIVE up(id) AS ({up}) SELECT count(*) FROM json_each(?1) j"
+        f" JOIN main.document d ON d.id = j.value WHERE d.deleted_at IS NULL AND {where}"
+    )
+    return int(raw_of(conn).execute(asked, (json_text(list(withheld)), parent_id)).fetchone()[0])
 
 
 def require_parent(

@@ -137,4 +137,6 @@ class Dataset(Message):
     bins: list[Bin]
     facets: dict[str, list[FacetValue]]
     defaults_by_prototype: dict[str, dict[str, Any]]
-    withheld: Annotated[int, Field(description="Rows left out because the caller may not see them")] = 0
+    withheld: Annotated[
+        int, Field(description="Documents of the folder that the caller may not see, whatever is asked for")
+    ] = 0

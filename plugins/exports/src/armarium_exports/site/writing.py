@@ -91,7 +91,8 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
         _data(fresh, content, title, makers)
         add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-        stated = {"title": title, "created_at": now(), "withheld": selection.omissions, "files": written}
+        # The folder is published: it does not name what was left out of it.
+        stated = {"title": title, "created_at": now(), "files": written}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated))
         clash_refused(fresh, place, before | {MANIFEST})
         if asked.build:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from armarium_formats.alto.line_reader import derived_space
+from armarium_formats.alto.marking import as_kept, attributes_by_word
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import elements
 from armarium_formats.alto.reader_state import checksum
@@ -116,8 +117,9 @@ class Textlines(Writing):
             spaces = None
         parts: list[str] = []
         last = len(split.words) - 1
+        said = self._marks_of_words(line, split, entry)
         for index, (word, text) in enumerate(split.words):
-            parts.append(self._word(word, text, indent))
+            parts.append(self._word(word, text, indent, said[index] if said else {}))
             if index < last:
                 if split.blanks[index]:
                     stated = (spaces[index] if spaces else None) or derived_space(
@@ -130,6 +132,25 @@ class Textlines(Writing):
             stated = {**(extras.get("hyphen") or {}), "CONTENT": split.hyphen}
             parts.append(f"<HYP{self._measures('HYP', stated)}/>")
         return "".join(parts)
+
+    def _marks_of_words(
+        self, line: PageSegment, split: Split, entry: dict[str, Any]
+    ) -> list[dict[str, str]] | None:
+        """Return what the marks of a line's text come to on its words."""
+        if not line.texts or not line.texts[0].marks:
+            return None
+        self._keep_marks(line, entry)
+        places: list[tuple[int, int]] = []
+        at = 0
+        for _, text in split.words:
+            at = line.text.index(text, at) if text else at
+            places.append((at, at + len(text)))
+            at += len(text)
+        return attributes_by_word(line.texts[0], places, self)
+
+    def _keep_marks(self, segment: PageSegment, entry: dict[str, Any]) -> None:
+        if kept := as_kept(segment.texts[0]):
+            entry["marks"] = {"of": checksum(segment.text), "all": kept}
 
     @cache  # noqa: B019 - a writer lives for one file
     def says_blanks(self) -> bool:
@@ -165,6 +186,7 @@ class Textlines(Writing):
         stated = dict(kept.get("string") or {})
         if first.confidence is not None:
             attributes["WC"] = _ratio(first.confidence)
+        self._marks_of_string(line, stated, attributes, entry)
         inside = self._inside_string(first, line.texts[1:], attributes, entry)
         leftover: dict[str, Any] = {}
         self._write_other_attributes("String", stated, attributes, leftover)
@@ -189,7 +211,16 @@ class Textlines(Writing):
             else f"{indent}<String{attributes_of(attributes)}>{inside}</String>"
         )
 
-    def _word(self, word: PageSegment, text: str, indent: str) -> str:
+    def _marks_of_string(
+        self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
+    ) -> None:
+        """Add what the marks of a text come to on the String that it is."""
+        if segment.texts and segment.texts[0].marks:
+            self._keep_marks(segment, entry)
+            (said,) = attributes_by_word(segment.texts[0], [(0, len(segment.text))], self)
+            _add(said, stated, attributes)
+
+    def _word(self, word: PageSegment, text: str, indent: str, said: dict[str, str]) -> str:
         entry: dict[str, Any] = {}
         kept: dict[str, Any] = {}
         stated: dict[str, str] = {}
@@ -203,6 +234,9 @@ class Textlines(Writing):
             or word.confidence is not None
         ):
             kept, stated = self._begin(word, entry)
+        _add(said, stated, attributes)
+        if text == word.text:
+            self._marks_of_string(word, stated, attributes, entry)
         if word.is_furniture:
             entry["furniture"] = True
         if word.language or word.direction:
@@ -340,6 +374,15 @@ class Textlines(Writing):
             text.kind,
             extras or None,
         ]
+
+
+def _add(said: dict[str, str], stated: dict[str, str], attributes: dict[str, str]) -> None:
+    """Add the attributes that say a mark: references to those of the String, others as they are."""
+    for key, value in said.items():
+        if key.endswith("REFS"):
+            stated[key] = f"{stated[key]} {value}" if key in stated else value
+        else:
+            attributes[key] = value
 
 
 def _ratio(value: float) -> str:

@@ -130,6 +130,9 @@ def _segment(value: dict[str, Any]) -> dict[str, Any]:
         and all(_is_whole(number) for number in cell.values())
     ):
         found["cell"] = cell
+    marks = value.get("marks")
+    if isinstance(marks, dict) and _is_whole(marks.get("of")):
+        found["marks"] = {"of": marks["of"], "all": marks.get("all")}
     texts = value.get("texts")
     if isinstance(texts, dict) and (_is_whole(texts.get("of")) or texts.get("of") is None):
         kept = [one for stated in texts.get("all") or () if (one := _text(stated)) is not None]

@@ -298,12 +298,9 @@ class _Reading:
             found.kind_raw = attributes.pop("type")
         custom = attributes.get("custom")
         if custom:
-            self._custom(custom, found)
             if MADE.search(custom):
-                rest = " ".join(MADE.sub("", custom).split())
-                attributes["custom"] = rest
-                if not rest:
-                    del attributes["custom"]
+                custom = " ".join(MADE.sub("", custom).split())
+            self._custom(custom, found, attributes)
         if found.kind == "line" and (stated := parse_unsigned(attributes.get("index"))) is not None:
             found.position = stated
         found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
@@ -328,14 +325,17 @@ class _Reading:
         if name == "TableCell":
             self._cell(found, attributes)
 
-    def _custom(self, custom: str, found: PageSegment) -> None:
+    def _custom(self, custom: str, found: PageSegment, attributes: dict[str, str]) -> None:
         for word, body in CUSTOM.findall(custom):
             values = said_in(body)
             if word == "readingOrder" and (stated := parse_unsigned(values.get("index"))) is not None:
                 found.position = stated
             elif word == "structure" and values.get("type") and found.kind_raw is None:
                 found.kind_raw = values["type"]
-        read_marks(custom, found, self.keeper.note)
+        if rest := read_marks(custom, found, self.keeper.note):
+            attributes["custom"] = rest
+        else:
+            del attributes["custom"]
 
     def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
         """Read the cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound, json_text, now, raw_of
-from armarium_documents.api import renditions, require_document
+from armarium.api import NotFound, json_text, now, plain_name, raw_of
+from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
 from armarium_formats.assembling import AssembledPage, assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
@@ -308,6 +308,8 @@ _EXTENSIONS = {
     "image/tiff": ".tif",
     "image/webp": ".webp",
     "image/jp2": ".jp2",
+    "image/avif": ".avif",
+    "image/heic": ".heic",
 }
 
 
@@ -375,12 +377,9 @@ def _creator() -> str:
 
 
 def _filename(name: str, extension: str) -> str:
-    """Return a file name: the document's, without its image's extension and without illegal characters."""
+    """Return a file name that every system accepts: the document's, without its image's extension."""
     stem = PurePath(name).stem if PurePath(name).suffix.lower() in _IMAGE_ENDINGS else name
-    clean = "".join("_" if char in '/\\:*?"<>|' or ord(char) < 32 else char for char in stem).strip(" .")
-    return (clean or "page") + extension
+    return plain_name(stem, longest=200) + extension
 
 
-_IMAGE_ENDINGS = frozenset(
-    {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp", ".pdf", ".xml"}
-)
+_IMAGE_ENDINGS = frozenset({*PICTURE_SUFFIXES, ".xml"})

@@ -245,7 +245,7 @@ def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:
 
 
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
-_NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
+_NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\[\]\x7f]|%(?![0-9A-Fa-f]{2})")
 
 
 def url_of(image: str) -> str:

@@ -12,13 +12,14 @@ from sqlalchemy import Connection, Table, select, update
 from armarium.api import ActionContext, is_among, new_id
 from armarium_documents.api import representations
 from armarium_knowledge.actions.merging import insert_match, match_of
-from armarium_knowledge.folding import fold
+from armarium_knowledge.folding import has_name
 from armarium_knowledge.models import claim_sources, entities, mentions, refusals
-from armarium_knowledge.placing import align_span, move_span
 from armarium_source_model.api import (
     ReadingChange,
+    align_span,
     counting_readings,
     get_segment,
+    move_span,
     reading_rule,
     text_fingerprint,
 )
@@ -168,12 +169,11 @@ _SAME_NAME = "It came from another project and has the same name."
 
 def _namesakes(conn: Connection, row: Mapping[str, Any], but: Sequence[str]) -> list[str]:
     """Return the entities of the same type, except *but*, one of whose names is that of *row*."""
-    e, name = entities.c, fold(row["canonical_name"])
-    same = select(e.id, e.folded_names).where(
+    e = entities.c
+    same = select(e.id).where(
         e.entity_type == row["entity_type"],
         e.curation_state.in_(("unreviewed", "verified")),
-        e.folded_names.contains(name, autoescape=True),
+        has_name(e.folded_names, row["canonical_name"]),
         ~is_among(e.id, but),
     )
-    rows = conn.execute(same.order_by(e.id)).all()
-    return [other.id for other in rows if name in other.folded_names.split("\n")]
+    return list(conn.execute(same.order_by(e.id)).scalars())

@@ -64,7 +64,7 @@ class _Scope:
         """
         s = claim_sources.c
         asked = select(claims.c.id).where(claims.c.merged_into_id.is_(None))
-        found = set(self.conn.execute(asked).scalars()) - HiddenKnowledge(self.conn).trashed_claims
+        found = set(self.conn.execute(asked).scalars()) - set(HiddenKnowledge(self.conn).claims)
         refused: set[str] = set()
         if self.withheld:
             fresh = set(

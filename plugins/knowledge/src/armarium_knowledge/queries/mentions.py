@@ -175,9 +175,7 @@ def page_mentions(
 
 def _name_entities(conn: Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return (name, type) of entities."""
-    wanted = list(dict.fromkeys(ids))
-    left_out = set(HiddenKnowledge(conn).withheld_entities) if wanted else set()
-    rows = (ENTITIES.get(conn, one) for one in wanted if one not in left_out)
+    rows = (ENTITIES.get(conn, one) for one in dict.fromkeys(ids))
     return {row["id"]: (row["canonical_name"], row["entity_type"]) for row in rows if row is not None}
 
 

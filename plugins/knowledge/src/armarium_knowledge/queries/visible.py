@@ -5,11 +5,10 @@ withheld pages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table
 
-from armarium.api import is_among, json_text, raw_of
+from armarium.api import WithheldAlong, is_among, json_text, raw_of
 from armarium_documents.api import documents
 from armarium_knowledge.models import claims as claim_table
 from armarium_knowledge.models import entities as entity_table
@@ -49,23 +48,26 @@ WITH RECURSIVE down(id) AS (
 ) SELECT id FROM down
 """
 
-_WITHHELD_CLAIMS = "SELECT claim_id FROM main.claim_source WHERE id NOT IN (SELECT id FROM claim_source)"
-_WITHHELD_ENTITIES = """
-SELECT entity_id FROM (
-    SELECT entity_id FROM main.mention
-    UNION SELECT c.entity_id FROM main.claim_entity c WHERE c.claim_id IN (SELECT value FROM json_each(:claims))
-) WHERE entity_id NOT IN (SELECT entity_id FROM mention) AND entity_id NOT IN (
-    SELECT c.entity_id FROM main.claim_entity c WHERE c.claim_id NOT IN (SELECT value FROM json_each(:claims))
-)
-"""
-"""A caller from whom something is withheld reads through views that shadow the tables of `main`."""
-
-_AND_RESTING = """
+_WITHHELD_CLAIMS = """
 WITH RECURSIVE up(id) AS (
-    SELECT value FROM json_each(:these)
+    SELECT claim_id FROM main.claim_source
+    WHERE document_id IN (SELECT id FROM {documents}) OR segment_id IN (SELECT id FROM {parts})
     UNION SELECT s.claim_id FROM up JOIN main.claim_source s ON s.source_claim_id = up.id
 ) SELECT id FROM up
 """
+"""Statements that rest on a withheld page or line, directly or through others."""
+
+_WITHHELD_ENTITIES = """
+SELECT f.entity_id FROM (
+    SELECT entity_id FROM main.mention
+    WHERE document_id IN (SELECT id FROM {documents}) OR segment_id IN (SELECT id FROM {parts})
+    UNION SELECT c.entity_id FROM json_each(:claims) j JOIN main.claim_entity c ON c.claim_id = j.value
+) f WHERE NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity_id = f.entity_id) AND NOT EXISTS (
+    SELECT 1 FROM main.claim_entity c WHERE c.entity_id = f.entity_id
+    AND c.claim_id NOT IN (SELECT value FROM json_each(:claims))
+)
+"""
+"""Entities that only withheld pages and statements name. `mention` without `main` has only those that the caller sees."""
 
 
 def claims_resting_on(conn: Connection, gone: Iterable[str] | None = None) -> list[str]:
@@ -100,23 +102,13 @@ def entities_resting_on(
 
 
 class HiddenKnowledge:
-    """The statements and entities that are left out of what *conn* answers: few, and determined once per request."""
+    """The statements and entities that are left out of lists because what they rest on is in the Trash: few, and
+    determined once per request.
+    """
 
     def __init__(self, conn: Connection) -> None:
-        in_trash = claims_resting_on(conn)
-        self.trashed_claims = frozenset(in_trash)
-        self.trashed_entities = frozenset(entities_resting_on(conn, in_trash))
-        self.withheld_claims, self.withheld_entities = withheld_knowledge(conn)
-
-    @property
-    def claims(self) -> list[str]:
-        """Return the ids of the statements that are left out."""
-        return [*self.trashed_claims, *self.withheld_claims]
-
-    @property
-    def entities(self) -> list[str]:
-        """Return the ids of the entities that are left out."""
-        return [*self.trashed_entities, *self.withheld_entities]
+        self.claims = claims_resting_on(conn)
+        self.entities = entities_resting_on(conn, self.claims)
 
 
 def not_listed(table: Table, hidden: Sequence[str]) -> ColumnElement[bool]:
@@ -125,36 +117,19 @@ def not_listed(table: Table, hidden: Sequence[str]) -> ColumnElement[bool]:
     return merged | is_among(table.c.id, hidden) if hidden else merged
 
 
-def withheld_knowledge(conn: Connection) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the statements that rest on a page withheld from the caller, directly or through others, and the
-    entities that only such pages and statements name.
-    """
-    raw = raw_of(conn)
-    if raw.execute("SELECT 1 FROM sqlite_temp_schema WHERE name = 'mention'").fetchone() is None:
-        return frozenset(), frozenset()
-    claims = _with_those_resting_on(raw, {row[0] for row in raw.execute(_WITHHELD_CLAIMS)})
-    found = [row[0] for row in raw.execute(_WITHHELD_ENTITIES, {"claims": json_text(sorted(claims))})]
-    # What was merged into a withheld entity has its names, and nothing of its own that names it.
-    entities = raw.execute(_MERGED_INTO, {"hidden": json_text(found)}) if found else ()
-    return claims, frozenset(row[0] for row in entities)
-
-
-def _with_those_resting_on(raw: Any, withheld: set[str]) -> frozenset[str]:
-    """Return the statements *withheld* with all that rest on them, directly or through others."""
-    found = raw.execute(_AND_RESTING, {"these": json_text(sorted(withheld))}) if withheld else ()
-    return frozenset(row[0] for row in found)
-
-
-class WithheldKnowledge:
+class WithheldKnowledge(WithheldAlong):
     """Statements and entities withheld from a caller along with the pages they rest on."""
 
     tables = (claim_table, entity_table)
 
-    def find_withheld(self, conn: Connection, ids: Sequence[str]) -> set[str]:
-        """Return those of *ids*."""
-        known = (
-            f"SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM main.{claim_table} c WHERE c.id = j.value)"
-            f" OR EXISTS (SELECT 1 FROM main.{entity_table} e WHERE e.id = j.value)"
-        )
-        asked = {row[0] for row in raw_of(conn).execute(known, (json_text(list(ids)),))}
-        return asked & frozenset.union(*withheld_knowledge(conn)) if asked else set()
+    def find_withheld(self, conn: Connection, documents: str, parts: str) -> list[str]:
+        """Return the statements that rest on what is withheld, the entities that nothing else names, and what was
+        merged into these: it has their names, and nothing of its own that names it.
+        """
+        raw = raw_of(conn)
+        asked = _WITHHELD_CLAIMS.format(documents=documents, parts=parts)
+        claims = [row[0] for row in raw.execute(asked)]
+        named = _WITHHELD_ENTITIES.format(documents=documents, parts=parts)
+        entities = [row[0] for row in raw.execute(named, {"claims": json_text(claims)})]
+        merged = raw.execute(_MERGED_INTO, {"hidden": json_text(entities)}) if entities else ()
+        return [*claims, *(row[0] for row in merged)]

@@ -16,8 +16,7 @@ from armarium_reading.providers.served_reader import who_reads_lines
 from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice
 from armarium_source_model.api import (
-    confirmed_readings,
-    counting_of_segments,
+    confirmed_lines,
     undecided_lines,
     unread_lines,
     working_pass,
@@ -89,8 +88,7 @@ class ReadLines(PageJob):
             wanted = unread_lines(conn, pass_id)
         elif self.args.lines == "unchecked":
             wanted = undecided_lines(conn, pass_id)
-        line_of = {one.representation_id: line for line, one in counting_of_segments(conn, ids).items()}
-        wanted -= {line_of[one] for one in confirmed_readings(self.ctx.engine, conn, list(line_of))}
+        wanted -= confirmed_lines(self.ctx.engine, conn, ids)
         if not wanted:
             raise PageSkipped(
                 "Every line of the page is read already."

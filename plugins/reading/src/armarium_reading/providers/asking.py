@@ -184,7 +184,7 @@ class _Call:
         address = row.api_base or kind.api_base
         if address is None:
             raise errors.address_needed(kind.label)
-        local = self.sender.is_here(address)
+        local = self.sender.is_here(address, may_leave=request.pages_may_leave)
         if not local and engine.settings.local_only:
             raise errors.held_offline(row.name)
         if not local and self.caller.library.asks_this_machine_alone:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import orjson
 from sqlalchemy import Row
 
-from armarium.api import Egress, Engine, Limits, ServiceError
+from armarium.api import Egress, Engine, Limits, ServiceError, Unavailable
 from armarium_reading import errors
 from armarium_reading.providers import keys
 from armarium_reading.providers.registry import provider_type
@@ -108,9 +108,16 @@ class Sender:
             self._listed[provider, model] = (commits, listed)
         return listed
 
-    def is_here(self, api_base: str) -> bool:
-        """Return whether the address is on this machine."""
-        return self._egress.leads_here(api_base)
+    def is_here(self, api_base: str, *, may_leave: bool = True) -> bool:
+        """Return whether the address is on this machine. Unavailable where its name is not found; but if pages may not
+        leave, it is enough that it does not lead here.
+        """
+        try:
+            return self._egress.leads_here(api_base)
+        except Unavailable:
+            if may_leave:
+                raise
+            return False
 
     def key(self, engine: Engine, name: str, provider: str) -> str:
         """Return the key stored under *name*, which never means another key."""

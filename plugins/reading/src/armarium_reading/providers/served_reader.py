@@ -63,12 +63,13 @@ def sees_pictures(engine: Engine, provider: str, model: str | None) -> bool:
     return "vision" in found["capabilities"]
 
 
-def lane_of(engine: Engine, provider: str) -> str:
+def lane_of(engine: Engine, provider: str, *, may_leave: bool = True) -> str:
     """Return the lane of work with it: that of local models for a server on this machine."""
     with engine.state.read() as conn:
         row = require_provider(conn, provider, by_name=True)
     address = row.api_base or provider_type(engine, row.provider_type).api_base
-    return "local-model" if address and sender_of(engine).is_here(address) else "network"
+    is_here = address and sender_of(engine).is_here(address, may_leave=may_leave)
+    return "local-model" if is_here else "network"
 
 
 def placed_with_provider(
@@ -86,7 +87,7 @@ def refuse_to_leave(engine: Engine, provider: str, pages_may_leave: bool) -> Non
     """Raise Forbidden if the provider is on another machine and the engine is held offline, or nobody allowed pages to leave
     this one.
     """
-    if lane_of(engine, provider) != "network":
+    if lane_of(engine, provider, may_leave=pages_may_leave) != "network":
         return
     if engine.settings.local_only:
         raise errors.held_offline(provider)

@@ -61,11 +61,13 @@ def _pages(ctx: ActionContext) -> list[str]:
     from armarium_documents.api import documents, pages_under
 
     added = [one for one in ctx.changes.get("document_ids", ()) if one]
+    there = select(documents.c.id).where(is_among(documents.c.id, added))
     if ctx.action_name not in (BROUGHT_BY, PICTURES_OF):
         # Existing pages that got a layout file have changed too, but the import did not add them.
-        new = select(documents.c.id).where(is_among(documents.c.id, added), documents.c.created_at == ctx.now)
-        known = set(ctx.conn.execute(new).scalars())
-        added = [one for one in added if one in known]
+        there = there.where(documents.c.created_at == ctx.now)
+    # An undo of the import is a step of the same name, after which they are gone.
+    known = set(ctx.conn.execute(there).scalars())
+    added = [one for one in added if one in known]
     return pages_under(ctx.conn, added, for_processing=True) if added else []
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from armarium.api import withheld_nodes
 from armarium_documents.api import documents, pages_under
 from armarium_recipes.cards.sources import cards_for, chosen_ids
+from armarium_recipes.knowledge.estimates import with_measured_speeds
 from armarium_recipes.models import ONLY, proposals, starts
 from armarium_recipes.project import outputs
 from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
@@ -92,6 +93,7 @@ class Plan:
                     "pages": len(left),
                     "cost_usd": round(each * len(left), 4) if each is not None else None,
                     "time_seconds": round(len(left) * 3600 / speed, 1) if speed else None,
+                    "time_measured": card is not None and card.speed_measured,
                 }
             )
         costs = [row["cost_usd"] for row in rows]
@@ -119,9 +121,8 @@ def make_plan(
             _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
         )
         return plan
-    plan.known = {
-        card.id: card for card in cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
-    }
+    cards = cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
+    plan.known = {card.id: card for card in with_measured_speeds(conn, cards)}
     plan.cards = cards_of(engine, library, kept, plan.known)
     note: str | None
     for run in plan.cards.runs:

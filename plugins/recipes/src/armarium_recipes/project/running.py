@@ -351,7 +351,9 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
     if when.get("spreads_detected") and card.job != "split-pages":
         d = documents.c
         halves = select(d.id).where(
-            is_among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None)
+            is_among(d.id, pages),
+            d.doc_type == "page",
+            func.json_extract(d.metadata, "$.derived_from").is_not(None),
         )
         known = set(conn.execute(halves).scalars())
         pages = [page for page in pages if page in known]

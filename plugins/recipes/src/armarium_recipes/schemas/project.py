@@ -201,6 +201,10 @@ class RunEstimate(Message):
     pages: int
     cost_usd: float | None = None
     time_seconds: float | None = None
+    time_measured: bool = Field(
+        default=False,
+        description="Whether the reader's speed was measured in this project, not stated on its card",
+    )
 
 
 class Estimate(Message):

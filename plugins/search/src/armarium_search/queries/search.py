@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, query
-from armarium_documents.api import artifacts, documents
+from armarium_documents.api import artifacts, count_withheld, documents
 from armarium_search.compiling import CompiledQuery, prepare_query
 from armarium_search.contributions import Hit, kinds_of, scopes_of
 from armarium_search.errors import bad_word
@@ -66,6 +66,7 @@ def search(
         "compiled_query": None if of_model is None else of_model.of_model,
         "compilation_error": None if of_model is None else of_model.error,
         "pages_behind": behind,
+        "withheld": count_withheld(conn, params.filters.parent_id if params.filters else None),
         "execution_time_ms": round((perf_counter() - began) * 1000, 3),
     }
 

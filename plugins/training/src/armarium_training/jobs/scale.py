@@ -144,7 +144,8 @@ class Scale:
                     self.job.log("info", one["why"], document_id=one["document_id"])
             is_shard = shards.c.number == row.number
             if packed.shard is None:
-                self._update({"state": "landed", "checksum": packed.checksum}, is_shard)
+                why = f"None of its pages could be sent. {packed.skipped[0]['why'] if packed.skipped else ''}".rstrip()
+                self._update({"state": "failed", "why": why, "checksum": packed.checksum}, is_shard)
                 continue
             tries = row.tries + 1
             try:

@@ -14,6 +14,7 @@ import orjson
 from armarium.api import Library, raw_of, withheld_nodes
 from armarium_documents.errors import unknown_document
 from armarium_documents.queries.classifications import defaults_by_prototype
+from armarium_documents.queries.tree import count_withheld
 from armarium_documents.schemas.dataset import DatasetQuery
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def dataset(library: Library, query: DatasetQuery) -> dict[str, Any]:
             "bins": found["bins"],
             "facets": found["facets"],
             "defaults_by_prototype": defaults_by_prototype(conn, list(keys)),
-            "withheld": found["withheld"],
+            "withheld": count_withheld(conn, query.parent_id, recursive=query.recursive),
         }
 
 

@@ -1,0 +1,284 @@
+"""Requests that somebody sends who may not see a page, generated from the published interface: every read, with every
+parameter it takes, and values that would tell something if an answer depended on what is withheld.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from armarium.web.stream_routes import as_seen
+from armarium_testing.rights import AGENT
+from proofs.api_fields import TEXTS, Fields
+from proofs.api_requests import ALIASES, ONE_OF, PLACES, VALUES
+from proofs.two_worlds import TwoWorlds
+
+STREAMS = ("/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/stream")
+"""Streams that never end by themselves."""
+READS = {"/api/engine/stop": False, "/api/actions/invoke": False}
+
+RUNNING = re.compile(
+    rb'"(uptime_seconds|seconds|execution_time_ms|first_seen|last_accessed|rss_[a-z_]*|last_seen|row_hash|prev_hash|memory[a-z_]*|free[a-z_]*|load[a-z_]*)":[^,}\]]*'
+)
+"""Fields that differ from one moment to the next, and the chain of hashes, in which the ids are salt."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request."""
+
+    method: str
+    path: str
+    label: str
+    body: bytes | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {(self.body or b'').decode()}"
+
+
+class Outsider:
+    """Makes the requests of one caller."""
+
+    def __init__(self, worlds: TwoWorlds, client: Any, seed: int) -> None:
+        self.worlds, self.chance = worlds, Random(seed)
+        self.fields = Fields(worlds.document)
+        engine = client.app_engine
+        library = engine.libraries.get(worlds.path)
+        self.open: list[list[dict[str, Any]]] = []
+        self.hidden: list[list[dict[str, Any]]] = []
+        with library.db.read_all() as conn:
+            for statement in worlds.relations:
+                rows = [dict(row) for row in conn.exec_driver_sql(statement).mappings().all()]
+                names_hidden = [bool(worlds.withheld.ids & {*row.values()}) for row in rows]
+                self.open.append([row for row, is_in in zip(rows, names_hidden, strict=True) if not is_in])
+                self.hidden.append([row for row, is_in in zip(rows, names_hidden, strict=True) if is_in])
+            found = conn.exec_driver_sql("SELECT DISTINCT key FROM document d, json_each(d.attributes)")
+            self.attributes = ["document.name", "document.date_iso", *found.scalars()]
+
+    def requests(self, each: int) -> Iterator[Asked]:
+        """Yield at least *each* requests of every read, and one for each of its parameters."""
+        for path, operations in sorted(self.worlds.document["paths"].items()):
+            for method in operations:
+                label = f"{method.upper()} {path}"
+                if path in STREAMS or not (method == "get" or self._reads(label, method)):
+                    continue
+                yield from dict.fromkeys(self._of(label, path, operations[method], each))
+
+    def _reads(self, label: str, method: str) -> bool:
+        """Return whether a POST only reads: it runs no action."""
+        path = label.partition(" ")[2]
+        return (
+            method == "post"
+            and label not in self.worlds.actions
+            and READS.get(path, not path.endswith("undo"))
+        )
+
+    def _of(self, label: str, path: str, operation: Mapping[str, Any], each: int) -> Iterator[Asked]:
+        taken = [one for one in operation.get("parameters", ()) if one["name"] != "library"]
+        queries = {one["name"]: one for one in taken if one["in"] == "query"}
+        method = label.partition(" ")[0]
+        rounds: list[str | None] = [None] * each + [name for name in queries for _ in range(min(each, 2))]
+        for number, alone in enumerate(rounds):
+            scene = self._scene(self.hidden if number % 5 == 4 else self.open)
+            scene |= {name: self.chance.choice(values) for name, values in PLACES.get(path, {}).items()}
+            address = path
+            for name in re.findall(r"\{(\w+)(?::path)?\}", path):
+                value = scene.get(ALIASES.get(name, name), scene.get(name))
+                value = self._value(name, {"type": "string"}, scene) if value is None else value
+                address = re.sub(rf"\{{{name}(:path)?\}}", lambda _: quote(str(value), safe=""), address)  # noqa: B023
+            given = []
+            for name, one in queries.items():
+                if (
+                    one.get("required")
+                    or name == alone
+                    or (alone is None and number and self.chance.random() < 0.3)
+                ):
+                    value = self._value(name, one.get("schema", {}), scene)
+                    given += [(name, _text(each)) for each in (value if isinstance(value, list) else [value])]
+            given = [(name, value) for name, value in given if value is not None]
+            only = [name for name in ONE_OF.get(path, ()) if name in dict(given)]
+            given = [pair for pair in given if pair[0] not in only[1:]]
+            body = None
+            if label in self.fields.bodies:
+                body = orjson.dumps(self._body(label, scene, number))
+            yield Asked(method, address + (f"?{urlencode(given)}" if given else ""), label, body)
+
+    def _scene(self, rows: list[list[dict[str, Any]]]) -> dict[str, Any]:
+        """Return ids of everything, some of which belong together."""
+        found: dict[str, Any] = {}
+        for one in self.chance.sample(rows, len(rows)):
+            agreeing = [row for row in one if all(found.get(n, v) == v for n, v in row.items())] or one
+            if agreeing:
+                row = self.chance.choice(agreeing)
+                found |= {
+                    name: value for name, value in row.items() if value is not None and name not in found
+                }
+        return found
+
+    def _value(self, name: str, schema: Mapping[str, Any], scene: Mapping[str, Any]) -> Any:
+        known = self._known(scene)
+        return known(self.fields._make_value(schema, known, self.chance, 1), name)
+
+    def _known(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
+        def known(value: Any, name: str) -> Any:
+            if name in ("attr", "facets"):
+                attribute = self.chance.choice(self.attributes)
+                return [attribute] if isinstance(value, list) else attribute
+            meant = scene.get(ALIASES.get(name, name))
+            if meant is not None and not isinstance(value, bool | int | dict):
+                return [meant] if isinstance(value, list) else meant
+            if name.endswith("_id") or (name in VALUES and not (isinstance(value, str) and value in TEXTS)):
+                return self.chance.choice(VALUES[name]) if name in VALUES else None
+            if isinstance(value, str) and any(value == one[: len(value)] for one in TEXTS):
+                return self._word()
+            if isinstance(value, list):
+                return [known(one, name) for one in value]
+            return value
+
+        return known
+
+    def _word(self) -> str:
+        """Return a word, or the beginning or middle of one, that stands in one of the two projects only."""
+        word = self.chance.choice(self.worlds.withheld.words)
+        start = self.chance.choice((0, 0, 1))
+        return word[start : start + self.chance.choice((2, 3, 5, 40))] or word
+
+    def _body(self, label: str, scene: Mapping[str, Any], number: int) -> Any:
+        known = self._known(scene)
+        body = self.fields._make_value(self.fields.bodies[label], known, self.chance, 0)
+        body = body if isinstance(body, dict) else {}
+        if label.endswith("/dataset/query"):
+            wide = {"recursive": True, "parent_id": None}
+            return {**body, **(wide if number % 3 else {}), "filters": [self._filter(scene)]}
+        return body
+
+    def _filter(self, scene: Mapping[str, Any]) -> dict[str, Any]:
+        attr = self.chance.choice(self.attributes)
+        op = self.chance.choice(("contains", "contains", "eq", "ne", "gte", "lte", "is_set", "not_set"))
+        return {"attr": attr, "op": op} | ({"value": self._word()} if not op.endswith("_set") else {})
+
+    def invocations(self, actions: list[dict[str, Any]], each: int) -> Iterator[Asked]:
+        """Yield *each* invocations of every action of the registry, with what it requires and some of the rest."""
+        for one in actions:
+            schema = {**one["params"], "properties": one["params"].get("properties", {})}
+            self.fields._schemas = {**self.fields._schemas, **schema.get("$defs", {})}
+            for number in range(each):
+                known = self._known(self._scene(self.hidden if number % 3 == 2 else self.open))
+                params = self.fields._make_value(_inlined(schema), known, self.chance, 0)
+                for name in schema["properties"]:
+                    if name in ("output_path", "folder") and name in schema.get("required", ()):
+                        params[name] = str(self.worlds.out / f"{one['name']}-{number}")
+                body = orjson.dumps({"name": one["name"], "params": params})
+                yield Asked("post", "/api/actions/invoke", one["name"], body)
+
+
+def _inlined(schema: Any) -> Any:
+    """Return a schema whose references are those of a whole description."""
+    if isinstance(schema, dict):
+        return {name: _inlined(inner) for name, inner in schema.items() if name != "$defs"}
+    return [_inlined(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def done(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:
+    """Let the bound agent do the same in both projects; return what differs in the answers, the events it hears, the files
+    written and the lists of what happened, and how often each status was met.
+    """
+    asked: list[Asked] = []
+    seen: list[list[str]] = []
+    met: Counter[int] = Counter()
+    token = worlds.callers["a bound agent"]
+    for turn in range(2):
+        with worlds.serving() as client:
+            engine = client.app_engine
+            if not turn:
+                actions = client.get("/api/actions/registry", headers=_headers(token)).json()["items"]
+                here = [one for one in actions if one["scope"] == "library"]
+                asked = list(Outsider(worlds, client, seed).invocations(here, each))
+            after = engine.events.seq
+            said = []
+            for one in asked:
+                status, kind, body = told(client, one, token)
+                met[status] += 1
+                said.append(f"{one}\n    {status} {kind} {worlds.mapped(body)}")
+            heard = [asyncio.run(as_seen(engine, one, AGENT)) for one in engine.events.since(after) or []]
+            said += [worlds.mapped(event.body) for event in heard if event is not None]
+            for path in (
+                "/api/activity/jobs",
+                "/api/activity",
+                "/api/library/stats",
+                "/api/actions/audit?limit=1000",
+            ):
+                said.append(path + worlds.mapped(told(client, Asked("get", path, path), token)[2]))
+            for file in sorted(one for one in worlds.out.rglob("*") if one.is_file()):
+                text = file.suffix in (".json", ".jsonl", ".md", ".txt", ".csv", ".xml", "")
+                said.append(f"{file} {worlds.mapped(file.read_bytes()) if text else ''}")
+            seen.append(said)
+        worlds.swap()
+    return [f"{here}\n{there}" for here, there in zip(*seen, strict=False) if here != there], met
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "content-type": "application/json"}
+
+
+def told(client: Any, asked: Asked, token: str) -> tuple[int, str, bytes]:
+    """Send a request; return status, type and body of the answer, without what differs from moment to moment."""
+    answer = client.request(asked.method, asked.path, content=asked.body, headers=_headers(token))
+    return (
+        answer.status_code,
+        ";".join(
+            answer.headers.get(name, "")
+            for name in ("content-type", "etag", "content-disposition", "location")
+        ),
+        RUNNING.sub(b"", answer.content),
+    )
+
+
+def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tuple[list[str], dict[str, int]]:
+    """Ask both projects the same; return the requests that they answer differently, and how many answered 200 by route.
+
+    *only* restricts them to paths that begin with it.
+    """
+    asked: dict[str, list[Asked]] = {}
+    answers: list[list[tuple[int, str, bytes]]] = []
+    good: dict[str, int] = defaultdict(int)
+    for turn in range(2):
+        with worlds.serving() as client:
+            if not turn:
+                asked = {
+                    who: [
+                        one
+                        for one in Outsider(worlds, client, seed + number).requests(each)
+                        if one.path.startswith(only)
+                    ]
+                    for number, who in enumerate(worlds.callers)
+                }
+            answers.append([told(client, one, worlds.callers[who]) for who in asked for one in asked[who]])
+        worlds.swap()
+    flat = [(who, one) for who in asked for one in asked[who]]
+    found = []
+    for (who, one), here, there in zip(flat, *answers, strict=True):
+        good[one.label] += here[0] == 200
+        if here != there:
+            found.append(f"{who}: {one}\n    {_apart(here, there)}")
+    return found, good
+
+
+def _apart(here: tuple[int, str, bytes], there: tuple[int, str, bytes]) -> str:
+    if here[:2] != there[:2]:
+        return f"{here[:2]} / {there[:2]} {here[2][:200]!r} / {there[2][:200]!r}"
+    at = next((n for n, pair in enumerate(zip(here[2], there[2], strict=False)) if pair[0] != pair[1]), -1)
+    start = max(0, at - 120)
+    return f"{here[2][start : at + 80]!r}\n    {there[2][start : at + 80]!r}"

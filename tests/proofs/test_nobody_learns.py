@@ -1,0 +1,72 @@
+"""Who may not see a page learns nothing of it: two projects that differ only in what withheld pages, and all that hangs on
+them, contain answer the same, byte for byte, to every read of the published interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from armarium.web import counted_routes
+from proofs.outsiders import differences, done
+from proofs.two_worlds import TwoWorlds
+
+FEWEST = 120
+"""Reads that answer something at least: the others need what no example leaves behind."""
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoWorlds]:
+    with _worlds(tmp_path_factory.mktemp("worlds"), 1) as made:
+        yield made
+
+
+@contextmanager
+def _worlds(place: Path, seed: int) -> Iterator[TwoWorlds]:
+    made = TwoWorlds(place, seed)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.mark.timeout(900)
+def test_no_read_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
+    hanging = {cell.table for cell in worlds.withheld.rows}
+    assert len(hanging) > 50, "little hangs on the withheld pages of this project"
+    assert len(worlds.withheld.words) > 500
+    found, good = differences(worlds, 1, 1)
+    assert found == []
+    assert sum(number > 0 for number in good.values()) > FEWEST, "few routes answer"
+
+
+@pytest.mark.timeout(900)
+def test_a_count_over_the_rows_of_a_filter_is_caught(
+    worlds: TwoWorlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The proof notices what it is there for: lists that count what is withheld among the rows a filter leaves."""
+    monkeypatch.setattr(counted_routes, "_without_filters", lambda route, given, are_places: dict(given))
+    found, _ = differences(worlds, 1, 2, only="/api/entities")
+    assert found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_no_write_export_or_event_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
+    """A bound agent invokes every action with values generated from its description, also on what it may not see."""
+    with worlds.kept():
+        found, met = done(worlds, 1, 3)
+    assert found == []
+    assert min(met[200], met[403]) > 20, met
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_no_read_depends_on_what_is_withheld_for_long(tmp_path: Path, seed: int) -> None:
+    with _worlds(tmp_path, seed) as made:
+        found, _ = differences(made, seed, 40)
+        assert found == []
