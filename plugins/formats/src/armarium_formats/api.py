@@ -10,7 +10,7 @@ from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.keeping import keep_models
 from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, PageTaker, ReadMarks, TakenPage
 from armarium_formats.models import format_imports
-from armarium_formats.numbers import counted, parse_unsigned
+from armarium_formats.numbers import count_noun, parse_unsigned
 from armarium_formats.page_model import (
     PageHand,
     PageModel,
@@ -48,7 +48,7 @@ __all__ = [
     "TextMark",
     "WriteContext",
     "WrittenPage",
-    "counted",
+    "count_noun",
     "exercise_format",
     "export_page",
     "format_imports",
