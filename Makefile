@@ -3,6 +3,7 @@
 #   make demo [FOLDER=pages/ LANGUAGE=es]   the main job on sample pages, or on a folder of yours
 #   make demo-hand                          the same, lines found by kraken in its own runtime
 #   make evaluate-base                      the figures of the model for hands, on lines it was not trained on
+#   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
 #   make serve                              the engine, with its interactive API reference
 #   make test [SLOW=1]                      linters, types, import contracts, tests
 #   make lint | bench | soak | openapi | docs | lock | format | clean
@@ -13,6 +14,10 @@ BIN := .venv/bin
 FOLDER ?=
 LANGUAGE ?=
 WORKERS ?= 2
+TORCH_PYTHON ?= python3
+LINES ?= ../shared/data/hand-lines ../shared/data/hand-lines-2
+MINUTES ?= 8.5
+OUT ?= /var/tmp/hand-gpu
 SLOW ?= $(CI)
 REFUSALS = $(foreach family,formats iiif documents images canvas source_model layout reading workflows rights checking model_jobs training search knowledge agents exports sync finding paleography georeference recipes,--every-refusal armarium_$(family))
 MARKS = $(if $(SLOW),not soak,not soak and not slow)
@@ -22,10 +27,10 @@ DEMO = $(BIN)/armarium demo $(if $(FOLDER),--folder "$(FOLDER)") $(if $(LANGUAGE
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help base dev demo demo-hand evaluate-base serve test lint bench soak openapi docs lock format clean
+.PHONY: help base dev demo demo-hand evaluate-base train-base-on-gpu serve test lint bench soak openapi docs lock format clean
 
 help:
-	@sed -n '3,8s/^# //p' Makefile
+	@sed -n '3,9s/^# //p' Makefile
 
 base dev:
 	@test -n "$(PYTHON)" || { echo "Armarium needs Python 3.11 or newer: install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
@@ -39,6 +44,10 @@ demo-hand: base
 
 evaluate-base: dev
 	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.evaluate
+
+train-base-on-gpu:
+	@cd plugins/reader_hand && PYTHONPATH=src $(TORCH_PYTHON) -m training.base \
+		--lines $(abspath $(LINES)) --out $(abspath $(OUT)) --minutes $(MINUTES) --resume
 
 serve: base
 	@$(BIN)/armarium serve

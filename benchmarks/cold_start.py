@@ -54,7 +54,7 @@ def measure(rounds: int) -> list[Result]:
             took, memory["bare"] = _start([sys.executable, "-c", BARE, str(port)], port, folder, os.environ)
             return took
 
-        # The very first start tries every plugin, once; the verdicts are stored beside the state.
+        # The very first start makes the state folder, and compiles what was just installed.
         ours()
         start = compare(
             6,

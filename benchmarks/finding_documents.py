@@ -1,7 +1,7 @@
 """Row 37: how well documents are found, and how fast.
 
 The only real ground truth is `series-wills` of `ARMARIUM_SHARED_DATA`: 36 pages of French wills whose boundaries are
-known, with the default rules (Spanish and English), then with a French table as a plugin adds one. The table was
+known, with the default rules (Spanish and English), then with the French table of `examples/french_cues`. The table was
 written from pages 1 to 18 only; pages 19 to 36 are held out, and only they are counted. Boxes of letters, rulings,
 cables and receipts in Spanish and English are generated here, so that their boundaries are known; their texts are
 invented, and so their evidence for these two languages is limited. The learned model is fitted to some boxes and
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import os
 import random
+import runpy
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from armarium_finding.api import BUILTIN, Cue, CueTable
+from armarium_finding.api import BUILTIN, CueTable
 from benchmarks.harness import Result
 from benchmarks.places import OWNER, running_engine, scratch_folder
 
@@ -27,36 +28,9 @@ PAGES = int(os.environ.get("ARMARIUM_BENCH_PAGES", "300"))
 BOXES = 30
 HELD_OUT_FROM = 18
 
-FRENCH = CueTable(
-    cues=(
-        Cue(
-            "will heading",
-            "opening",
-            "fr",
-            r"^(?:ceci est mon testament|(?:mon )?testament\b|je,? soussigne|.{0,20}mes dernieres volontes)",
-            3.0,
-            "Testament",
-        ),
-        Cue(
-            "place-and-date line",
-            "opening",
-            "fr",
-            r"^[^\W\d][\w .'’-]{1,40}?,? (?:le )?\d{1,2}(?:er)? (?:janvier|fevrier|mars|avril|mai|juin|juillet|aout"
-            r"|septembre|octobre|novembre|decembre) \d{4}",
-            1.0,
-        ),
-        Cue(
-            "letter salutation",
-            "opening",
-            "fr",
-            r"^(?:ma|mon|mes) (?:bien )?(?:cher|chere|chers|cheres)\b",
-            2.0,
-            "Lettre",
-        ),
-        Cue("done at", "closing", "fr", r"^fait (?:a|en) ", 2.0),
-    )
-)
-"""What a plugin would add: four rows, written from the first half of the series."""
+EXAMPLE = Path(__file__).parents[1] / "examples/french_cues/src/armarium_french_cues/__init__.py"
+FRENCH: CueTable = runpy.run_path(str(EXAMPLE))["FRENCH"]
+"""The rows of the example, written from the first half of the series."""
 
 
 class BoundaryCounts(NamedTuple):

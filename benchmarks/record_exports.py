@@ -6,7 +6,6 @@ cutter.
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 from functools import partial
@@ -113,7 +112,7 @@ def _records(engine: Engine, library: Library, folder: Path, rounds: int) -> lis
         compare(36, f"{said} as JSON Lines", engine=as_lines, peer=lambda: _bare_lines(lines, bare),
                 peer_name="orjson over ready rows", unit="s", rounds=rounds, limit=2.0),
         compare(36, f"{said} as Parquet", engine=as_parquet, peer=lambda: _bare_parquet(bundle, bare),
-                peer_name=f"{_parquet_writer()} over ready rows", unit="s", rounds=rounds, limit=2.0),
+                peer_name="pyarrow over ready rows", unit="s", rounds=rounds, limit=2.0),
         *memory,
     ]  # fmt: skip
 
@@ -152,10 +151,6 @@ def _bare_lines(given: Path, place: Path) -> float:
     return spent
 
 
-def _parquet_writer() -> str:
-    return "pyarrow" if importlib.util.find_spec("pyarrow") else "polars (pyarrow is not installed)"
-
-
 def _bare_parquet(given: Path, place: Path) -> float:
     """Return the seconds of building columns from rows in memory and writing them, for every file of a bundle."""
     import polars
@@ -165,19 +160,15 @@ def _bare_parquet(given: Path, place: Path) -> float:
         height = polars.scan_parquet(file).select(polars.len()).collect().item()
         for start in range(0, height, CHUNK):
             table = polars.scan_parquet(file).slice(start, CHUNK).collect()
-            rows, schema = table.rows(named=True), table.schema
-            spent += seconds(partial(_write_rows, rows, schema, place))
+            spent += seconds(partial(_write_rows, table.rows(named=True), place))
     return spent
 
 
-def _write_rows(rows: list[dict[str, Any]], schema: Any, place: Path) -> None:
-    import polars
+def _write_rows(rows: list[dict[str, Any]], place: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
 
-    if _parquet_writer() != "pyarrow":
-        polars.DataFrame(rows, schema=schema).write_parquet(place)
-        return
-    arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    parquet.write_table(arrow.Table.from_pylist(rows), place, compression="zstd")
+    parquet.write_table(pyarrow.Table.from_pylist(rows), place, compression="zstd")
 
 
 def draw(engine: Engine, library: Library, pages: int = -(-CROPS // LINES), scale: float = 1.0) -> Path:

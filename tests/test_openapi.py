@@ -53,7 +53,6 @@ def test_a_route_answers_200_unless_it_is_known_for_another_status() -> None:
         "POST /api/bookmarks": ["201"],
         "POST /api/chains/{chain_id}/execute-steps": ["202"],
         "POST /api/workflows/{workflow_id}/execute": ["202"],
-        "POST /api/providers": ["201"],
         "POST /api/likeness/look": ["202"],
         "POST /api/reading/find-lines": ["202"],
         "POST /api/reading/read": ["202"],

@@ -20,6 +20,7 @@ from armarium.api import Action
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "api"
 MODULES = (
+    "armarium_worker",
     "armarium.api",
     "armarium.commandline",
     "armarium_documents.api",

@@ -13,6 +13,7 @@ import warnings
 import zipfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -154,7 +155,7 @@ def test_a_deep_but_lawful_document_passes() -> None:
 # ------------------------------------------------------------------------------------------------ images
 
 
-@pytest.mark.parametrize("form", ["JPEG", "PNG", "TIFF", "WEBP", "GIF", "BMP", "JPEG2000"])
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "TIFF", "WEBP", "GIF", "BMP", "JPEG2000", "AVIF"])
 def test_every_taken_format_opens(form: str, tmp_path: Path) -> None:
     path = tmp_path / "page"
     path.write_bytes(photograph(64, 48, form))
@@ -186,6 +187,85 @@ def test_pages_of_a_tiff_are_counted_and_opened(tmp_path: Path) -> None:
     assert third.getpixel((0, 0)) == 2
     with pytest.raises(Invalid, match="has 4 pages; page 9"):
         open_image(path, frame=8)
+
+
+def tiff_of(path: Path, *images: tuple[int, int]) -> Path:
+    """Write a TIFF of grey images: (width, NewSubfileType) each, in 4:3."""
+    made = []
+    for number, (width, kind) in enumerate(images):
+        image = Image.new("L", (width, width * 3 // 4), number)
+        image.encoderinfo = {"tiffinfo": {254: kind}}
+        made.append(image)
+    made[0].save(path, tiffinfo={254: images[0][1]}, save_all=True, append_images=made[1:])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("images", "pages", "alike"),
+    [
+        (((800, 0), (400, 1), (200, 1)), [(0, 800)], True),
+        (((160, 1), (800, 0)), [(1, 800)], False),
+        (((800, 0), (800, 4)), [(0, 800)], True),
+        (((800, 2), (100, 1), (600, 2), (100, 1), (600, 6)), [(0, 800), (2, 600)], True),
+        (((160, 1), (80, 1)), [(0, 160), (1, 80)], True),
+    ],
+    ids=["a pyramid", "the thumbnail first", "a mask", "pages with thumbnails", "nothing but copies"],
+)
+def test_smaller_copies_and_masks_of_a_tiff_are_no_pages(
+    images: tuple[tuple[int, int], ...], pages: list[tuple[int, int]], alike: bool, tmp_path: Path
+) -> None:
+    path = tiff_of(tmp_path / "leaf.tif", *images)
+    info = image_info(path)
+    assert (info.width, info.frames) == (pages[0][1], len(pages))
+    assert info.passed_over == len(images) - len(pages)
+    assert info.opens_alike is alike
+    for number, (grey, width) in enumerate(pages):
+        page = open_image(path, frame=number)
+        assert (page.width, page.getpixel((0, 0))) == (width, grey)
+
+
+def test_a_big_endian_tiff_may_state_its_smaller_copy_in_a_short(tmp_path: Path) -> None:
+    def directory(at: int, width: int, kind: int, following: int) -> bytes:
+        tags = [(254, 3, kind << 16), (256, 4, width), (257, 4, 1), (258, 3, 8 << 16), (259, 3, 1 << 16),
+                (262, 3, 1 << 16), (273, 4, 8), (277, 3, 1 << 16), (278, 4, 1), (279, 4, width)]  # fmt: skip
+        entries = b"".join(struct.pack(">HHII", tag, form, 1, value) for tag, form, value in tags)
+        return struct.pack(">H", len(tags)) + entries + struct.pack(">I", following)
+
+    length = len(directory(0, 8, 0, 0))
+    data = b"MM\0*" + struct.pack(">I", 16) + bytes(8)
+    data += directory(16, 8, 0, 16 + length) + directory(16 + length, 4, 1, 0)
+    path = tmp_path / "leaf.tif"
+    path.write_bytes(data)
+    assert (image_info(path).frames, image_info(path).passed_over) == (1, 1)
+
+
+def test_a_heic_photograph_is_opened_by_the_decoder_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def decoder(file: io.BytesIO, name: str) -> Image.Image:
+        return Image.open(io.BytesIO(photograph(40, 30)))
+
+    monkeypatch.setitem(sys.modules, "pi_heif", SimpleNamespace(HeifImageFile=decoder))
+    data = b"\0\0\0\x18ftypheic" + bytes(4) + b"mif1heic"
+    info = image_info(data)
+    assert (info.format, info.mime_type, info.upright_size) == ("HEIC", "image/heic", (40, 30))
+    assert not info.opens_alike
+    assert open_image(data).size == (40, 30)
+
+
+@pytest.mark.parametrize(
+    ("module", "brand", "words"),
+    [
+        ("pi_heif", b"heic", r"HEIC photograph.*Export it as JPEG.*armarium-core\[heic\]"),
+        ("pi_heif", b"mif1", "HEIC photograph"),
+        ("PIL.AvifImagePlugin", b"avif", "AVIF picture.*Export it as JPEG"),
+    ],
+)
+def test_a_picture_without_its_decoder_is_refused_with_what_to_do(
+    module: str, brand: bytes, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(Invalid, match=words) as refused:
+        open_image(b"\0\0\0\x18ftyp" + brand + bytes(4) + brand + b"miaf", name="IMG_0001")
+    assert refused.value.code == "image_decoder_missing"
 
 
 def test_a_jpeg_may_be_decoded_small() -> None:
@@ -418,6 +498,16 @@ def test_an_archive_lists_its_files() -> None:
         assert read_member(opened, check_archive(data)[0]) == b"<a/>"
 
 
+def test_a_backslash_separates_the_folders_of_an_archive() -> None:
+    data = archive(("Akten\\Band 1\\b.jpg", b"x"), ("Akten\\Band 1\\", b""))
+    assert [member.filename for member in check_archive(data)] == ["Akten/Band 1/b.jpg"]
+
+
+def test_names_of_an_archive_may_differ_in_case_or_unicode_form() -> None:
+    data = archive(("12a.jpg", b"1"), ("12A.jpg", b"2"), ("\u00e9.xml", b"3"), ("e\u0301.xml", b"4"))
+    assert len(check_archive(data)) == 4
+
+
 def _link() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
@@ -435,9 +525,11 @@ def _link() -> bytes:
         (archive(("/etc/x", b"x")), "leave its folder"),
         (archive(("C:evil", b"x")), "leave its folder"),
         (archive(("a\\..\\b", b"x")), "leave its folder"),
+        (archive(("a\\C:\\..\\..\\b", b"x")), "leave its folder"),
+        (archive(("\\\\server\\share\\b", b"x")), "leave its folder"),
         (_link(), "a link or a device"),
-        (archive(("A.xml", b"x"), ("a.XML", b"y")), "twice"),
-        (archive(("\u00e9.xml", b"x"), ("e\u0301.xml", b"y")), "twice"),
+        (archive(("A.xml", b"x"), ("A.xml", b"y")), "twice"),
+        (archive(("a/A.xml", b"x"), ("a\\A.xml", b"y")), "twice"),
         (archive(("zeros", bytes(5_000_000))), "bomb"),
         (archive(*[(f"{n}", b"") for n in range(10_001)]), "at most 10,000"),
     ],

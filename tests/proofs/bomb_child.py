@@ -43,7 +43,7 @@ def open_as(kind: str, path: Path) -> Any:
     from armarium.store.objects import ObjectStore
 
     if kind == "picture":
-        from armarium_documents.pictures import picture_page, take_in
+        from armarium_documents.pictures import open_source_pages, take_in
 
         folder = path.with_suffix(".store")
         folder.mkdir(exist_ok=True)
@@ -51,8 +51,10 @@ def open_as(kind: str, path: Path) -> Any:
             is_closed=None, objects=ObjectStore(folder / "objects"), derived_folder=folder / "derived"
         )
         source = take_in(library, path, max_pixels=200_000_000)
-        for index in range(source.pages):
-            picture_page(library, source, index, max_pixels=200_000_000)
+        if source.pages:
+            with open_source_pages(library, source, max_pixels=200_000_000) as pages:
+                for index in range(source.pages):
+                    pages.picture(library, index)
         return source
     if kind == "xml":
         from armarium.guard import parse_xml

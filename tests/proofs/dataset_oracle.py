@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from armarium_documents.queries.edtf import bin_of, span_of, start_of
+from armarium_documents.dates.edtf import bin_of, date_in, span_of, start_of
 from proofs.listing_project import ATTRIBUTES, HARMFUL, KINDS, VALUES, ListingProject
 
 Row = dict[str, Any]
@@ -63,10 +63,12 @@ def is_kept(value: Any, one: Row) -> bool:
         low, high = span_of(given), span_of(other if op == "between" else given)
         if low is None or high is None:
             return bool(op == "ne")
-        within = mine is not None and low.start <= mine <= high.end
+        span = None if isinstance(value, bool) else date_in(value)
+        late = span is not None and span.end >= low.start
+        early = span is not None and span.start <= high.end
         if op in ("eq", "between", "ne"):
-            return within != (op == "ne")
-        return mine is not None and bool(mine >= low.start if op == "gte" else mine <= high.end)
+            return (late and early) != (op == "ne")
+        return late if op == "gte" else early
     if mine is None:
         return bool(op == "ne")
     if op in ("eq", "ne"):

@@ -33,6 +33,7 @@ from armarium.errors import (
     Unavailable,
     missing,
 )
+from armarium.file_names import plain_name
 from armarium.fonts import (
     BundledFont,
     PictureFont,
@@ -43,12 +44,17 @@ from armarium.fonts import (
     is_unusual,
 )
 from armarium.guard import (
+    TAKEN_IMAGES,
     IsClosed,
+    OpenedImage,
     PathNotAllowed,
     check_archive,
     image_info,
+    image_kind,
+    names_are_guessed,
     names_in,
     open_image,
+    open_pages,
     open_plain,
     parse_html,
     parse_xml,
@@ -72,6 +78,7 @@ from armarium.ids import new_id, now, parse_timestamp, timestamp
 from armarium.jobs.activity import record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
+from armarium.jobs.origin import Origin, origin_of
 from armarium.jobs.queue import NewJob
 from armarium.jobs.queue_view import shown_state
 from armarium.jobs.recipe_jobs import (
@@ -81,6 +88,7 @@ from armarium.jobs.recipe_jobs import (
     Placement,
     RecipeJob,
     RecipeJobs,
+    nothing_done,
     page_kind,
 )
 from armarium.jobs.start_action import QueuedJob, start_action
@@ -131,6 +139,7 @@ __all__ = [
     "HIDDEN",
     "REFUSALS",
     "STORED_FILE",
+    "TAKEN_IMAGES",
     "Action",
     "ActionContext",
     "AfterChildren",
@@ -164,7 +173,9 @@ __all__ = [
     "NotAFile",
     "NotFound",
     "ObjectStore",
+    "OpenedImage",
     "OptionalLibrary",
+    "Origin",
     "Outcome",
     "PackagePath",
     "PageSkipped",
@@ -222,23 +233,29 @@ __all__ = [
     "forget_partial",
     "hookimpl",
     "image_info",
+    "image_kind",
     "is_among",
     "is_unusual",
     "json_response",
     "json_text",
     "listed",
     "missing",
+    "names_are_guessed",
     "names_in",
     "new_id",
+    "nothing_done",
     "now",
     "open_image",
+    "open_pages",
     "open_plain",
     "operational",
+    "origin_of",
     "page_kind",
     "paged",
     "parse_html",
     "parse_timestamp",
     "parse_xml",
+    "plain_name",
     "project_setting",
     "provenance_columns",
     "purging",

@@ -21,7 +21,7 @@ VERDICTS = "plugin-trials.json"
 """The file of the verdicts on plugins."""
 
 TRIAL_SECONDS = 30.0
-"""Default duration of one part of the trial of a plugin, in seconds."""
+"""Seconds of processor time that one part of the trial of a plugin may use, and for which it may do nothing."""
 
 LOCK = "serving.lock"
 """Locked by the engine that serves a state folder, from before it listens until its process ends."""

@@ -31,7 +31,6 @@ from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
 from armarium.plugins.registry import PluginRegistry
-from armarium.plugins.trial_processes import IMPORT, TOGETHER
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.store.database import raw_of
@@ -86,7 +85,7 @@ class Trial:
         self._engines = 0
 
     def run(self) -> None:
-        """Import everything, then try it: all at once, and one by one if that does not pass."""
+        """Import everything, then try each plugin together with those that passed: what fails then is its own fault."""
         self._say(None, "while the engine was loaded")
         beside = [self.offers[key] for key in self.asked["beside"] if key in self.offers]
         wanted = [self.offers[key] for key in self.asked["wanted"] if key in self.offers]
@@ -94,24 +93,34 @@ class Trial:
             for entry in offer.entries:
                 if (offer.key, unit_of(entry)) not in self.skip:
                     self._import(offer, entry)
-        if self.asked["mode"] == IMPORT:
-            return
-        everything = self._registry([*beside, *wanted])
+        everybody = [*beside, *wanted]
+        everything = self._registry(everybody)
         names = {offer.name: offer for offer in wanted}
         self.refused = [[one.name, one.why] for one in everything.refused if one.distribution in names]
         self._look_at_others(everything, wanted)
         candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
-        if not candidates:
-            return
-        if self.asked["mode"] == TOGETHER:
-            self._say(None, "when it was tried")
-            if not list(self._faults(everything, candidates)):
-                return
-        self._one_by_one(beside, wanted, candidates)
+        passed = {name for name in self.homes if name not in candidates}
+        homes = [self.homes[name][0] for name in candidates]
+        for offer in wanted:
+            if offer.key not in homes:
+                self._report_verdict(offer.key)
+        for number, name in enumerate(candidates, 1):
+            key, unit = self.homes[name]
+            self._say((key, unit), "when it was tried")
+            registry = self._registry(everybody, {*passed, name})
+            # One that depends on another that did not pass is not loaded; an engine reports that.
+            if name in [plugin.name for plugin in registry.loaded]:
+                faults = list(dict.fromkeys(self._faults(registry, [name])))
+                if faults:
+                    self.failed.setdefault(key, {})[unit] = " ".join(faults)
+                else:
+                    passed.add(name)
+            if key not in homes[number:]:
+                self._report_verdict(key)
 
     def _import(self, offer: Offer, entry: Any) -> None:
         """Import one unit. Only whether this succeeds is of interest: an engine reports other faults."""
-        self._say((offer.key, unit_of(entry)), "while it was imported", importing=True)
+        self._say((offer.key, unit_of(entry)), "while it was imported")
         try:
             found = entry.load()
             if entry.group == COMMANDS:
@@ -165,38 +174,16 @@ class Trial:
         registry.settle()
         return registry
 
-    def _one_by_one(self, beside: list[Offer], wanted: list[Offer], candidates: list[str]) -> None:
-        """Try each candidate together with those that passed: what fails then is its own fault."""
-        everybody = [*beside, *wanted]
-        passed = {name for name in self.homes if name not in candidates}
-        homes = [self.homes[name][0] for name in candidates]
-        for offer in wanted:
-            if offer.key not in homes:
-                self._report_verdict(offer.key)
-        for number, name in enumerate(candidates, 1):
-            key, unit = self.homes[name]
-            self._say((key, unit), "when it was tried")
-            registry = self._registry(everybody, {*passed, name})
-            # One that depends on another that did not pass is not loaded; an engine reports that.
-            if name in [plugin.name for plugin in registry.loaded]:
-                faults = list(dict.fromkeys(self._faults(registry, [name])))
-                if faults:
-                    self.failed.setdefault(key, {})[unit] = " ".join(faults)
-                else:
-                    passed.add(name)
-            if key not in homes[number:]:
-                self._report_verdict(key)
-
     def _report_verdict(self, key: str) -> None:
         """Report that all of a distribution has been tried: what breaks the process after that does not count against
         it.
         """
         self.tell(judged=key, failed=self.failed.get(key, {}))
 
-    def _say(self, unit: tuple[str, str] | None, step: str, *, importing: bool = False) -> None:
-        """Report what is being worked on: a distribution's unit, or several at once."""
+    def _say(self, unit: tuple[str, str] | None, step: str) -> None:
+        """Report what is being worked on: a distribution's unit, or the engine itself."""
         offer, name = unit or (None, None)
-        self.tell(offer=offer, unit=name, step=step, importing=importing)
+        self.tell(offer=offer, unit=name, step=step)
 
     def _faults(self, registry: PluginRegistry, names: list[str]) -> Iterator[str]:
         """Return what goes wrong when *registry* runs, also in a project made without the plugins of these *names*."""

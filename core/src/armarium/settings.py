@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     plugin_trials: Path | None = None
     """The file that keeps which plugins passed their trial; None: one in the state folder."""
     plugin_trial_seconds: float = Field(default=TRIAL_SECONDS, gt=0)
-    """How long one part of the trial of a plugin may take."""
+    """Seconds of processor time that one part of the trial of a plugin may use, and for which it may do nothing."""
     owner_token: str | None = Field(default=None, repr=False)
     rotate_token: bool = False
     max_image_pixels: int = Field(default=200_000_000, gt=0)

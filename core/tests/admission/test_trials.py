@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -207,12 +208,24 @@ def test_a_command_finds_the_verdicts_of_the_engine(monkeypatch: pytest.MonkeyPa
     assert found.seconds == 2.5
 
 
-def test_a_command_tries_only_third_party_plugins(no_process: Any, tmp_path: Path) -> None:
+def test_only_third_party_plugins_are_tried(no_process: Any, tmp_path: Path) -> None:
     (stranger,) = list_offers(tmp_path / "site", "one")
-    Trials(None).find_failures(
-        [Offer("ours", stranger.entries, first_party=True), stranger], trusting_ours=True
-    )
+    Trials(None).find_failures([Offer("ours", stranger.entries, first_party=True), stranger])
     assert no_process == [["one"]]
+
+
+def test_all_of_this_release_is_ours_and_what_another_release_left_behind_is_not(tmp_path: Path) -> None:
+    for name, version in (("formats", "0.0.9"), ("reading", metadata.version("armarium-reading"))):
+        about = tmp_path / f"armarium_{name}-{version}.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: armarium-{name}\nVersion: {version}\n", encoding="utf-8"
+        )
+        (about / "entry_points.txt").write_text(f"[armarium.plugins]\n{name} = x\n", encoding="utf-8")
+    assert {offer.key: offer.first_party for offer in find_offers([str(tmp_path)])} == {
+        "armarium-formats": False,
+        "armarium-reading": True,
+    }
 
 
 def test_where_no_trial_can_run_ours_are_loaded_and_third_party_ones_left_out(

@@ -55,3 +55,23 @@ def test_what_an_action_does_not_take_is_refused(desk: Machine) -> None:
     assert "--attributes is not JSON" in desk.expect_refusal(
         "action", "document.create", "--name", "x", "--attributes", "{"
     )
+
+
+def test_a_misspelt_action_is_answered_with_the_one_that_is_nearest(desk: Machine) -> None:
+    assert "Did you mean document.update?" in desk.expect_refusal("action", "document.up-date")
+
+
+def test_the_names_of_actions_are_listed_without_their_schemas_and_each_is_found_by_its_name(
+    desk: Machine,
+) -> None:
+    from armarium.cli.program import engine_session
+
+    with engine_session() as session:
+        short, whole = session.get("/api/actions/names"), session.get("/api/actions/registry")
+        (one,) = session.get("/api/actions/registry", name="document.create")["items"]
+        assert len(session.raw("GET", "/api/actions/names")) * 5 < len(
+            session.raw("GET", "/api/actions/registry")
+        )
+    keys = ("name", "summary", "plugin", "role")
+    assert short["items"] == [{key: item[key] for key in keys} for item in whole["items"]]
+    assert one in whole["items"]

@@ -24,6 +24,26 @@ def test_sets_are_undone_newest_first_and_redone(read_pages: Machine) -> None:
     assert "nothing to redo" in read_pages.expect_refusal("redo")
 
 
+def test_a_large_set_that_nobody_named_is_undone_only_by_agreement_and_redo_is_named(
+    read_pages: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = read_pages.succeed("undo", "--dry-run").out
+    assert said.startswith("Would undo 2 steps, begun ")
+    assert said.endswith(": Read the lines of 2.png; Read the lines of 1.png.\n")
+    assert len(read_pages.succeed("undo", "--dry-run", "--json").json["audit_ids"]) == 2
+    monkeypatch.setattr("armarium.cli.steps.LARGE", 1)
+    monkeypatch.setattr("armarium.cli.steps._NAMED", 1)
+    refused = read_pages.expect_refusal("undo")
+    assert refused.startswith("This undoes 2 steps, begun ")
+    assert "One step alone: armarium undo NUMBER" in refused
+    assert "linea" in read_pages.succeed("text").out
+    assert (
+        read_pages.succeed("undo", "--yes").out
+        == "Undid 2 steps: Read the lines of 2.png; and 1 more. Back again: armarium redo.\n"
+    )
+    assert "linea" not in read_pages.succeed("text").out
+
+
 def test_undo_and_redo_of_a_named_set_and_of_a_named_step(read_pages: Machine) -> None:
     rows = read_pages.succeed("history", "--action", "reading.take", "--json").json["items"]
     whole, step, number = rows[0]["set_id"], rows[0]["id"], rows[0]["seq"]
@@ -110,6 +130,7 @@ def test_any_action_runs_by_its_name(desk: Machine) -> None:
     [
         (("show", "no.such"), "There is no action 'no.such'"),
         (("run", "no.such"), "There is no action 'no.such'"),
+        (("show", "document-create"), "Did you mean document.create?"),
         (("run", "document.create", "-p", "{"), "--params is not JSON"),
         (("run", "document.create", "-p", "[]"), "--params must be a JSON object."),
         (("run", "document.create"), "name: Field required"),

@@ -113,3 +113,32 @@ def test_the_visits_of_a_document_are_struck_in_the_background_and_restored_as_a
     steps = client.get("/api/actions/audit", params={"set_id": started["job_id"]}).json()["items"]
     client.post("/api/actions/audit/undo", json={"audit_ids": [step["id"] for step in steps]})
     assert client.get(place).json()["count"] == 3
+
+
+def test_its_command_lists_the_visits_of_a_document(
+    engine: Engine,
+    client: Any,
+    letter: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from contextlib import contextmanager
+
+    from armarium_reading_room import cli
+
+    client.post(f"/api/documents/{letter}/visits", json=VISIT)
+
+    class Questions:
+        def get(self, path: str, **query: Any) -> Any:
+            return client.get(path, params=query).json()
+
+    @contextmanager
+    def session() -> Iterator[Questions]:
+        yield Questions()
+
+    monkeypatch.setattr(cli, "project_session", session)
+    monkeypatch.setattr(cli, "document_id", lambda _, text: text)
+    cli.visits(letter)
+    told = capsys.readouterr().out
+    assert "looked for the seal" in told
+    assert "1 visit." in told

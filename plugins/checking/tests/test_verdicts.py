@@ -264,3 +264,23 @@ def test_it_is_a_recipe_job_that_conforms(project: CheckingProject, tmp_path: Pa
         job.find_placement(
             project.engine, project.library, job.parse({"provider": "nobody", "model": "none"})
         )
+
+
+def test_no_run_says_anything_about_or_displaces_a_reading_that_a_person_confirmed(
+    project: CheckingProject,
+) -> None:
+    page, line, target = read_line(project)
+    body = {
+        "layer": "readings",
+        "target_id": target,
+        "verdict": "confirm",
+        "reasons": "Seen",
+        "segment_id": line,
+    }
+    assert project.client.post("/api/check/verdicts", json=body).status_code == 200
+    ((pass_id,),) = project.rows("SELECT pass_id FROM segment WHERE id = ?", line)
+    project.read(page, pass_id, [line], ["Another reading"], "a newer reader")
+    readings = project.client.get(f"/api/segments/{line}/readings").json()
+    assert readings["counting"]["transcription"]["representation_id"] == target
+    project.check(page)
+    assert [one["trust"] for one in project.verdicts(target_id=target)] == ["person"]

@@ -12,7 +12,7 @@ import orjson
 from documents_fixtures import rows
 
 from armarium.api import Library
-from armarium_documents.queries.edtf import bin_of, span_of, start_of
+from armarium_documents.dates.edtf import bin_of, date_in, span_of, start_of
 from armarium_documents.schemas.dataset import FIELDS, DatasetQuery
 
 Row = dict[str, Any]
@@ -75,16 +75,11 @@ def matches(value: Any, one: dict[str, Any]) -> bool:
         high = span_of(one.get("value2", one["value"])) if op == "between" else low
         if low is None or high is None:
             return bool(op == "ne")
-        within = mine is not None and low.start <= mine <= high.end
-        return bool(
-            {
-                "eq": within,
-                "between": within,
-                "ne": not within,
-                "gte": mine is not None and mine >= low.start,
-                "lte": mine is not None and mine <= high.end,
-            }[op]
-        )
+        span = None if isinstance(value, bool) else date_in(value)
+        late = span is not None and span.end >= low.start
+        early = span is not None and span.start <= high.end
+        within = late and early
+        return {"eq": within, "between": within, "ne": not within, "gte": late, "lte": early}[op]
     if mine is None:
         return bool(op == "ne")
     given, other = one["value"], one.get("value2")

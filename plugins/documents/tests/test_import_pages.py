@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from documents_fixtures import Run, rows
+import pytest
+from documents_fixtures import Run, picture, rows
 
 from armarium.api import Library
 
@@ -111,3 +113,106 @@ def test_a_scroll_longer_than_a_jpeg_is_pictured_all_the_same(
         library,
         "SELECT made_by, pixel_width, mime_type FROM rendition WHERE made_by IS NOT NULL ORDER BY made_by, id",
     ) == [("pdfium", 65_500, "image/jpeg"), *[("pillow", 70_000, "image/png")] * 2]
+
+
+def save_tiff(path: Path, *images: tuple[int, int]) -> None:
+    """Write a TIFF of grey images in 4:3: (width, NewSubfileType) each."""
+    from PIL import Image
+
+    made = []
+    for number, (width, kind) in enumerate(images):
+        image = Image.new("L", (width, width * 3 // 4), 40 * number)
+        image.encoderinfo = {"tiffinfo": {254: kind}}
+        made.append(image)
+    made[0].save(path, tiffinfo={254: images[0][1]}, save_all=True, append_images=made[1:])
+
+
+def test_a_pyramid_is_one_picture_and_its_smaller_levels_are_named(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
+    save_tiff(source / "leaf.tif", (800, 0), (400, 1), (200, 1))
+    done = import_and_wait(folder=str(source))
+    assert rows(
+        library, "SELECT name, json_extract(metadata, '$.width') FROM document WHERE doc_type = 'file'"
+    ) == [("leaf.tif", 800)]
+    assert rows(library, "SELECT count(*) FROM document WHERE doc_type = 'page'") == [(0,)]
+    assert rows(
+        library,
+        "SELECT message FROM job_log WHERE row_id = ? AND message LIKE '%smaller copies%'",
+        done["id"],
+    ) == [("leaf.tif: 2 of its images are smaller copies or masks and no pages; the file is kept as it is.",)]
+
+
+def test_a_tiff_that_begins_with_its_thumbnail_is_handed_to_readers_as_the_page(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
+    from PIL import Image
+
+    from armarium_documents.queries.files import page_image
+
+    save_tiff(source / "leaf.tif", (160, 1), (800, 0))
+    import_and_wait(folder=str(source))
+    ((identity,),) = rows(library, "SELECT id FROM document WHERE name = 'leaf.tif'")
+    with library.db.read() as conn:
+        page = page_image(library, conn, identity)
+    assert (page.width, page.height) == (800, 600)
+    with Image.open(page.path) as opened:
+        assert (opened.size, opened.getpixel((0, 0))) == ((800, 600), 40)
+
+
+def test_a_picture_is_known_by_its_content_where_its_name_says_little(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
+    (source / "DSC001").write_bytes(picture())
+    (source / "scan.jfif").write_bytes(picture())
+    (source / "scan.avif").write_bytes(picture(form="AVIF"))
+    (source / "README").write_text("what is in this folder")
+    done = import_and_wait(folder=str(source))
+    assert rows(library, "SELECT name FROM document WHERE file_type = 'image' ORDER BY name") == [
+        ("DSC001",),
+        ("scan.avif",),
+        ("scan.jfif",),
+    ]
+    (refused,) = done["refused"]
+    assert refused["file"] == "README"
+    assert "a JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF or HEIC image was expected" in refused["why"]
+
+
+def test_a_file_of_many_pages_is_opened_once_to_picture_them(
+    import_and_wait: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pypdfium2
+    from PIL import Image
+    from PIL.TiffImagePlugin import TiffImageFile
+
+    for count in (2, 20):
+        pages = [Image.new("L", (30, 40 + count), number) for number in range(count)]
+        for ending in ("tif", "pdf"):  # saving a PDF leaves settings on the images
+            (source / str(count)).mkdir(exist_ok=True)
+            pages[0].save(source / f"{count}" / f"a.{ending}", save_all=True, append_images=pages[1:])
+    opened: list[str] = []
+    for kind in (pypdfium2.PdfDocument, TiffImageFile):
+
+        def init(
+            self: object, *given: object, really: Callable[..., None] = kind.__init__, **how: object
+        ) -> None:
+            opened.append(type(self).__name__)
+            really(self, *given, **how)
+
+        monkeypatch.setattr(kind, "__init__", init)
+    import_and_wait(folder=str(source / "2"))
+    few = sorted(opened)
+    opened.clear()
+    import_and_wait(folder=str(source / "20"))
+    assert sorted(opened) == few == ["PdfDocument", "PdfDocument", "TiffImageFile", "TiffImageFile"]
+
+
+def test_an_orientation_that_does_not_exist_turns_nothing(
+    import_and_wait: Run, source: Path, library: Library
+) -> None:
+    from documents_fixtures import make_turned_picture
+
+    (source / "a.jpg").write_bytes(make_turned_picture(0))
+    import_and_wait(folder=str(source))
+    found = rows(library, "SELECT pixel_width, pixel_height, params FROM rendition")
+    assert found == [(120, 90, "{}")]

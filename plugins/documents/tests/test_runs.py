@@ -23,13 +23,13 @@ def test_work_on_a_document_is_listed_newest_first(
     engine.jobs.run_until_idle(library)
     with library.db.write() as conn:
         args = {"page_ids": [other, page], "reader": "kraken"}
-        job = enqueue(conn, NewJob("find-lines", args, "Lines", lane="local-model", model="blla"))
+        job = enqueue(conn, NewJob("thumbnails", args, "Again", lane="local-model", model="blla"))
     found = client.get("/api/documents/run-history", params={"ids": [page, "f" * 32, other]}).json()
     assert (found["count"], found["withheld"]) == (2, 0)
     assert [item["document_id"] for item in found["items"]] == [page, other]
-    lines, pictures = found["items"][0]["rows"]
-    assert (lines["kind"], lines["job_id"], lines["outcome"]) == ("lines", job, "waiting")
-    assert (lines["model"], lines["provider"], lines["cost_usd"]) == ("blla", "kraken", None)
+    again, pictures = found["items"][0]["rows"]
+    assert (again["kind"], again["job_id"], again["outcome"]) == ("pictures", job, "waiting")
+    assert (again["model"], again["provider"], again["cost_usd"]) == ("blla", "kraken", None)
     assert (pictures["kind"], pictures["outcome"]) == ("pictures", "done")
     assert pictures["at"].endswith("Z")
 

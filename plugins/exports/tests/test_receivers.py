@@ -12,6 +12,7 @@ from lxml import etree
 
 from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.profiles import PROFILES
+from armarium_exports.receivers.writing import state_order
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "formats" / "tests"))
 
@@ -39,6 +40,29 @@ def test_a_profile_obeys_its_own_rules(desk: Desk, receiver: str) -> None:
         one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()
     }
     assert check_written(profile, folder) == []
+
+
+def test_files_for_transkribus_state_the_place_of_each_region_line_and_word(desk: Desk) -> None:
+    box = desk.box()
+    desk.page(box, "1.png", ["Dear Sir", "I am well"])
+    write(desk, "transkribus", [box])
+    root = etree.parse(desk.folder / "transkribus" / "page" / "1.xml").getroot()
+    stated = [one.get("custom") for one in root.iter("{*}TextLine")]
+    assert stated == ["readingOrder {index:0;}", "readingOrder {index:1;}"]
+    page = etree.fromstring(
+        b'<Page><ReadingOrder><OrderedGroup id="o"><RegionRefIndexed index="0" regionRef="b"/><RegionRefIndexed index="1" '
+        b'regionRef="a"/></OrderedGroup></ReadingOrder><TextRegion id="a" custom="structure {type:heading;}"><TextLine custom='
+        b'"person {offset:0; length:3;}"><Word/><Word/></TextLine></TextRegion><TextRegion id="b"/></Page>'
+    )
+    state_order(page)
+    first, second = page.iter("TextRegion")
+    assert first.get("custom") == "readingOrder {index:1;} structure {type:heading;}"
+    assert second.get("custom") == "readingOrder {index:0;}"
+    assert first[0].get("custom") == "readingOrder {index:0;} person {offset:0; length:3;}"
+    assert [one.get("custom") for one in page.iter("Word")] == [
+        "readingOrder {index:0;}",
+        "readingOrder {index:1;}",
+    ]
 
 
 @pytest.mark.parametrize("receiver", ["ocr-d", "mets-viewer"])

@@ -14,7 +14,7 @@ from armarium_finding.learning import (
     Example,
     Model,
     fit,
-    mistakes,
+    losses,
     model_that_beats_the_rules,
     rules_probability,
 )
@@ -68,17 +68,33 @@ def test_the_fit_is_where_the_slope_of_the_penalised_loss_is_naught() -> None:
 def test_it_is_used_only_where_it_beats_the_rules_on_folders_held_out() -> None:
     dice = random.Random(3)
     good = [*make_judged_folders("a", 40, dice), *make_judged_folders("b", 40, dice)]
-    model_wrong, rules_wrong = mistakes(good)
-    assert model_wrong == 0
-    assert rules_wrong == sum(one.boundary for one in good)
+    model, rules, base = losses(good)
+    assert model.mistakes == 0
+    assert rules.mistakes == base.mistakes == sum(one.boundary for one in good)
+    share = base.mistakes / len(good)
+    assert base.squared == pytest.approx(share * (1 - share))
     assert model_that_beats_the_rules(good) is not None
     assert model_that_beats_the_rules(good[:40]) is None  # one folder
     assert model_that_beats_the_rules([*good[:14], *good[40:55]]) is None  # 29 joins
     ruled = [Example(f, numbers(openings=5.0 if b else 0.0), b) for f in "ab" for b in (True, False) * 10]
-    assert mistakes(ruled)[1] == 0
+    assert losses(ruled)[1].mistakes == 0
     assert model_that_beats_the_rules(ruled) is None  # the rules make no mistake
     alike = [Example(f, numbers(fill_before=1.0), False) for f in "ab" for _ in range(20)]
     assert model_that_beats_the_rules(alike) is None
+
+
+def test_it_is_not_used_where_saying_the_same_of_every_join_is_as_good() -> None:
+    """The rules cry boundary everywhere and are beaten easily, by the model as by no judgement at all."""
+    dice = random.Random(5)
+    noise = [
+        Example(folder, numbers(openings=5.0, fill_before=dice.random()), dice.random() < 0.25)
+        for folder in "abc"
+        for _ in range(30)
+    ]
+    model, rules, base = losses(noise)
+    assert model.mistakes < rules.mistakes
+    assert base.mistakes <= model.mistakes or base.squared <= model.squared
+    assert model_that_beats_the_rules(noise) is None
 
 
 def test_the_rules_own_numbers_give_the_rules_probability() -> None:

@@ -466,8 +466,33 @@ def test_what_is_sent_to_be_kept_is_looked_over(desk: Desk) -> None:
     assert desk.do("finddocs.propose", good)["documents"] == 2
 
 
-def test_folders_of_one_page_of_blank_pages_and_of_pages_without_text(desk: Desk) -> None:
-    for texts, count in (([CABLE], 1), (["", "", ""], 1), ([None] * 20, 1)):
+def test_pages_that_nobody_has_read_are_refused_and_named(desk: Desk) -> None:
+    folder, _ = desk.box([None] * 4)
+    answer = desk.client.post("/api/find-documents/runs", json={"scope_ids": [folder]})
+    assert fault(answer) == (422, "nothing_read")
+    assert "None of the 4 pages has been read" in answer.json()["detail"]
+    other, _ = desk.box([LETTER, CABLE], "Read")
+    run = desk.run(folder, other)
+    assert len(run["proposal_ids"]) == 1
+    assert run["words"] == (
+        "Ended with 1 proposal. In 1 folder no page has been read, so nothing was proposed."
+    )
+
+
+def test_a_run_whose_cues_match_nothing_says_so_and_accepts_nothing(desk: Desk) -> None:
+    folder, _ = desk.box(["Et puis le lendemain nous sommes partis.", "Il faisait un temps affreux."])
+    run = desk.run(folder, accept_above=0.0)
+    assert run["words"] == (
+        "Ended with 1 proposal. In 1 folder no cue of any language matched, so nothing is said about how sure their "
+        "documents are."
+    )
+    found = desk.proposal(run["proposal_ids"][0])
+    assert [(one["confidence"], one["state"]) for one in found["documents"]] == [(None, "proposed")]
+    assert desk.post(found["id"], "accept").status_code == 200  # a person may
+
+
+def test_folders_of_one_page_and_of_blank_pages(desk: Desk) -> None:
+    for texts, count in (([CABLE], 1), (["", "", ""], 1)):
         folder, pages = desk.box(texts)
         found = desk.find(folder)
         assert len(found["documents"]) == count
@@ -476,8 +501,8 @@ def test_folders_of_one_page_of_blank_pages_and_of_pages_without_text(desk: Desk
 
 
 @pytest.mark.slow
-def test_five_thousand_pages_without_text_are_one_document_that_can_be_adjusted(desk: Desk) -> None:
-    folder, pages = desk.box([None] * 5_000)
+def test_five_thousand_blank_pages_are_one_document_that_can_be_adjusted(desk: Desk) -> None:
+    folder, pages = desk.box([""] * 5_000)
     found = desk.find(folder)
     assert [one["page_ids"] for one in found["documents"]] == [pages]
     split = desk.post(found["id"], "split", document_index=0, page_id=pages[2_500])

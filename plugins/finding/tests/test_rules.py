@@ -122,7 +122,8 @@ def test_a_boundary_is_proposed_from_one_half_on() -> None:
 def test_page_numbers(before: str, here: str, cue: str | None, weight: float) -> None:
     join = second_join(f"{before}\n{FILLER}", f"{here}\n{PLAIN}")
     assert weights(join) == ([("furniture", cue, weight)] if cue else [])
-    assert join["probability"] == pytest.approx(LOGISTIC[weight - 2.0], abs=1e-6)
+    # Numbers with a gap between them say nothing, and nothing else does here.
+    assert join["probability"] == (pytest.approx(LOGISTIC[weight - 2.0], abs=1e-6) if cue else None)
 
 
 def test_a_page_number_may_stand_at_the_foot_or_apart_as_furniture() -> None:
@@ -215,6 +216,66 @@ def test_confidence_is_the_least_of_start_end_and_inner_joins() -> None:
     ]
 
 
+def test_where_no_cue_of_any_language_matched_nothing_is_said_about_how_sure_it_is() -> None:
+    """As of French wills with Spanish and English rows only: silence is no evidence that a page goes on."""
+    french = [
+        "Je soussigné déclare ceci.",
+        "Fait à Pau le deux mai.",
+        "Ceci est mon testament.\n1",
+        "Et je lègue tout.\n1",
+    ]
+    found = propose(pages(*french))
+    assert found["doubt"] is not None
+    assert all(one["confidence"] is None for one in found["documents"])
+    assert all("No cue of any language matched" in one["reasons"][0] for one in found["documents"])
+    # Page numbers that begin again say something, and still propose.
+    assert [one["page_ids"] for one in found["documents"]] == [["p1", "p2", "p3"], ["p4"]]
+    assert [one["probability"] for one in found["joins"]] == [1.0, None, None, pytest.approx(LOGISTIC[2.0])]
+    cued = propose(pages(*french, "Dear Sir,\nAll is well."))
+    assert cued["doubt"] is None
+    assert cued["joins"][1]["probability"] == pytest.approx(LOGISTIC[-2.0])
+
+
+def test_nothing_is_said_about_how_sure_a_document_with_or_beside_unread_pages_is() -> None:
+    found = propose(pages("Dear Sir,\nAll is well.", None, "And so it went.", f"SENTENCIA\n{FILLER}", PLAIN))
+    assert [one["page_ids"] for one in found["documents"]] == [["p1", "p2", "p3"], ["p4", "p5"]]
+    assert [one["probability"] is None for one in found["joins"]] == [False, True, True, False, False]
+    first, second = found["documents"]
+    assert (first["confidence"], first["reasons"][0]) == (
+        None,
+        "1 of its pages has not been read, so nothing is said about how sure this is.",
+    )
+    assert second["confidence"] == pytest.approx(LOGISTIC[1.0])
+
+
+FORM = "Madrid, {} de mayo de 1950.\nMuy señor mío: he recibido de Don {} la suma de {} pesetas por el alquiler de la casa."
+
+
+@pytest.mark.parametrize(
+    ("other", "pages_of_first"),
+    [
+        (("3", "Juan Pérez", "100"), 2),
+        (("3", "Juan Péres", "100"), 2),  # a name read in two ways
+        (("4", "Juan Pérez", "100"), 1),
+        (("3", "Juan Pérez", "200"), 1),
+        (("3", "Luis Gómez", "100"), 1),
+    ],
+)
+def test_letters_that_differ_in_a_name_or_number_are_no_second_shots(
+    other: tuple[str, str, str], pages_of_first: int
+) -> None:
+    found = propose(pages(FORM.format("3", "Juan Pérez", "100"), FORM.format(*other)))
+    assert found["leaves"] == 3 - pages_of_first
+    assert len(found["documents"][0]["page_ids"]) == pages_of_first
+
+
+def test_a_second_shot_that_differs_in_a_word_is_less_certain_than_one_that_does_not() -> None:
+    letter = FORM.format("3", "Juan Pérez", "100")
+    for again, confidence in ((letter, 1.0), (letter.replace("alquiler", "alquilcr"), 0.9)):
+        (document,) = propose(pages(letter, again))["documents"]
+        assert (len(document["page_ids"]), document["confidence"]) == (2, confidence)
+
+
 def test_dates_and_parties_and_the_groups_of_documents_that_share_two() -> None:
     first = f"JUZGADO DE TOLEDO\nToledo, 5 de junio de 1931.\nDon Juan Pérez Gil contra Compañía del Norte.\n{FILLER}"
     second = f"SENTENCIA\nToledo, 2 de mayo de 1930.\nDemandante: Juan Perez Gil\nDemandada: Compañía del Norte\n{FILLER}"
@@ -261,7 +322,7 @@ def test_very_many_parties_take_no_time() -> None:
 
 def test_folders_of_one_page_of_blank_pages_and_of_very_many_unread_ones() -> None:
     (one,) = propose(pages(PLAIN))["documents"]
-    assert (one["page_ids"], one["confidence"]) == (["p1"], 1.0)
+    assert (one["page_ids"], one["confidence"]) == (["p1"], None)
     blank = propose(pages("", " ", "x"))
     assert [one["kind"] for one in blank["findings"]] == ["blank-page"] * 3
     assert blank["leaves"] == 3
@@ -270,6 +331,7 @@ def test_folders_of_one_page_of_blank_pages_and_of_very_many_unread_ones() -> No
     unread = propose(pages(*[None] * 5_000))
     assert [one["kind"] for one in unread["findings"]] == ["no-reading"] * 5_000
     assert len(unread["documents"][0]["page_ids"]) == 5_000
+    assert unread["documents"][0]["confidence"] is None
     assert unread["groups"] == []
 
 

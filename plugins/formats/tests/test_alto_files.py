@@ -122,7 +122,8 @@ def test_what_is_written_is_valid_and_reads_the_same(alto_file: Path) -> None:
     page = read(alto_file)
     written = DRIVER.write(page, CONTEXT)
     assert DRIVER.validate(written.content) == []
-    assert {loss.what for loss in written.losses} <= {"the image's name"}
+    # What ALTO 4.4 does not allow as it is comes back, but only here.
+    assert {loss.what for loss in written.losses if "only Armarium" not in loss.why} <= {"the image's name"}
     back = DRIVER.read(written.content.encode(), ReadContext("back"))[0]
     assert facts(back) == facts(page)
     assert [one.id for one in back.in_order()] == [one.id for one in page.in_order()]
@@ -224,7 +225,7 @@ def through(engine: Engine, library: Library, given: dict[str, Any]) -> str:
 
 
 def strip_date(content: str) -> str:
-    return "\n".join(line for line in content.split("\n") if 'ID="armarium_export"' not in line)
+    return "\n".join(line for line in content.split("\n") if '<Processing ID="armarium_' not in line)
 
 
 def texts_of(page: PageModel) -> list[tuple[str, list[tuple[str, float | None]]]]:

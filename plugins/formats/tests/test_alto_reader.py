@@ -178,8 +178,8 @@ def test_strings_blanks_and_hyphens_make_the_line() -> None:
     )
     assert first_line(page).text == "ver lo-"
     assert [word.text for word in page.of_kind("word")] == ["ver", "lo"]
-    kept = page.of_kind("word")[1].texts[0].extras
-    assert kept == {"alto": {"attributes": {"SUBS_TYPE": "HypPart1", "SUBS_CONTENT": "loren"}}}
+    (mark,) = first_line(page).texts[0].marks
+    assert (mark.kind, mark.start, mark.end, mark.stated) == ("divided", 4, 6, {"whole": "loren"})
     content = DRIVER.write(page, NOW).content
     assert 'SUBS_TYPE="HypPart1" SUBS_CONTENT="loren"' in content
     assert '<HYP CONTENT="-"/>' in content
@@ -194,7 +194,8 @@ def test_a_corrected_word_drops_what_was_about_its_text() -> None:
         )
     )
     word = page.of_kind("word")[0]
-    word.texts[0].extras = None  # as in an export after the text was changed
+    # As in an export after the text was changed.
+    word.texts[0].extras, first_line(page).texts[0].marks = None, []
     assert "loco" not in DRIVER.write(page, NOW).content
 
 

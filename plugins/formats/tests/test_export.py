@@ -103,6 +103,7 @@ def test_an_export_states_which_pass_and_order_it_used(
         "order_name": "as written",
         "reading_kind": "transcription",
         "segment_count": 2,
+        "made": [{"by": "import", "name": "a.xml", "lines": 1, "words": "from the file a.xml"}],
         "notes": [],
     }
     named = export_page(

@@ -78,7 +78,12 @@ def test_output_of_tesseract_is_read_completely() -> None:
     assert found.extras["hocr"]["meta"]["ocr-system"] == "tesseract 5.3.0"
     assert found.kept["property ocr_header/x_size"] == 1
     assert found.kept["element strong"] == 1
-    assert words[0].extras == {"hocr": {"style": ["strong"]}}
+    (style,) = one.texts[0].marks
+    assert (style.kind, one.text[style.start : style.end], style.stated) == (
+        "style",
+        "Dear",
+        {"rend": "bold"},
+    )
     assert found.notes == []
 
 

@@ -66,7 +66,8 @@ def test_files_of_three_kinds() -> None:
     [
         (b"{", "begins like JSON"),
         (b'{"type": "Topology"}', "JSON without features"),
-        (b"\xff\xfe\x00", "neither JSON nor a table"),
+        (b"\xff\xfe\x00", "is not in utf-16-le"),
+        ("name;uri\nŁódź;u:1\n".encode("cp1250"), "its encoding is unknown"),
         (b"", "contains no table"),
         (b"a,b\n1,2\n", "no column of names"),
         (b'name\n"' + b"x" * 200_000 + b'"\n', "cannot be read"),
@@ -127,6 +128,9 @@ def test_pages_are_linked_with_places(project: MapProject, tmp_path: Path) -> No
     assert len(project.get("/api/links/naming", uri="u:9")["segments"]) == 0
     for link in project.get(f"/api/links/of/{lima}")["links"]:
         project.do("link.delete", link_id=link["id"])
+    # What somebody unlinked, the job does not link again.
+    run(file=str(file))
+    assert project.get(f"/api/links/of/{lima}")["links"] == []
     for settings, said in (
         ({}, "Name the gazetteer"),
         ({"file": str(tmp_path / "none.csv")}, "No such file"),

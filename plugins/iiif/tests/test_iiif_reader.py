@@ -124,6 +124,8 @@ def test_presentation_2() -> None:
     assert found.notes == [
         "1 canvas has no usable size: known once the picture is fetched.",
         "1 canvas has no picture: nothing can be fetched for it.",
+        "1 canvas offers several pictures to choose from: the first is referenced; the others are only in the manifest, "
+        "which is kept.",
         "1 further sequence of pages: the first is imported.",
         "1 range (table of contents): only in the manifest, which is kept.",
     ]

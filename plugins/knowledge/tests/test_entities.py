@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from knowledge_desk import AGENT, Desk
 
-from armarium.api import Forbidden, ServiceError
+from armarium.api import Forbidden, ServiceError, raw_of
 
 
 def test_an_entity_made_by_hand_stands_in_the_list_without_any_source(desk: Desk) -> None:
@@ -300,6 +300,58 @@ def test_a_hundred_names_in_many_scripts(desk: Desk) -> None:
         assert identity in {one["id"] for one in desk.get("/api/entities", q=name)["items"]}, name
     assert desk.get("/api/entities", q="محمد")["items"][0]["id"] == made["محمّد"]
     assert desk.get("/api/entities", q="דוד")["items"][0]["id"] == made["דָּוִד"]
+
+
+def test_a_list_finds_names_however_they_are_spelled_and_turned(desk: Desk) -> None:
+    made = {
+        name: desk.entity(name) for name in ("Łódź", "O'Hare, Nora", "Köhler", "Saint‑Denis", "Juan García.")
+    }
+    for asked, name in (
+        ("lodz", "Łódź"),
+        ("Nora O’Hare", "O'Hare, Nora"),
+        ("O'Hare, Nora", "O'Hare, Nora"),
+        ("koehler", "Köhler"),
+        ("kohler", "Köhler"),
+        ("saint-denis", "Saint‑Denis"),
+        ("García, Juan", "Juan García."),
+    ):
+        assert [one["id"] for one in desk.get("/api/entities", q=asked)["items"]] == [made[name]], asked
+    koehler = desk.entity("Koehler")
+    assert koehler in [one["id"] for one in desk.get("/api/entities", q="Köhler")["items"]]
+
+
+def test_a_found_name_goes_to_the_entity_that_has_it_turned_round(desk: Desk) -> None:
+    page, juan = desk.page(["Juan de la Cruz came"]), desk.entity("Cruz, Juan de la")
+    place = {
+        "segment_id": page.lines[0],
+        "representation_id": page.readings[0],
+        "char_start": 0,
+        "char_end": 15,
+    }
+    desk.do("mention.take", {"document_id": page.id, "names": [{**place, "entity_type": "person"}]}, AGENT)
+    assert [one["entity_id"] for one in desk.names_on(page)["items"]] == [juan]
+
+
+def test_names_folded_by_an_older_engine_are_folded_again_when_the_project_opens(desk: Desk) -> None:
+    place = desk.library.path
+    juan = desk.entity("Cruz, Juan de la", names=[{"text": "Köhler"}])
+    step = desk.do("entity.update", {"entity_id": juan, "canonical_name": "Cruz, Iuan"})
+    assert step["canonical_name"] == "Cruz, Iuan"
+    with desk.library.db.write() as conn:
+        raw = raw_of(conn)
+        for (trigger,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            raw.execute(f'DROP TRIGGER "{trigger}"')
+        raw.execute("UPDATE entity SET folded_names = 'cruz, iuan' || char(10) || 'kohler'")
+        raw.execute(
+            "UPDATE entity__history SET folded_names = 'cruz, juan de la' WHERE folded_names IS NOT NULL"
+        )
+        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'knowledge'")
+    desk.engine.libraries.release(place)
+    desk.library = desk.engine.libraries.get(place)
+    assert desk.rows("SELECT folded_names FROM entity") == [("cruz iuan\niuan cruz\nkohler\nkoehler",)]
+    (audit_id,) = desk.rows("SELECT max(id) FROM audit")[0]
+    desk.undo(audit_id)
+    assert desk.rows("SELECT folded_names FROM entity") == [("cruz juan de la\njuan de la cruz",)]
 
 
 HARMFUL = ('"', "%", "_", "\0", "\u0301", "\u200f", "' OR 1=1 --", "a" * 900)

@@ -11,6 +11,8 @@ from knowledge_desk import AGENT, DEED, Desk, machine
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
+from armarium_documents.actions.transfer.copying import plan
+from armarium_documents.schemas.transfer import TransferParams
 from armarium_knowledge.matching import sound
 from armarium_knowledge.queries.for_families import found_in_run
 
@@ -79,12 +81,11 @@ def test_a_transfer_takes_entities_and_statements_along_and_proposes_who_they_ar
     target = engine.libraries.get(place)
     other = Desk(engine, target, desk.client)
     there = other.do("entity.create", {"canonical_name": "JUAN GARCÍA", "entity_type": "person"})["id"]
-    done = engine.run(
-        target,
-        "document.transfer",
-        {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"},
-        replace(LOCAL_OWNER),
-    )
+    asked = {"source_library": str(desk.library.path), "items": [page.id], "mode": "copy"}
+    (expected,) = plan(engine, target, LOCAL_OWNER, TransferParams.model_validate(asked))["entity_matches"]
+    assert (expected["survivor_entity_id"], expected["candidate_entity_id"]) == (there, juan)
+    assert other.rows("SELECT count(*) FROM entity_match") == [(0,)]
+    done = engine.run(target, "document.transfer", asked, replace(LOCAL_OWNER))
     assert done.result is not None
     written = done.result["written"]
     assert (written["mentions"], written["entities"], written["claims"]) == (1, 2, 1)
@@ -242,10 +243,9 @@ def test_what_two_runs_found_is_told_for_their_comparison(desk: Desk) -> None:
             stated = {"document_id": page.id, "provider": run, "model": "m", "statements": [said]}
             desk.do("claim.take", stated, replace(AGENT, run_id=run))
     with desk.library.db.read() as conn:
-        pairs = {
-            one["artifact_type"]: one
-            for one in _compare_found(found_in_run(conn, "one"), found_in_run(conn, "two"))
-        }
+        left, right = found_in_run(conn, "one"), found_in_run(conn, "two")
+        assert left.keys() == right.keys()
+        pairs = {key[1]: _compare_found(key, left[key], right[key]) for key in left}
     assert [one["name"] for one in pairs["entities"]["only_right"]] == ["Toledo"]
     assert [one["text"] for one in pairs["claims"]["only_left"]] == ["Only one says so"]
     assert (pairs["entities"]["both"], pairs["entities"]["only_left"], pairs["claims"]["both"]) == (1, [], 1)

@@ -169,6 +169,29 @@ def test_names_are_found_in_every_script(desk: Desk) -> None:
     assert [one["text"] for one in found] == [words for _, _, words in SCRIPTS]
 
 
+def test_a_name_is_found_whatever_its_apostrophes_hyphens_umlauts_and_order(desk: Desk) -> None:
+    names = ("Nora O'Hare", "Saint-Denis", "Koehler", "Köppen", "Cruz, Juan de la", "Lund, Elsa.")
+    called = {desk.entity(name): name for name in names}
+    page = desk.page(
+        [
+            "Nora O’Hare of Saint‑Denis,",
+            "Herr Köhler and Frau Koeppen;",
+            "Juan de la Cruz, then Cruz, Juan de la.",
+            "Elsa Lund. Saint, Denis",
+        ]
+    )
+    found = desk.get(f"/api/documents/{page.id}/known-names", misread=False)["items"]
+    assert [(one["text"], called[one["entity_id"]], one["score"]) for one in found] == [
+        ("Nora O’Hare", "Nora O'Hare", 1),
+        ("Saint‑Denis", "Saint-Denis", 1),
+        ("Köhler", "Koehler", 1),
+        ("Koeppen", "Köppen", 1),
+        ("Juan de la Cruz", "Cruz, Juan de la", 1),
+        ("Cruz, Juan de la", "Cruz, Juan de la", 1),
+        ("Elsa Lund", "Lund, Elsa.", 1),
+    ]
+
+
 def test_dates_are_worked_out_of_mentions(desk: Desk) -> None:
     page = desk.page(["given on the 3 March 1742", "at Toledo"])
     day, town = desk.entity("3 March 1742", "event"), desk.entity("Toledo", "location")
@@ -202,6 +225,8 @@ FILES = (
     ("a.rdf", SKOS, "http://x.org/1"),
     ("a.json", WIKIDATA, "http://www.wikidata.org/entity/Q1"),
     ("twice.csv", "uri,name\nhttp://a.org/1,Juan Garcia\nhttp://a.org/2,Juan Garcia\n", None),
+    ("heading.csv", "\ufeffURI;Name\nhttp://b.org/1;García, Juan.\n", "http://b.org/1"),
+    ("life.csv", "uri;name\nhttp://b.org/2;García, Juan, 1701-1742\n", "http://b.org/2"),
 )
 
 
@@ -211,12 +236,28 @@ def test_entities_are_linked_to_the_users_own_files(desk: Desk, tmp_path: Path) 
     expected: list[str] = []
     for name, text, uri in FILES:
         file = tmp_path / name
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
         for _ in range(2):
             assert work(desk, "link-to-authorities", page, file=str(file))["state"] == "done"
         expected += [uri] if uri else []
         links = desk.get(f"/api/entities/{juan}")["authority_links"]
         assert [one["uri"] for one in links] == expected
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_an_authority_list_is_read_in_the_encoding_that_a_spreadsheet_chose(
+    desk: Desk, tmp_path: Path, encoding: str, separator: str
+) -> None:
+    names = ("Elsa Lund", "Tarma", "José Ñuflo")
+    page = desk.page([f"{name}." for name in names])
+    for name in names:
+        desk.mention(page, desk.entity(name), name)
+    rows = [("uri", "name"), *((f"https://example.org/{number}", name) for number, name in enumerate(names))]
+    text = "\r\n".join((f"sep={separator}", *(separator.join(row) for row in rows), ""))
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    done = work(desk, "link-to-authorities", page, file=str(tmp_path / "a.csv"))
+    assert (done["state"], done["counts"]) == ("done", {"authority_links": 3})
 
 
 NO_FILES = (
@@ -225,6 +266,7 @@ NO_FILES = (
     ("no.csv", b"name\nJuan\n"),
     ("no.json", b'{"id": '),
     ("wide.csv", b'uri,name\nhttp://a/1,"' + b"x" * 1_100_000 + b'"\n'),
+    ("polish.csv", "uri,name\nhttp://a/1,Łódź\n".encode("cp1250")),
 )
 
 
@@ -270,6 +312,25 @@ def test_work_that_cannot_be_done_is_refused_before_it_is_queued(desk: Desk) -> 
         with pytest.raises(Invalid) as refused:
             work(desk, job_id, page)
         assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Juan de la Cruz", "Cruz, Juan de la"),
+        ("José María Pérez", "Pérez, José María"),
+        ("O'Hare", "O’Hare"),
+        ("Köhler", "Koehler"),
+        ("Elsa Lund", "Lund, Elsa."),
+    ],
+)
+def test_two_spellings_of_one_name_are_proposed_as_the_same(desk: Desk, one: str, other: str) -> None:
+    made = {desk.entity(one), desk.entity(other)}
+    desk.do("entity.find_matches", {})
+    assert desk.engine.jobs.run_until_idle(desk.library, 60)
+    (match,) = desk.get("/api/entity-matches", state="pending")["items"]
+    assert {match["survivor_entity_id"], match["candidate_entity_id"]} == made
+    assert match["score"] == 1
 
 
 def test_entities_that_may_be_one_are_proposed_and_never_merged(desk: Desk) -> None:

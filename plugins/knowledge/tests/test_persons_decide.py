@@ -246,3 +246,46 @@ def test_a_curated_statement_loses_no_evidence_to_a_machine(desk: Desk) -> None:
     assert desk.get(f"/api/claims/{second}")["source_ids"] == [first]
     assert desk.client.delete(f"/api/claims/{first}").status_code == 200
     assert desk.get(f"/api/claims/{second}")["source_ids"] == []
+
+
+def test_no_job_gives_back_a_link_or_a_date_that_a_person_took_away(desk: Desk) -> None:
+    page, juan, who = desk.page(), desk.entity(), machine(desk)
+    date = {"as_written": "1642", "iso_start": "1642", "precision": "year"}
+    link = {"authority": "viaf", "authority_id": "1", "uri": "http://viaf.org/viaf/1"}
+    dates = {"document_id": page.id, "dates": [{"entity_id": juan, "date": date}]}
+    links = {"document_id": page.id, "links": [{"entity_id": juan, "link": link}]}
+
+    def work() -> tuple[int, int]:
+        for name, params in (("entity.take_dates", dates), ("entity.take_links", links)):
+            assert invoke(desk, who, name, **params).status_code == 200
+        found = desk.get(f"/api/entities/{juan}")
+        return len(found["date_values"]), len(found["authority_links"])
+
+    assert work() == (1, 1)
+    taken = desk.client.patch(f"/api/entities/{juan}", json={"authority_links": []}).json()
+    assert work() == (1, 0)
+    desk.client.patch(f"/api/entities/{juan}", json={"date_values": []})
+    desk.client.patch(f"/api/entities/{juan}", json={"curation_state": "verified"})
+    assert work() == (0, 0)
+    # Another of the kind is new; and what a person gives again is there again.
+    link["uri"] = "http://viaf.org/viaf/2"
+    assert work() == (0, 1)
+    desk.client.patch(f"/api/entities/{juan}", json={"date_values": [date]})
+    assert work() == (1, 1)
+    assert taken["audit_id"]
+
+
+def test_a_machine_neither_accepts_a_predicted_relation_nor_decides_or_asks_anew(desk: Desk) -> None:
+    one, other, who = desk.entity(), desk.entity("The vineyard"), machine(desk)
+    about = {"source_entity_id": one, "relation": "owned", "target_entity_id": other, "score": 0.8}
+    path = "/api/kg/kgembed/reviews"
+    review = desk.client.post(path, json=about, headers=who).json()["id"]
+    expect_person_only(desk.client.patch(f"{path}/{review}", json={"state": "accepted"}, headers=who))
+    assert desk.client.patch(f"{path}/{review}", json={"state": "deferred"}, headers=who).status_code == 200
+    rejected = desk.client.patch(f"{path}/{review}", json={"state": "rejected"}).json()
+    for state in ("accepted", "deferred", "rejected"):
+        expect_person_only(desk.client.patch(f"{path}/{review}", json={"state": state}, headers=who))
+    expect_person_only(desk.client.post(f"/api/actions/audit/{rejected['audit_id']}/undo", headers=who))
+    again = desk.client.post(path, json=about, headers=who)
+    assert (again.status_code, again.json()["code"], again.json()["id"]) == (409, "already_decided", review)
+    assert desk.client.post(path, json=about).status_code == 200  # a person may

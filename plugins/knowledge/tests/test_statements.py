@@ -182,6 +182,7 @@ def test_what_rests_on_the_trash_alone_is_left_out_and_removed_with_it(desk: Des
     trash(desk, gone)
     plan = desk.get("/api/documents/trash/empty")
     assert (plan["statements"], plan["entities"]) == (2, 1)
+    assert "1 document in all, and 2 statements and 1 entity that rest on them alone?" in plan["question"]
     done = desk.client.post("/api/documents/trash/empty", json={})
     assert done.status_code == 200, done.text
     assert (done.json()["removed"]["statements"], done.json()["removed"]["entities"]) == (2, 1)

@@ -160,6 +160,35 @@ def test_a_spread_becomes_two_pages_once_and_its_halves_are_not_cut_again(
     assert len(rows(library, "SELECT 1 FROM document WHERE parent_id = ?", page)) == 2
 
 
+def test_a_spread_that_was_transcribed_as_it_is_stays_whole(
+    engine: Engine, library: Library, example: Example
+) -> None:
+    page = samples.spread_page(example)
+    pass_id = example.run("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
+    line = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.1, 0.3, 0.05]},
+    }
+    example.run("segment.create_many", {"segments": [line]})
+    assert work(engine, library, "split-pages", page)["skipped"] == 1
+    assert rows(library, "SELECT 1 FROM document WHERE parent_id = ?", page) == []
+    ((reason,),) = rows(library, "SELECT reason FROM job WHERE kind = 'split-pages'")
+    assert reason.startswith("Nothing was done. The picture was transcribed as it is, so it stays whole")
+
+
+def test_a_picture_whose_split_was_taken_back_is_not_split_again(
+    engine: Engine, library: Library, example: Example
+) -> None:
+    page = samples.spread_page(example)
+    work(engine, library, "split-pages", page)
+    example.run("image.unsplit", {"document_id": page})
+    assert work(engine, library, "split-pages", page)["skipped"] == 1
+    live = rows(library, "SELECT 1 FROM document WHERE parent_id = ? AND deleted_at IS NULL", page)
+    assert live == []
+
+
 def test_a_prepared_picture_is_a_rendition_with_its_transform_and_is_made_once(
     engine: Engine, library: Library, example: Example
 ) -> None:

@@ -16,6 +16,7 @@ def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Picture
     pictures(["1.png"])
     desk.succeed("create", "Letters")
     desk.succeed("import", "pages")
+    assert "No hand is described yet: armarium action hand.create --label" in desk.succeed("hands").out
     params = '{"label": "Hand A", "scribe": "Iohannes"}'
     made = desk.succeed("action", "run", "hand.create", "-p", params, "--json").json
     assert "Hand A" in desk.succeed("hands").out
@@ -25,7 +26,7 @@ def test_hands_and_letters_are_listed_and_drawn(desk: Machine, pictures: Picture
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert "No letterform is described yet." in desk.succeed("letters").out
     assert desk.succeed("letters", "g", "--hand", "Hand A", "--json").json["items"] == []
-    assert "There is no hand 'B'" in desk.expect_refusal("hands", "B")
+    assert "There is no hand called 'B'" in desk.expect_refusal("hands", "B")
     assert "Name the hand" in desk.expect_refusal("hands", "--sheet", "b.png")
     assert "Name a character" in desk.expect_refusal("letters", "--sheet", "b.png")
     assert made["result"]["id"] in desk.succeed("hands").out

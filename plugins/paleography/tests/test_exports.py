@@ -112,7 +112,7 @@ def test_facts_nest_and_those_that_overlap_are_losses(project: PaleographyProjec
     state_fact(project, page.lines[1], "added", (3, 14))
     state_fact(project, page.lines[1], "unclear", (10, 19))
     tree, losses = export_tei(project, page)
-    assert losses["editorial facts"] == 1
+    assert losses[f"1 editorial fact: {' '.join(TEXT[10:19].split())}"] == 1
     first, second = tree.iter(f"{NS}add")
     assert (first[0].tag, first[0].text, first[0].tail) == (f"{NS}unclear", "principio", " ꝓ")
     assert (second.text, len(second)) == ("principio ꝓ", 0)

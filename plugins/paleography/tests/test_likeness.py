@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from paleography_project import EDITOR, FAMILIES, MACHINE, PaleographyProject, store_vectors
 
-from armarium.api import Engine, Forbidden
+from armarium.api import Engine, Forbidden, ServiceError
 from armarium.principals import LOCAL_OWNER
 from armarium_paleography import jobs
 from armarium_paleography.models import vectors
@@ -149,7 +149,11 @@ def test_a_proposal_is_no_attribution_until_a_person_accepts_it(project: Paleogr
         "human",
     )
     assert project.post(f"/likeness/proposals/{first}/accept", None, 409)["code"] == "already_decided"
-    assert project.post(f"/likeness/proposals/{second}/reject")["state"] == "rejected"
+    rejected = project.post(f"/likeness/proposals/{second}/reject")
+    assert rejected["state"] == "rejected"
+    with pytest.raises(ServiceError) as refusal:
+        project.engine.undo(project.library, [rejected["audit_id"]], MACHINE)
+    assert refusal.value.code == "person_only"
     project.post(f"/likeness/proposals/{second}/reject", None, 409)
     project.post("/likeness/proposals/no/accept", None, 404)
     # What was rejected is not proposed again; the next most similar hand is.

@@ -92,16 +92,14 @@ def test_without_paleography_the_tags_are_preserved() -> None:
     custom = "unclear {offset:1; length:2;} add {offset:0; length:1;}"
     line = PageSegment("l", "line", texts=[PageText("abcd")])
     notes: list[str] = []
-    read_marks(custom, line, notes.append)
+    assert read_marks(f"readingOrder {{index:0;}} {custom}", line, notes.append) == "readingOrder {index:0;}"
     assert [(mark.kind, mark.start, mark.end) for mark in line.texts[0].marks] == [
         ("unclear", 1, 3),
         ("added", 0, 1),
     ]
-    assert with_marks(custom, line, print) == "unclear {offset:1; length:2;} add {offset:0; length:1;}"
-    line.texts[0].marks = []
-    assert with_marks(custom, line, print) == custom
+    assert with_marks(None, line, print) == custom
     line.texts[0].marks = [TextMark("added", 0, 1)]
     assert with_marks(custom, line, print).count("add ") == 1
     region = PageSegment("r", "region")
     read_marks(custom, region, notes.append)
-    assert len(notes) == 1
+    assert len(set(notes)) == 1

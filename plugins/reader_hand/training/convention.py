@@ -15,10 +15,10 @@ evaluation and the readings that are compared with them all pass through `to_con
 | dashes | `-` | not told apart by hands |
 | combining macron; long stroke overlay | combining tilde; short stroke overlay | one sign, two shapes |
 | stroke through b, d, h, l (combining) | the letter with a stroke | one code point for one sign |
-| U+F1AC, U+E8BF (private use) | U+A76B (`ꝫ`); q with U+A76B | Unicode has the sign |
+| U+F1AC, U+E8BF, U+F158 (private use) | U+A76B (`ꝫ`); q with U+A76B; U+204A (`⁊`) | Unicode has the sign |
 | e with cedilla | e with ogonek | both stand for e caudata |
 | y with a dot above | y | the dot has no meaning |
-| small capitals out of other scripts, Cyrillic umlauts | the Latin letter | look-alikes |
+| capitals out of other scripts, Cyrillic umlauts | the Latin letter | look-alikes |
 | u and v, i and j | kept as the source has them | levelled to u and i in medieval scripts, as written in modern hands |
 | capitals, punctuation, word division | kept | |
 """
@@ -52,6 +52,7 @@ LETTERS = str.maketrans(
         "\u0304": "\u0303",
         "\u0305": "\u0303",
         "\u0336": "\u0335",
+        "\uf158": "⁊",
         "\uf1ac": "ꝫ",
         "\ue8bf": "qꝫ",
         "ȩ": "ę",
@@ -59,6 +60,7 @@ LETTERS = str.maketrans(
         "ẏ": "y",
         "Ẏ": "Y",
         "ᗅ": "A",
+        "Λ": "A",
         "ᗞ": "D",
         "ᑕ": "C",
         "ӓ": "ä",
@@ -68,6 +70,7 @@ LETTERS = str.maketrans(
 """One character (NFC) to what is written for it; the macron of a precomposed letter is treated in `to_convention`."""
 
 RAISED = {
+    "ª": "a",
     "ᵃ": "a",
     "ᵇ": "b",
     "ᶜ": "c",

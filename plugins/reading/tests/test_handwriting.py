@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from reading_project import ReadingProject
 
-from armarium_reading.cli import handwriting_hint
+from armarium_reading.cli import _sure_words, handwriting_hint
 from armarium_reading.confidence import Confidence
 from armarium_reading.handwriting import outline_of, page_score
 from armarium_reading.jobs import pages as jobs
@@ -94,6 +94,32 @@ def test_the_hint_names_readers_of_handwriting_and_how_to_install_them() -> None
     assert "--model FILE" in said
     assert "No reader for handwriting is installed" in (handwriting_hint(outcome, [printed]) or "")
     assert handwriting_hint({**outcome, "by_hand_count": 0}, [kraken]) is None
+    assert "do not trust these readings" in said
+
+
+def test_the_reader_that_read_chose_is_not_one_it_warns_against() -> None:
+    outcome: dict[str, Any] = {
+        "reader": "rapidocr",
+        "by_reader": {"rapidocr": {"pages": 2, "expected": {"rapidocr": 0.82, "hand": 0.78}}},
+        "by_hand_count": 2,
+        "by_hand": [{"name": "1.jpg", "document_id": "1"}, {"name": "2.jpg", "document_id": "2"}],
+    }
+    hand = {
+        "name": "hand", "label": "Hand", "can": ["read_lines"], "writing": ["hand"], "runtime": None,
+        "installed": True, "reading_needs_model": False, "model_kind": None,
+    }  # fmt: skip
+    said = handwriting_hint(outcome, [{**hand, "name": "rapidocr", "writing": ["print"]}, hand])
+    assert said is not None
+    assert "do not trust" not in said
+    assert "expected to read more of the letters right than the others" in said
+    assert "armarium read --reader hand" in said
+
+
+def test_a_reader_whose_model_has_its_name_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    sure = {"mean": 0.92, "below_half": 0.0}
+    for model, told in (("hand", "read by hand;"), ("abbot", "read by hand, abbot;")):
+        _sure_words({"reader": "hand", "model": model, "confidence": sure})
+        assert told in capsys.readouterr().out
 
 
 def _shared_folder() -> Path:

@@ -278,3 +278,32 @@ def test_a_linked_picture_that_was_changed_is_not_read(project: ReadingProject, 
     assert [one["document_id"] for one in found["result"]["failed"]] == [page]
     assert "was changed where it lies" in found["result"]["failed"][0]["why"]
     assert (project.passes(page), len(project.passes(other))) == ([], 1)
+
+
+def test_only_lines_without_text_are_read_or_those_that_nobody_decided(project: ReadingProject) -> None:
+    page = project.page()
+    project.job("reading.find_lines", scope_ids=[page])
+    first, second = (
+        row[0] for row in project.rows("SELECT id FROM segment WHERE kind = 'line' ORDER BY bbox_y")
+    )
+    project.run("representation.create", {"segment_id": first, "text": "By hand"})
+    _, read = project.job("reading.read_lines", scope_ids=[page], lines="unread")
+    assert read["result"]["lines"] == 1
+    assert project.rows("SELECT segment_id, content FROM content_representation ORDER BY id") == [
+        (first, "By hand"),
+        (second, "height 20"),
+    ]
+    _, again = project.job("reading.read_lines", scope_ids=[page], lines="unread")
+    assert (again["state"], again["reason"]) == (
+        "done",
+        "Nothing was done. Every line of the page is read already.",
+    )
+    # The machine's own reading is repeated, the person's is not; once a person has chosen one it is not either.
+    _, unchecked = project.job("reading.read_lines", scope_ids=[page], lines="unchecked", language="he")
+    assert unchecked["result"]["lines"] == 1
+    newest = project.rows("SELECT id FROM content_representation WHERE segment_id = ? ORDER BY id", second)
+    assert len(newest) == 2
+    chosen = {"segment_id": second, "kind": "transcription", "representation_id": newest[0][0]}
+    project.run("reading.choose", chosen)
+    _, nothing = project.job("reading.read_lines", scope_ids=[page], lines="unchecked")
+    assert nothing["reason"] == "Nothing was done. A person made or checked every line of the page."

@@ -84,7 +84,9 @@ class Desk:
         """Draw lines on a page as a person, and write *texts* as their readings; return the lines' ids."""
         pass_id = self.do("segment.pass_create", {"document_id": page, "name": "By hand"})["id"]
         line = {"document_id": page, "pass_id": pass_id, "kind": "line"}
-        places = [{"rect": [0.1, 0.1 + 0.3 * n, 0.8, 0.2]} for n in range(len(texts) or count)]
+        number = len(texts) or count
+        pitch = min(0.3, 0.85 / number)
+        places = [{"rect": [0.1, 0.1 + pitch * n, 0.8, pitch * 2 / 3]} for n in range(number)]
         made = self.do("segment.create_many", {"segments": [{**line, "anchor": one} for one in places]})[
             "items"
         ]

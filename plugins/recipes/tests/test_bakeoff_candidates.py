@@ -149,7 +149,8 @@ def test_a_trained_reader_is_measured_only_on_what_it_holds_out(desk: Desk) -> N
     # One held-out page is too few, and one that its base was trained on does not count: the model is then not measured,
     # and the others are measured on all pages.
     for too_little in (holds_out(pages[0]), holds_out(*pages[:2], base_seen=(pages[0],))):
-        assert "may have been taught" in too_little["row"]["not_scored"]
+        assert "only pages that were held out of its training" in too_little["row"]["not_scored"]
+        assert "A bake-off needs 100 on 2: hold out more" in too_little["row"]["not_scored"]
         assert len(too_little["plan"].corrected.pages) == 4
         assert "mine" not in [one["model"] for one in too_little["plan"].evaluation["candidates"]]
 

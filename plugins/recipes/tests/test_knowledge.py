@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from armarium.api import Engine, Settings
+from armarium_recipes.knowledge.derived_answers import targets
 from armarium_recipes.knowledge.jobs import JOBS, LAYERS
 from armarium_recipes.knowledge.languages import find_language, search_languages
 from armarium_recipes.knowledge.purposes import PURPOSES
@@ -260,6 +261,23 @@ def test_facts_are_derived_and_say_where_they_are_from(client: Any) -> None:
     assert 0 < answer["machine"]["memory_gb"] <= total + 0.1
     assert answer["targets"][0]["id"] == "this-machine"
     assert answer["keys"] == []
+
+
+def test_a_place_of_compute_is_named_only_where_all_it_needs_is_installed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither dask without its package, nor a hub's machines, which are those of a provider with a key."""
+    import importlib.util
+
+    found = importlib.util.find_spec
+    for there in (False, True):
+        monkeypatch.setattr(
+            importlib.util,
+            "find_spec",
+            lambda name, *more, there=there: there or None if name == "distributed" else found(name, *more),
+        )
+        named = [one.source for one in targets(engine) if one.id == "cluster"]
+        assert named == (["the installed driver dask"] if there else [])
 
 
 def test_an_unknown_script_is_refused(client: Any) -> None:

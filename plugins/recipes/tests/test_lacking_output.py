@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import bakeoff_fixtures
+import bakeoff_readers as readers
 import pytest
 from start_fixtures import Desk, step
 
 from armarium.api import Engine, Library
+from armarium_recipes.cards.sources import cards_here
 
 NAMES = step("find-names-tag-words", "entities", "names")
 ORDER = step("put-in-order", "lines", "order")
@@ -159,3 +162,123 @@ def test_all_pages_deleted_half_way_leave_the_later_cards_nothing_to_do(
     run = desk.run_whole()
     assert (run["state"], [one["state"] for one in run["cards"]]) == ("done", ["done", "done"])
     assert run["cards"][1]["account"]["pages"] == 0
+
+
+@pytest.fixture
+def reader(desk: Desk) -> dict[str, Any]:
+    """A step that reads lines with a small reader."""
+    bakeoff_fixtures.Desk(desk.engine, desk.library, desk.client).give(readers.First)
+    card = next(one for one in cards_here(desk.engine, desk.library) if one.reader == "first")
+    return {
+        "id": "read",
+        "job": "read-a-line",
+        "layer": "reading",
+        "card": {"id": card.id, "source": card.source},
+    }
+
+
+def _texts(desk: Desk) -> dict[str, list[str]]:
+    """Return the readings of each line, oldest first."""
+    found: dict[str, list[str]] = {}
+    with desk.library.db.read() as conn:
+        for line, text in conn.exec_driver_sql(
+            "SELECT segment_id, content FROM content_representation WHERE NOT retracted ORDER BY created_at, id"
+        ):
+            found.setdefault(line, []).append(text)
+    return found
+
+
+def test_a_page_is_read_when_its_lines_are_and_only_the_others_are_read(
+    desk: Desk, reader: dict[str, Any]
+) -> None:
+    """One typed line does not make a page of eight lines read; the person's line is left alone."""
+    (page,) = desk.pages(1)
+    lines = desk.lines(page, count=8)
+    desk.do("representation.create", {"segment_id": lines[0], "text": "By hand"})
+    desk.recipe(reader)
+    (planned,) = desk.plan()["runs"]
+    assert (planned["done"], planned["of"]) == (0, 1)
+    assert planned["note"] == "On 1 page 1 of 8 lines are read; the others are read now."
+    run = desk.run_whole()
+    assert run["state"] == "done", run
+    texts = _texts(desk)
+    assert texts[lines[0]] == ["By hand"]
+    assert [texts[one] for one in lines[1:]] == [[f"line {n}"] if n % 10 else ["lime 0"] for n in range(7)]
+    assert _count_done(desk) == [1]
+    # A line drawn later is unread, and the page with it.
+    with desk.library.db.read() as conn:
+        (pass_id,) = conn.exec_driver_sql("SELECT pass_id FROM segment WHERE id = ?", (lines[0],)).one()
+    line = {
+        "document_id": page,
+        "pass_id": pass_id,
+        "kind": "line",
+        "anchor": {"rect": [0.1, 0.96, 0.8, 0.03]},
+    }
+    desk.do("segment.create_many", {"segments": [line]})
+    assert _count_done(desk) == [0]
+
+
+def test_what_nobody_checked_is_read_again_and_what_people_made_chose_or_confirmed_is_not(
+    desk: Desk, reader: dict[str, Any]
+) -> None:
+    page, decided = desk.pages(2)
+    made, confirmed, machine = desk.lines(page, count=3)
+    (alone,) = desk.lines(decided, ["By hand"])
+    desk.recipe(reader)
+    desk.run_whole()
+    desk.do("representation.create", {"segment_id": made, "text": "By hand"})
+    with desk.library.db.read() as conn:
+        (reading,) = conn.exec_driver_sql(
+            "SELECT id FROM content_representation WHERE segment_id = ?", (confirmed,)
+        ).one()
+    verdict = {"layer": "readings", "target_id": reading, "verdict": "confirm", "reasons": "So it is."}
+    desk.do("check.verdict", verdict)
+    before = _texts(desk)
+    assert desk.start(422)["refusals"][0]["kind"] == "nothing-left"
+    run = desk.run_whole(redo_unchecked=["read"])
+    assert run["cards"][0]["account"]["pages"] == 1
+    assert {line for line, texts in _texts(desk).items() if texts != before[line]} == {machine}
+    # Repeated on all pages, the reading that a person confirmed still counts.
+    run = desk.run_whole(redo=["read"])
+    after = _texts(desk)
+    assert after[confirmed] == before[confirmed]
+    assert len(after[machine]) == 3
+    assert after[alone][0] == "By hand"
+
+
+def test_only_steps_that_read_lines_leave_out_what_was_checked(desk: Desk, reader: dict[str, Any]) -> None:
+    desk.lines(desk.pages(1)[0], ["Dear Sir"])
+    desk.recipe(ORDER, reader)
+    refused = desk.start(422, redo_unchecked=["order"])
+    assert refused["code"] == "reads_no_lines"
+    assert refused["detail"].endswith("It can be asked of: read.")
+
+
+def test_a_spread_that_was_transcribed_as_pictured_stays_whole_and_plan_and_run_say_so(desk: Desk) -> None:
+    page, plain = desk.pages(2)
+    desk.lines(page, ["Dear Sir", "I am"])
+    desk.recipe(step("split-pages", "prepare"), NAMES)
+    split = desk.plan()["runs"][0]
+    assert (split["done"], split["of"]) == (1, 2)
+    assert (
+        split["note"] == "Already done on 1 of 2 pages. 1 page was transcribed as pictured and stays whole."
+    )
+    desk.client.delete(f"/api/documents/{plain}")
+    run = desk.run_whole()
+    assert run["cards"][0]["why"] == (
+        "Every page has been through it already. 1 page was transcribed as pictured and stays whole."
+    )
+    assert desk.plan()["runs"][1]["of"] == 1
+
+
+def test_the_plan_says_where_a_person_drew_all_lines(desk: Desk) -> None:
+    card = next(
+        one for one in cards_here(desk.engine, desk.library)
+        if "find-lines" in one.jobs and one.id.startswith("rapidocr:")
+    )  # fmt: skip
+    desk.lines(desk.pages(1)[0], count=1)
+    desk.recipe(
+        {"id": "lines", "job": "find-lines", "layer": "lines", "card": {"id": card.id, "source": card.source}}
+    )
+    (planned,) = desk.plan()["runs"]
+    assert planned["note"].endswith("On 1 page a person drew all lines (1); no others are looked for there.")

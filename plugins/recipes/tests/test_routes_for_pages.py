@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from armarium.api import Library
+from armarium.api import Engine, Library
 from armarium_reading.api import episodes
 from armarium_recipes.knowledge.estimates import Figure, sum_of
+from armarium_recipes.project.plan import make_plan
 
 PRICES = {"input_cost": 2.0, "output_cost": 6.0}
 
@@ -132,3 +133,30 @@ def test_a_sum_is_known_as_well_as_its_least_known_part() -> None:
     assert sum_of([measured, measured]) == Figure(4.0, "measured", "a")
     assert sum_of([measured, guessed]) == Figure(5.0, "estimate", "a; b")
     assert sum_of([measured, Figure(None, "unknown", "c"), guessed]) == Figure(None, "unknown", "c")
+
+
+def test_a_reader_has_one_speed_wherever_it_is_told(client: Any, engine: Engine, library: Library) -> None:
+    """In the routes, among the candidates, and in the plan: the one at which it read pages here, once it read any."""
+    before = next(
+        one for one in client.get("/api/recipes/candidates").json()["items"] if one["reader"] == "hand"
+    )
+    assert not before["speed_measured"]
+    _note_calls(library, "hand", before["model"] or "hand", ("a", 12.0, 0.0), ("b", 8.0, 0.0))
+    told = next(
+        one for one in client.get("/api/recipes/candidates").json()["items"] if one["id"] == before["id"]
+    )
+    assert (told["pages_per_hour"], told["speed_measured"]) == (360.0, True)
+    route = _routes(client, pages=7, local_reader=before["id"])["this-machine"]
+    assert (route["time_seconds"]["value"], route["time_seconds"]["basis"]) == (70.0, "measured")
+    answers = {
+        "purposes": ["transcribe"],
+        "languages": ["es"],
+        "scripts": ["Latn"],
+        "materials": ["handwriting"],
+    }
+    assembled = client.post("/api/recipes/assemble", json=answers).json()["recipe"]
+    saved = client.put("/api/recipes/project", json={"answers": answers, "recipe": assembled})
+    assert saved.status_code == 200, saved.text
+    with library.db.read() as conn:
+        plan = make_plan(engine, library, conn)
+    assert {card.pages_per_hour for card in plan.known.values() if card.id == before["id"]} == {360.0}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from search_desk import SearchDesk
 
+from armarium.api import raw_of
 from armarium_source_model.api import page_facts
 
 
@@ -187,6 +190,74 @@ def test_filters(desk: SearchDesk) -> None:
     assert answer["filters_applied"] == {"parent_id": box}
 
 
+STORED = (
+    "1853", "1850/..", "../1852", "1850/", "/1960", "185X", "18XX", "1853-24", "1853-06-11?", "-0044", "-0044-03-15", "1851/1853",
+    "XXXX-03-12", "2001-21", "Y12000",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "1853",
+        "1853/1854",
+        "1853-12-31",
+        "-0044",
+        "-0045/-0043",
+        "../-0044",
+        "1950",
+        "../1600",
+        "19XX",
+        "2001-04",
+    ],
+)
+def test_search_and_dataset_find_the_same_dates(desk: SearchDesk, client: Any, asked: str) -> None:
+    pages = {desk.page("alpha", date_iso=stored).id: stored for stored in STORED}
+    found = {pages[one] for one in desk.ids(f"dates:{asked}", limit=100)}
+    filters = [{"attr": "document.date_iso", "op": "eq", "type": "date", "value": asked}]
+    query = {"filters": filters, "attributed_only": False, "recursive": True, "limit": 500}
+    rows = client.post("/api/documents/dataset/query", json=query).json()["rows"]
+    assert {pages[row["id"]] for row in rows if row["id"] in pages} == found
+    expected = {
+        "1853": {"1853", "1850/..", "1850/", "/1960", "185X", "18XX", "1853-24", "1853-06-11?", "1851/1853"},
+        "1853/1854": {
+            "1853",
+            "1850/..",
+            "1850/",
+            "/1960",
+            "185X",
+            "18XX",
+            "1853-24",
+            "1853-06-11?",
+            "1851/1853",
+        },
+        "1853-12-31": {"1853", "1850/..", "1850/", "/1960", "185X", "18XX", "1853-24", "1851/1853"},
+        "-0044": {"../1852", "/1960", "-0044", "-0044-03-15"},
+        "-0045/-0043": {"../1852", "/1960", "-0044", "-0044-03-15"},
+        "../-0044": {"../1852", "/1960", "-0044", "-0044-03-15"},
+        "1950": {"1850/..", "1850/", "/1960"},
+        "../1600": {"../1852", "/1960", "-0044", "-0044-03-15"},
+        "19XX": {"1850/..", "1850/", "/1960"},
+        "2001-04": {"1850/..", "1850/", "2001-21"},
+    }[asked]
+    assert found == expected
+
+
+def test_days_that_an_older_engine_kept_as_texts_are_kept_anew_when_the_project_opens(
+    desk: SearchDesk,
+) -> None:
+    page = desk.page("alpha", date_iso="-0044-03-15")
+    place = desk.library.path
+    with desk.library.db.write() as conn:
+        raw = raw_of(conn)
+        raw.execute("UPDATE search_name SET first_day = NULL, last_day = NULL, name = 'gone'")
+        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'search'")
+    desk.engine.libraries.release(place)
+    desk.library = desk.engine.libraries.get(place)
+    assert desk.ids("dates:-0044") == [page.id]
+    assert desk.ids("alpha") == [page.id]
+
+
 def test_a_page_whose_pass_was_deleted_has_no_reading(desk: SearchDesk) -> None:
     page = desk.page("alpha", name="Omega")
     assert desk.ids("name:omega", filters={"has_reading": True}) == [page.id]
@@ -281,6 +352,18 @@ def test_an_empty_query_answers_what_was_changed_last(desk: SearchDesk) -> None:
     assert answer["search_type"] == "recent"
     assert [one["document_id"] for one in answer["results"]] == [first.id, second.id]
     assert answer["total_results"] == 2
+    assert desk.ids("", sort_direction="asc") == [second.id, first.id]
+
+
+def test_an_empty_query_is_sorted_as_asked(desk: SearchDesk) -> None:
+    pages = {name: desk.page("alpha").id for name in ("Carta", "acta", "Bula")}
+    for name, page in pages.items():
+        desk.do("document.update", {"document_id": page, "name": name})
+    assert desk.ids("", sort_by="name", sort_direction="asc") == [
+        pages[one] for one in ("acta", "Bula", "Carta")
+    ]
+    assert desk.ids("", sort_by="name") == [pages[one] for one in ("Carta", "Bula", "acta")]
+    assert desk.ids("", sort_by="name", limit=1, offset=1) == [pages["Bula"]]
 
 
 def test_suggestions_write_the_last_word_out(desk: SearchDesk) -> None:

@@ -279,6 +279,18 @@ def test_a_machine_proposes_and_only_a_person_accepts(desk: Any, rivals: dict[st
     assert desk.as_(AGENT).run("segment.match_reject", match_id=rivals["match"])["state"] == "rejected"
 
 
+def test_a_machine_takes_no_rejection_back_and_proposes_no_rejected_match_again(
+    desk: Any, rivals: dict[str, Any]
+) -> None:
+    desk.run("segment.match_reject", match_id=rivals["match"])
+    with pytest.raises(ServiceError) as refusal:
+        desk.engine.undo(desk.library, [desk.audit_id], AGENT)
+    assert refusal.value.code == "match_needs_a_person"
+    ends = {"from_segment_id": rivals["old"][0], "to_segment_id": rivals["new"][0]}
+    assert expect_refusal(Conflict, desk.as_(AGENT), "segment.match_propose", **ends).code == "already_exists"
+    desk.undo()
+
+
 def test_a_match_is_between_two_passes_of_one_page(desk: Any, rivals: dict[str, Any]) -> None:
     old, new = rivals["old"], rivals["new"]
     propose = "segment.match_propose"

@@ -461,6 +461,15 @@ def test_a_page_says_that_its_text_is_in_another_pass(client: Any, desk: Desk) -
     assert (found["text"], found["notice"]) == ("one\ntwo", None)
 
 
+def test_of_two_passes_of_one_name_the_notice_says_which_is_meant(client: Any, desk: Desk) -> None:
+    page = desk.page()
+    read = desk.machine_lines(page, ["one"], "m1")
+    desk.machine_lines(page, [None], "m1")
+    notice = client.get(f"/api/segments/document/{page}").json()["notice"]
+    assert "'Lines of m1', has no text; an earlier pass of this name has 1 line read" in notice
+    assert f"--use {read['pass_id']}" in notice
+
+
 def test_the_text_gives_the_confidence_of_each_line_on_request(client: Any, desk: Any) -> None:
     page = desk.page()
     lines = [

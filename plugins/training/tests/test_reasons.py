@@ -255,3 +255,34 @@ def test_a_page_with_the_picture_of_a_held_out_one_is_not_asked_about(
         desk.correct(line, "kept")
     answer = gather(desk, [twin], held_out_ids=[held])
     assert (answer.status_code, answer.json()["code"]) == (422, "nothing_checked"), answer.text
+
+
+def test_a_student_that_does_not_answer_is_not_measured_and_beaten_by_nobody(
+    desk: Desk, provider: LoopbackProvider
+) -> None:
+    page = check_texts(desk, ["abcdefghij", "klmnopqrst"])
+    one = {"provider": "Here", "model": "tiny"}
+    contenders = [
+        {**one, "label": "plain", "arm": "answer", "role": "student"},
+        {**one, "label": "why", "arm": "why", "role": "student"},
+    ]
+    refused = Answer(status=404, body=b"{}")
+    provider.answers = [
+        refused,
+        refused,
+        make_reasoned("abcdefghij"),
+        make_reasoned("klmnopqrst"),
+        "abcdefghij",
+        "klmnopqrst",
+    ]
+    body = {"checked": "teacher", "held_out_ids": [page], "contenders": contenders}
+    job_id = desk.client.post("/api/training/reasons-ab", json=body).json()["job_id"]
+    desk.engine.jobs.run_until_idle(desk.library)
+    told = desk.client.get(f"/api/training/reasons-ab/{job_id}").json()
+    assert told["state"] == "done", told
+    plain, why, _ = told["contenders"]
+    assert (plain["measured"], plain["unanswered"], plain["cer"], plain["wer"]) == (False, 2, {}, None)
+    assert (why["measured"], why["unanswered"], why["cer"]["diplomatic"]) == (True, 0, 0.0)
+    (verdict,) = told["verdicts"]
+    assert (verdict["adopted"], verdict["margin"]) == (False, None)
+    assert "plain left 2 lines unanswered" in verdict["why"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
-from armarium_training.measuring import paired_bootstrap, result_of
+from armarium_training.measuring import page_scores, paired_bootstrap, result_of, totals
 
 
 def test_the_paired_bootstrap_gives_the_interval_that_the_normal_law_gives() -> None:
@@ -50,3 +52,35 @@ def test_a_page_that_one_of_those_measured_could_not_read_counts_for_none() -> N
     assert first["totals"]["diplomatic"]["distance"] == second["totals"]["diplomatic"]["distance"] == 6
     assert first["speed"]["pages"] == 5
     assert (third["measured"], third["totals"]) == (False, {})
+
+
+def test_the_rate_of_a_text_is_that_of_its_lines_and_lies_within_their_interval() -> None:
+    """A reader that slides by a word at every end of a line: by lines it is far worse than by the whole text."""
+    words = [
+        "lorem",
+        "ipsum",
+        "dolor",
+        "sit",
+        "amet",
+        "consetetur",
+        "sadipscing",
+        "elitr",
+        "sed",
+        "diam",
+        "nonumy",
+        "eirmod",
+        "tempor",
+        "invidunt",
+    ]
+    chance = random.Random(4)
+    drawn = [chance.choice(words) for _ in range(240)]
+    reference = [" ".join(drawn[at : at + 6]) for at in range(0, 240, 6)]
+    hypothesis = [" ".join(drawn[max(0, at - 1) : at + 5]) for at in range(0, 240, 6)]
+    for policy in ("diplomatic", "lenient", "layout-insensitive"):
+        one = page_scores(reference, hypothesis, [policy])
+        lines, rated = one["lines"][policy], one["scores"][policy]
+        assert sum(distance for distance, _ in lines) == rated["distance"]
+        assert sum(chars for _, chars in lines) == rated["reference_chars"]
+        assert len(lines) == len(reference)
+        low, high = totals([one], [policy])[policy]["interval"]
+        assert low <= rated["cer"] <= high

@@ -180,9 +180,19 @@ def test_a_shard_that_hangs_is_asked_again_and_half_a_result_lands_half(desk: De
     Elsewhere.seconds_between = 0.0
     Elsewhere.faults = ["hangs", "half"]
     pages = [desk.picture(2) for _ in range(3)]
-    told = look(desk, start(desk, pages, flavor="elsewhere:big", pages_may_leave=True))
+    job_id = start(desk, pages, flavor="elsewhere:big", pages_may_leave=True)
+    told = look(desk, job_id)
     assert told["landing"] == {"landed": 2, "already": 0, "unread": 1, "set_aside": 0}
     assert Elsewhere.asked == [1, 1]
+    # What came back without a result can be sent again.
+    assert (told["state"], told["failed_shards"]["0"]["why"]) == (
+        "failed",
+        "1 of 3 pages came back without a result; the others were added.",
+    )
+    desk.client.post(f"/api/reading-at-scale/jobs/{job_id}/resend-failed")
+    told = look(desk, job_id)
+    assert (told["state"], told["landing"]["landed"], told["landing"]["unread"]) == ("done", 3, 0)
+    assert len(passes(desk)) == 3
 
 
 def test_a_page_deleted_meanwhile_is_set_aside(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,10 +291,27 @@ def test_a_worker_that_dies_fails_its_shard(
 
 def test_a_page_that_is_refused_is_unread(desk: Desk) -> None:
     told = look(desk, start(desk, [desk.picture(2)], card="refusing"))
-    assert (told["state"], told["landing"]["unread"]) == ("done", 1)
+    assert (told["state"], told["landing"]["unread"]) == ("failed", 1)
+    assert told["failed_shards"]["0"]["why"].startswith("1 of 1 pages came back without a result")
+
+
+def test_a_reading_at_scale_of_which_no_page_could_be_sent_says_why(desk: Desk) -> None:
+    bare = desk.do("document.create", {"name": "No picture", "doc_type": "page"})["id"]
+    told = look(desk, start(desk, [bare]))
+    assert (told["state"], told["landing"]["landed"]) == ("done", 0)
+    assert told["reason"].startswith("Nothing was read: no page could be sent. The first: ")
 
 
 def test_the_base_of_places_of_compute_does_nothing_by_itself() -> None:
     assert Compute.price_per_hour_usd("t4-small") is None
     assert Compute.why_not("t4-small") is None
     assert Compute.stays_here("t4-small") is False
+
+
+def test_a_reading_of_which_no_page_could_be_sent_says_so(desk: Desk) -> None:
+    box = desk.do("document.create", {"name": "Bare"})["id"]
+    bare = str(desk.do("document.create", {"name": "2.png", "doc_type": "page", "parent_id": box})["id"])
+    told = look(desk, start(desk, [bare]))
+    assert (told["state"], told["counts"]["landed"], told["counts"]["failed"]) == ("failed", 0, 1)
+    assert told["failed_shards"]["0"]["why"].startswith("None of its pages could be sent. ")
+    assert told["reason"]

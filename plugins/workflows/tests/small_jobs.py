@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, MetaData, Table, Text
+from sqlalchemy import Column, Connection, MetaData, Table, Text
 
 from armarium.api import (
     ActionContext,
@@ -13,6 +13,7 @@ from armarium.api import (
     Engine,
     JobContext,
     Library,
+    PageWithheld,
     PageWork,
     Params,
     Plugin,
@@ -64,10 +65,13 @@ class MarkSettings(Params):
     reader: str | None = None
     times: int = 1
     bad: list[str] = []
+    withheld: list[str] = []
 
 
 def work(job: JobContext, page_id: str) -> PageWork:
-    """Mark the page; refuse it if it is in `bad`."""
+    """Mark the page; refuse it if it is in `bad`, pass it over if it is in `withheld`."""
+    if page_id in job.args.withheld:
+        raise PageWithheld("It is closed.")
     if page_id in job.args.bad:
         raise Conflict("The page is torn.")
     word = job.args.word if job.args.reader is None else f"{job.args.reader}:{job.args.word}"
@@ -181,9 +185,24 @@ JOBS = (
 )
 
 
+def found_words(conn: Connection, thread_id: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the words with which a run marked pages: results of a family that are no artifacts."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in conn.execute(marks.select().where(marks.c.run_id == thread_id).order_by(marks.c.id)):
+        found.setdefault((row.page_id, "words"), {})[row.word] = row.word
+    return found
+
+
 def small_plugin() -> Plugin:
     """Return the third-party plugin."""
-    return Plugin(name="small", summary="Marks pages.", metadata=metadata, actions=(mark,), recipe_jobs=JOBS)
+    return Plugin(
+        name="small",
+        summary="Marks pages.",
+        metadata=metadata,
+        actions=(mark,),
+        recipe_jobs=JOBS,
+        extras={"found_in_runs": (found_words,)},
+    )
 
 
 def node(identity: str, tool: str, **more: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium_workflows import chaining
+from armarium_workflows.running import reconcile
 
 
 def passing_workflow(value: str = "word") -> dict[str, Any]:
@@ -325,3 +326,65 @@ def test_a_chain_is_saved_changed_and_removed_and_an_empty_one_is_not_executed(
         project.client.post("/api/chains", json={"name": "Bad", "steps": [step("a", "nobody")]}),
     ]
     assert [one.status_code for one in gone] == [404] * 6
+
+
+def test_outputs_of_steps_are_those_of_their_pages_and_can_be_the_scope_of_the_next(
+    project: WorkflowProject,
+) -> None:
+    pages = project.pages(2)
+    pass_on = {
+        "name": "Pass on",
+        "nodes": [
+            node("in", "input"),
+            node("same", "transform", input_mappings=[{"port_id": "value", "source_path": "$.files[0]"}]),
+            node("out", "output"),
+        ],
+        "edges": [edge("in.pages", "same.value"), edge("same.value", "out.value")],
+    }
+    workflow_id = project.save(pass_on)
+    direct = project.start(workflow_id, pages)
+    project.idle()
+    assert project.of(direct)["outputs"] == {"out": pages}
+    mapping = {"source_path": "$.nodes.a.out", "target_key": "scope_ids"}
+    identity = chain(project, [step("a", workflow_id), step("b", workflow_id, input_mappings=[mapping])])
+    told, ended = execute_chain(project, identity, scope_ids=pages)
+    assert (ended["status"], ended["final_outputs"]) == ("done", {"out": pages})
+    assert [project.of(one["thread_id"])["outputs"] for one in told["steps"]] == [{"out": pages}] * 2
+    # One page: its own value, not a list.
+    _, ended = execute_chain(project, chain(project, [step("a", workflow_id)]), scope_ids=pages[:1])
+    assert ended["final_outputs"] == {"out": pages[0]}
+
+
+def test_a_step_that_cannot_begin_ends_its_run_with_its_stream(project: WorkflowProject) -> None:
+    speak = project.save(passing_workflow())
+    mapping = {"source_path": "$.nodes.a.result", "target_key": "scope_ids"}
+    identity = chain(project, [step("a", speak), step("b", speak, input_mappings=[mapping])])
+    told, ended = execute_chain(project, identity, word="no list")
+    assert statuses(ended) == {"a": "done", "b": "failed"}
+    thread_id = told["steps"][1]["thread_id"]
+    run = project.of(thread_id)
+    assert (run["status"], run["reason"]) == ("failed", "Its input scope_ids is not a list of ids.")
+    assert run["finished_at"] is not None
+    stream = project.client.get(told["steps"][1]["stream_url"]).text
+    assert "event: snapshot" in stream
+    assert "event: end" in stream
+    removed = project.client.post("/api/workflow-execution/runs/delete", json={"thread_ids": [thread_id]})
+    assert (removed.json()["deleted"], removed.json()["kept"]) == (1, [])
+
+
+def test_a_run_whose_chain_has_ended_without_it_does_not_wait_for_ever(project: WorkflowProject) -> None:
+    speak = project.save(passing_workflow())
+    project.client.put("/api/activity/jobs/paused", json={"paused": True})
+    accepted = project.client.post(
+        f"/api/chains/{chain(project, [step('a', speak)])}/execute-steps", json={"inputs": {"word": "so"}}
+    ).json()
+    thread_id = accepted["steps"][0]["thread_id"]
+    with project.library.db.write() as conn:
+        # As when the engine has stopped three times while the chain ran.
+        conn.exec_driver_sql("UPDATE job SET state = 'failed' WHERE id = ?", (accepted["execution_id"],))
+    assert project.of(thread_id)["status"] == "cancelled"
+    reconcile(project.engine, project.library)
+    with project.library.db.write() as conn:
+        conn.exec_driver_sql("DELETE FROM job WHERE id = ?", (accepted["execution_id"],))
+    ended = project.of(thread_id)
+    assert (ended["status"], ended["reason"]) == ("cancelled", "The chain ended before this step.")

@@ -73,6 +73,25 @@ def test_what_was_extracted_is_compared_item_by_item(project: WorkflowProject) -
     )
 
 
+def test_a_page_that_only_one_run_did_is_not_compared_and_one_without_results_has_missed_them(
+    project: WorkflowProject,
+) -> None:
+    one, both, torn = project.pages(3)
+    left = project.run(workflow("small-regions", word="Ana"), [one, both, torn])
+    right = project.run(workflow("small-regions", word="Inés", bad=[torn]), [both, torn])
+    told = compare_runs(project, left, right).json()
+    assert [(pair["document_id"], pair["only_left"], pair["only_right"]) for pair in told["pairs"]] == [
+        (both, ["Ana"], ["Inés"])
+    ]
+    assert [(row["document_id"], row["side"], row["artifact_id"]) for row in told["unpaired"]] == [
+        (one, "left", None),
+        (torn, "left", None),
+    ]
+    nothing = project.run(workflow("small-people", people=[]), [both])
+    told = compare_runs(project, left, nothing).json()
+    assert [(pair["document_id"], pair["only_left"]) for pair in told["pairs"]] == [(both, ["Ana"])]
+
+
 def test_only_two_runs_that_are_done_are_compared(project: WorkflowProject) -> None:
     pages = project.pages(1)
     done = project.run(workflow("small-read"), pages)

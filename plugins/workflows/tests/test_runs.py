@@ -4,12 +4,18 @@ again.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 from small_jobs import WorkflowProject, edge, node, two_steps
 
 from armarium.api import ServiceError
+from armarium_reading.api import episodes
+from armarium_reading.ledger import episode_row
+from armarium_testing.model_provider import LoopbackProvider
+from armarium_workflows.queries import choice_of_run
 
 
 def test_a_run_goes_over_all_pages_node_by_node(project: WorkflowProject) -> None:
@@ -476,3 +482,119 @@ def test_a_run_stopped_at_any_call_loses_and_repeats_nothing(
             break
         number += 1
     assert number > 15
+
+
+def asking_workflow(**more: Any) -> dict[str, Any]:
+    """Return a workflow with one step that asks a model."""
+    return {
+        "name": "Ask",
+        "nodes": [
+            node("pages", "input"),
+            node("ask", "small-ask", label="The question"),
+            node("result", "output"),
+        ],
+        "edges": [edge("pages.pages", "ask.page_image"), edge("ask.lines", "result.value")],
+        **more,
+    }
+
+
+def test_calls_of_models_name_the_node_the_workflow_and_the_run(project: WorkflowProject) -> None:
+    pages = project.pages(2)
+    with LoopbackProvider() as provider:
+        provider.add_to(project.engine, "Loopback")
+        run = project.run(asking_workflow(), pages)
+    assert run["status"] == "done", run
+    told = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
+    assert [one["subject"]["id"] for one in told["episodes"]] == pages
+    for one in told["episodes"]:
+        assert one["node"] == "ask"
+        assert (one["run"]["thread_id"], one["run"]["workflow_id"]) == (run["thread_id"], run["workflow_id"])
+
+
+def test_a_run_names_the_provider_and_model_that_it_was_started_with_or_that_its_workflow_names(
+    project: WorkflowProject,
+) -> None:
+    def choice(nodes: list[dict[str, Any]], run: Any = (None, None), **graph: Any) -> tuple[Any, Any]:
+        chosen = choice_of_run({"provider": run[0], "model": run[1]}, {"nodes": nodes, **graph})
+        return chosen["provider"], chosen["model"]
+
+    plain, other = node("a", "x"), node("b", "x", provider_name="P", model_name="m")
+    by_config = node("c", "x", config={"reader": "hand", "model": "own"})
+    assert choice([node("in", "input"), plain], provider="W", model="w") == ("W", "w")
+    assert choice([other], provider="W", model="w") == ("P", "m")
+    assert choice([other], ("R", "r"), provider="W", model="w") == ("R", "r")
+    assert choice([plain, by_config]) == ("hand", "own")
+    # Two that differ: there is not one that the whole run was done by.
+    assert choice([plain, other], provider="W") == (None, "m")
+    assert choice([plain]) == (None, None)
+    run = project.run(two_steps(reader="tesseract"), project.pages(1))
+    assert run["provider"] == "tesseract"
+
+
+def test_a_run_that_did_nothing_says_why_and_passed_over_pages_are_counted(project: WorkflowProject) -> None:
+    run = project.run(two_steps(), [])
+    assert (run["status"], run["pages"]) == ("done", 0)
+    assert "without pages" in run["reason"]
+    pages = project.pages(3)
+    run = project.run(two_steps(withheld=pages[:1]), pages)
+    counts = {name: run[name] for name in ("pages", "pages_done", "pages_failed", "pages_skipped")}
+    assert counts == {"pages": 3, "pages_done": 2, "pages_failed": 0, "pages_skipped": 1}
+    assert run["reason"].startswith("1 of 3 pages was passed over. The first: first: It is closed.")
+    (listed,) = [
+        one
+        for one in project.client.get("/api/workflow-execution/runs").json()["items"]
+        if one["thread_id"] == run["thread_id"]
+    ]
+    assert (listed["pages_skipped"], listed["reason"]) == (1, run["reason"])
+    run = project.run(two_steps(withheld=pages[:1]), pages[:1])
+    assert (run["status"], run["pages_skipped"], run["pages_done"]) == ("done", 1, 0)
+    # The page's own job says so too.
+    (reason,) = project.rows(
+        "SELECT reason FROM job WHERE thread_id = ? AND kind = 'small-regions'", run["thread_id"]
+    )[0]
+    assert reason == "Nothing was done. It is closed."
+
+
+def test_the_history_of_a_document_has_its_jobs_and_runs_with_provider_model_and_its_own_cost(
+    project: WorkflowProject,
+) -> None:
+    first, second, other = project.pages(3)
+    with LoopbackProvider() as provider:
+        provider.add_to(project.engine, "Loopback")
+        run = project.run(asking_workflow(), [first, second])
+    found = project.client.get("/api/documents/run-history", params={"ids": [first, second, other]}).json()
+    rows = {item["document_id"]: {one["kind"]: one for one in item["rows"]} for item in found["items"]}
+    assert {page: sorted(kinds) for page, kinds in rows.items()} == {
+        first: ["pages", "workflow"],
+        second: ["pages", "workflow"],
+        other: [],
+    }
+    of_run = rows[first]["workflow"]
+    assert (of_run["thread_id"], of_run["outcome"]) == (run["thread_id"], "done")
+    assert of_run["at"] == run["finished_at"]
+    assert [(one["provider"], one["model"]) for page in (first, second) for one in rows[page].values()] == [
+        ("Loopback", "tiny")
+    ] * 4
+    torn = project.run(two_steps(bad=[first]), [first, other])
+    calls = {"thread_id": torn["thread_id"], "provider": "Loopback", "model": "tiny", "use_case": "small-ask"}
+    with project.library.db.write() as conn:
+        for page, usd in ((first, 0.024), (other, None)):
+            row = {**episode_row("model_call", page, "test"), **calls, "cost": {"usd": usd}}
+            conn.execute(episodes.insert().values(row))
+    found = project.client.get("/api/documents/run-history", params={"ids": [first, other]}).json()
+    assert [
+        (one["outcome"], one["reason"], one["cost_usd"])
+        for item in found["items"]
+        for one in item["rows"]
+        if one["thread_id"] == torn["thread_id"] and one["kind"] == "workflow"
+    ] == [("failed", "The page is torn.", 0.024), ("done", None, None)]
+
+
+def test_a_project_made_before_runs_counted_pages_passed_over_still_opens(project: WorkflowProject) -> None:
+    run = project.run(two_steps(), project.pages(1))
+    path = project.library.path
+    project.engine.libraries.release(path)
+    with closing(sqlite3.connect(path / "library.sqlite")) as raw, raw:
+        raw.execute("ALTER TABLE workflow_run_state DROP COLUMN pages_skipped")
+        raw.execute("UPDATE schema_version SET version = 1 WHERE family = 'workflows'")
+    assert project.of(run["thread_id"])["pages_skipped"] == 0

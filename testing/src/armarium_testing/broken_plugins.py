@@ -359,7 +359,8 @@ DEADLY: tuple[BrokenPlugin, ...] = (
     _module(
         "crashes", "ended the process while it was imported (SIGSEGV)", "ctypes.string_at(0)", deadly=True
     ),
-    _module("hangs", "took longer than", "time.sleep(3600)", deadly=True),
+    _module("hangs", "did nothing for", "time.sleep(3600)", deadly=True),
+    _module("spins", "took longer than", "while True:\n    pass", deadly=True),
     _module("closes-all", "ended the process", "os.closerange(3, 4096)\n" + _good("closes_all"), deadly=True),
     _module(
         "hook-ends-it", "ended the process", "@hookimpl\ndef armarium_plugin():\n    os._exit(0)", deadly=True

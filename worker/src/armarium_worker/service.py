@@ -38,6 +38,7 @@ class ReaderService:
             placed = place(line, page)
             if placed is not None:
                 lines.append(pack_line(placed))
+                call.progress(len(lines), unit="lines")
             call.check()
         return self._answer(page, started, lines=lines)
 
@@ -50,7 +51,7 @@ class ReaderService:
         reader.alternatives = int(call.params.get("alternatives", 0))
         for reading in reader.read_lines(page, shapes):
             readings.append(pack_reading(reading))
-            call.progress(len(readings), len(shapes))
+            call.progress(len(readings), len(shapes), unit="lines")
             call.check()
         if len(readings) != len(shapes):
             raise ValueError(f"{self.cls.name} was given {len(shapes)} lines and read {len(readings)}")
@@ -65,7 +66,7 @@ class ReaderService:
             placed = place(read.line, page)
             if placed is not None:
                 lines.append({**pack_line(placed), "reading": pack_reading(read.reading)})
-                call.progress(len(lines))
+                call.progress(len(lines), unit="lines")
             call.check()
         return self._answer(page, started, lines=lines)
 

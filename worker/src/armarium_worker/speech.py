@@ -80,7 +80,7 @@ class SpeechService(ReaderService):
         for line in transcript.lines:
             start, end = _span(line, length)
             lines.append({"start": start, "end": end, **pack_reading(_reading(line))})
-            call.progress(round(end), round(length))
+            call.progress(round(end), round(length), unit="seconds")
             call.check()
         return {"lines": lines, "length": length, "seconds": time.perf_counter() - started}
 

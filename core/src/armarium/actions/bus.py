@@ -104,7 +104,7 @@ class Bus:
             raise self.clash(error, db) from error
         self.tell(ctx)
         answer = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
-        return Outcome(answer, ctx.audit_id, set_id)
+        return Outcome(answer, ctx.audit_id, ctx.set_id)
 
     def clash(self, error: IntegrityError | sqlite3.IntegrityError, db: Database) -> Exception:
         """Return the refusal for a violated constraint of *db*."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -261,8 +262,10 @@ class ActionRegistry:
         try:
             return self._actions[name][0]
         except KeyError:
+            near = get_close_matches(name[:80], self._actions, 1)
+            meant = f"Did you mean {near[0]}? " if near else ""
             raise NotFound(
-                f"There is no action {name[:80]!r}; the list of actions shows all of them.",
+                f"There is no action {name[:80]!r}. {meant}The list of actions shows all of them.",
                 code="unknown_action",
             ) from None
 

@@ -57,6 +57,22 @@ class ActionEntry(Message):
     result: dict[str, Any] | None = None
 
 
+class ActionName(Message):
+    """One action, in short."""
+
+    name: str
+    summary: str
+    plugin: str
+    role: Literal["owner", "editor", "viewer"]
+
+
+class ActionNamesAnswer(Message):
+    """Every action of this engine, in short."""
+
+    items: list[ActionName]
+    count: int
+
+
 class ActionRegistryAnswer(Message):
     """Every action of this engine, by name."""
 
@@ -172,11 +188,33 @@ class UndoAnswer(Message):
     audit_id: str
 
 
-@router.get("/registry", response_model=ActionRegistryAnswer, responses=REFUSALS(), summary="Every action")
-def registry(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
-    """Every action with its JSON Schema, so that any caller can make all writes through one route."""
-    found = engine.actions.describe()
+@router.get("/registry", response_model=ActionRegistryAnswer, responses=REFUSALS(404), summary="Every action")
+def registry(
+    engine: CurrentEngine,
+    _: CurrentPrincipal,
+    name: Annotated[list[str], Query(max_length=100, description="only these")] = [],  # noqa: B006
+) -> Response:
+    """Every action with its JSON Schema, so that any caller can make all writes through one route; or those named, of which
+    `GET /api/actions/names` is the short list.
+    """
+    wanted = {engine.actions.get(one).name for one in name}
+    found = [one for one in engine.actions.describe() if not wanted or one["name"] in wanted]
     return json_response({"items": found, "count": len(found)})
+
+
+@router.get("/names", response_model=ActionNamesAnswer, responses=REFUSALS(), summary="The names of actions")
+def names(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
+    """Every action by name, without its JSON Schemas: a tenth of the registry."""
+    items = [
+        {
+            "name": one.name,
+            "summary": one.summary,
+            "plugin": engine.actions.plugin_of(one.name),
+            "role": one.role,
+        }
+        for one in engine.actions.all()
+    ]
+    return json_response({"items": items, "count": len(items)})
 
 
 @router.post(

@@ -66,11 +66,8 @@ def run_action(
 
 def _describe_action(name: str) -> dict[str, Any]:
     with engine_session() as session:
-        registry = session.get("/api/actions/registry")
-    found: dict[str, Any] | None = next((a for a in registry["items"] if a["name"] == name), None)
-    if found is None:
-        raise Refused(f"There is no action {name!r}; armarium action list shows all of them.")
-    return found
+        described: list[dict[str, Any]] = session.get("/api/actions/registry", name=name)["items"]
+    return described[0]
 
 
 def _run(described: dict[str, Any], params: dict[str, Any]) -> None:

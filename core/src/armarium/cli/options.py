@@ -29,6 +29,8 @@ class CallOptions:
     named: bool = False
     """Whether the project was named on the command line and not only by the environment."""
     foreground: bool = False
+    plugin: str = ""
+    """The plugin that brings the command; empty for the core's."""
 
 
 _asked: ContextVar[CallOptions | None] = ContextVar("armarium_command_line", default=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,10 @@ SAY_EVERY = 10.0
 """Seconds between two lines about a job where there is no terminal."""
 
 SETTLED = 2.0
-"""Seconds after which a new state is printed: most waits are shorter."""
+"""Seconds after which a new state, or that something takes long, is printed: most waits are shorter."""
+
+PACE_AFTER = 5.0
+"""Seconds after which the time left is told."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -56,13 +60,28 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
 
 
 @contextmanager
+def tell_if_slow(sentence: str) -> Iterator[Callable[[], None]]:
+    """Print *sentence* on the terminal when the block takes longer than two seconds; call what it yields to say that
+    the wait is over.
+    """
+    timer = threading.Timer(SETTLED, lambda: print(sentence, file=sys.stderr, flush=True))
+    timer.daemon = True
+    if sys.stderr.isatty() and not wants_json():
+        timer.start()
+    try:
+        yield timer.cancel
+    finally:
+        timer.cancel()
+
+
+@contextmanager
 def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     """A progress bar fed with job nodes; silent under `--json`, plain lines where there is no terminal."""
     if wants_json():
         yield lambda node: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -71,17 +90,24 @@ def progress(title: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[counted]}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[reason]}"),
         console=console,
         transient=False,
     ) as bars:
-        task = bars.add_task(title, total=None, reason="")
+        task = bars.add_task(title, total=None, reason="", counted="")
+        pace = Pace()
 
         def show(node: Mapping[str, Any]) -> None:
-            total = node.get("total") or None
-            bars.update(task, completed=node.get("done") or 0, total=total, reason=_state(node))
+            counted = ", ".join(one for one in (_progress_words(node), pace.time_left(node)) if one)
+            bars.update(
+                task,
+                completed=_at(node),
+                total=node.get("total") or None,
+                reason=_state(node),
+                counted=counted,
+            )
 
         yield show
 
@@ -90,19 +116,63 @@ def _in_lines(title: str) -> Callable[[Mapping[str, Any]], None]:
     """Print a line when the work takes long, when it is held up for a new reason, and at its end."""
     began = time.monotonic()
     printed_at, printed = began, ""
+    pace = Pace()
 
     def show(node: Mapping[str, Any]) -> None:
         nonlocal printed_at, printed
         state, at = _state(node), time.monotonic()
+        pace.time_left(node, at)
         ended = node.get("state") in ("done", "failed", "cancelled", "paused")
         if not ended and at - printed_at < (SAY_EVERY if state == printed else SETTLED):
             return
         printed_at, printed = at, state
-        counted = f" {node.get('done') or 0}/{node['total']}" if node.get("total") else ""
-        seconds = f", {at - began:.0f} s" if ended else ""
-        print(f"{title}:{counted}{seconds}{', ' + state if state else ''}", file=sys.stderr)
+        counted = f" {_progress_words(node)}" if node.get("total") else ""
+        left = None if ended else pace.time_left(node, at)
+        told = [f"{at - began:.0f} s" if ended else left, state]
+        print(f"{title}:{counted}{''.join(f', {one}' for one in told if one)}", file=sys.stderr)
 
     return show
+
+
+class Pace:
+    """How fast a job goes on, from the nodes seen so far: how long the rest takes."""
+
+    def __init__(self) -> None:
+        self._began: tuple[float, float] | None = None
+
+    def time_left(self, node: Mapping[str, Any], at: float | None = None) -> str | None:
+        """Return the time left in words; None as long as it cannot be told: for work whose parts are not known yet."""
+        at = time.monotonic() if at is None else at
+        done, total = _at(node), node.get("total") or 0
+        if self._began is None:
+            self._began = at, done
+        seconds, progress = at - self._began[0], done - self._began[1]
+        if node.get("stages") or node.get("state") != "running" or progress <= 0 or seconds < PACE_AFTER:
+            return None
+        rest = seconds * (total - done) / progress
+        return f"about {rest / 60:.0f} min left" if rest >= 90 else f"about {max(rest, 1):.0f} s left"
+
+
+def _item(node: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return how far the work is with the page in hand: of the job itself, or of the first beneath it that is at work."""
+    found: Mapping[str, Any] | None = node.get("item")
+    return found or next(filter(None, map(_item, node.get("children") or ())), None)
+
+
+def _at(node: Mapping[str, Any]) -> float:
+    """Return how many pages are done, with the part of the page in hand."""
+    done, item = float(node.get("done") or 0), _item(node)
+    return done + (min(item["done"] / item["total"], 1.0) if item and item["total"] else 0.0)
+
+
+def _progress_words(node: Mapping[str, Any]) -> str:
+    """Return the progress as it is shown: `3/5, 12 of 40 lines`."""
+    item = _item(node)
+    pages = f"{node.get('done') or 0}/{node.get('total') or '?'}"
+    if not item:
+        return pages
+    of = f" of {item['total']}" if item["total"] else ""
+    return f"{pages}, {item['done']}{of} {item['unit'] or ''}".rstrip()
 
 
 def _state(node: Mapping[str, Any]) -> str:

@@ -218,8 +218,10 @@ def project_meant(session: Session) -> str | None:
 
 
 def full_path(text: str) -> str:
-    """Return *text* as a full path on this machine."""
-    return str(Path(text).expanduser().absolute())
+    """Return *text* as a full path on this machine, without `..`: the engine and its lists know a place by one path."""
+    path = Path(text).expanduser().absolute()
+    # What `..` leads to depends on the links before it; a path without it stays as it was typed.
+    return str(path.resolve() if ".." in path.parts else path)
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

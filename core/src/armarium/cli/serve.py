@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from armarium.cli.options import Topic
-from armarium.cli.output import answer
+from armarium.cli.output import answer, tell_if_slow
 from armarium.cli.session import in_process
-from armarium.cli.shared_engine import retire, running, this_place
+from armarium.cli.shared_engine import STARTING, retire, running, this_place
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.engine_card import Reachable
 
@@ -43,7 +43,13 @@ def serve(
         )
         return
     _take_the_place_of_one_at_rest()
-    serving.serve(settings, on_ready=lambda card: answer(_public(card), _describe_address(card)))
+    with tell_if_slow(STARTING) as ready:
+
+        def say_address(card: Reachable) -> None:
+            ready()
+            answer(_public(card), _describe_address(card))
+
+        serving.serve(settings, on_ready=say_address)
 
 
 def _take_the_place_of_one_at_rest() -> None:

@@ -17,16 +17,18 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from armarium.cli.options import global_options
+from armarium.cli.output import tell_if_slow
 from armarium.cli.refusals import DEBUG_VARIABLE, Refused, as_refusal
-from armarium.cli.shared_engine import Place, connect_shared, running, this_place, wire_to
+from armarium.cli.shared_engine import STARTING, Place, connect_shared, running, this_place, wire_to
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.cli.wire import Form, Unreached, Wire
 
 if TYPE_CHECKING:
     from armarium.settings import Settings
 
-START_WAIT = 30.0
-"""Seconds an engine of the command's own may take to start."""
+STOP_WAIT = 30.0
+"""Seconds an engine of the command's own may take to stop."""
 
 REPLACED_WAIT = 10.0
 """Seconds within which the successor of a replaced engine is expected."""
@@ -71,12 +73,32 @@ class Session:
             refusal = json.loads(answer)
         except ValueError:
             refusal = None
+        if status == 404:
+            self._name_refused_plugin()
         raise Refused(
             refusal
             if isinstance(refusal, dict) and refusal.get("detail")
             else f"The engine answered {status} without a reason.",
             status=status,
         )
+
+    def _name_refused_plugin(self) -> None:
+        """Raise Refused with the reason where the engine has refused the plugin that brings this command: nothing of it
+        is there to be found.
+        """
+        plugin = global_options().plugin
+        if not plugin:
+            return
+        status, answer = self.wire.request("GET", "/api/plugins")
+        for refused in json.loads(answer)["refused"] if status < 400 else ():
+            if refused["name"] == plugin:
+                raise Refused(
+                    {
+                        "detail": f"The plugin {plugin} was refused: {refused['why']} See armarium plugins.",
+                        "code": "plugin_refused",
+                    },
+                    status=404,
+                )
 
     def _send_or_retry(
         self, method: str, path: str, query: Any, body: Any, named: Mapping[str, str]
@@ -224,7 +246,8 @@ def _own_engine(settings: Settings) -> Iterator[Wire]:
     if not os.environ.get(DEBUG_VARIABLE):
         # Errors reach the caller as the answer to a request or as a job's reason.
         logging.getLogger("armarium").setLevel(logging.CRITICAL)
-    app = in_process().create_app(settings)
+    with tell_if_slow(STARTING):
+        app = in_process().create_app(settings)
     failure: list[BaseException] = []
 
     async def call_watched(scope: Any, receive: Any, send: Any) -> None:
@@ -258,7 +281,8 @@ def _own_engine(settings: Settings) -> Iterator[Wire]:
         thread = threading.Thread(target=serve, name="engine", daemon=True)
         thread.start()
         try:
-            _wait_for_start(server, thread, failure)
+            with tell_if_slow(STARTING):
+                _wait_for_start(server, thread, failure)
             place = Place(settings.state_dir, {"SERVICE_OWNER_TOKEN": settings.owner_token or ""})
             wire = wire_to(place, uds=socket, base_url="http://localhost")
             try:
@@ -267,17 +291,14 @@ def _own_engine(settings: Settings) -> Iterator[Wire]:
                 wire.close()
         finally:
             server.should_exit = True
-            thread.join(START_WAIT)
+            thread.join(STOP_WAIT)
 
 
 def _wait_for_start(server: Any, thread: threading.Thread, failure: list[BaseException]) -> None:
-    deadline = time.monotonic() + START_WAIT
     while not server.started:
         if not thread.is_alive():
             # When the start failed, the first error is the cause; later ones are the server shutting down.
             raise (
                 as_refusal(failure[0]) if failure else Refused("The engine did not start and gave no reason.")
             )
-        if time.monotonic() > deadline:
-            raise Refused(f"The engine did not start within {START_WAIT:.0f} seconds.")
         time.sleep(0.005)

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from armarium import __version__
 from armarium.cli.options import global_options
+from armarium.cli.output import tell_if_slow
 from armarium.cli.refusals import Refused
 from armarium.cli.user_settings import settings_of_this_user
 from armarium.cli.wire import Wire
@@ -32,8 +33,14 @@ from armarium.engine_card import (
 if TYPE_CHECKING:
     from armarium.cli.wire import Wire
 
-START_WAIT = 300.0
-"""Seconds an engine may take to start: the first time it tries every plugin, and one of them may hang."""
+STALLED = 120.0
+"""Seconds for which a starting engine may do nothing. How long it takes to start depends on the machine, and on the
+plugins it tries."""
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at what a starting engine does."""
+
+STARTING = "The engine is starting; the first start after an installation takes longest."
 
 GO_WAIT = 15.0
 """Seconds an idle engine may take to stop."""
@@ -284,33 +291,44 @@ def start(place: Place) -> Wire:
             env=environment,
             start_new_session=True,
         )
-        deadline = time.monotonic() + START_WAIT
-        while time.monotonic() < deadline:
-            ended = child.poll() is not None
-            if running_engine(place.state_dir) is not None:
-                found = running(place)
-                if found is not None:
-                    # It outlives this command, so nothing waits for the process.
-                    child.returncode = 0 if child.returncode is None else child.returncode
-                    return found[1]
-            if ended:
-                refusal = _refusal(stderr)
-                if refusal.body.get("code") != "already_serving":
-                    raise refusal
-            time.sleep(0.01)
-    raise Refused(
-        f"The engine did not start within {START_WAIT:.0f} seconds; its log is in {place.state_dir}."
-    )
+        from armarium.effort import Effort
+
+        effort, looked, idle = Effort(child.pid), time.monotonic(), 0.0
+        with tell_if_slow(STARTING):
+            while idle < STALLED:
+                ended = child.poll() is not None
+                if running_engine(place.state_dir) is not None:
+                    found = running(place)
+                    if found is not None:
+                        # It outlives this command, so nothing waits for the process.
+                        child.returncode = 0 if child.returncode is None else child.returncode
+                        return found[1]
+                if ended:
+                    refusal = _refusal(stderr)
+                    if refusal.body.get("code") != "already_serving":
+                        raise refusal
+                if time.monotonic() - looked >= LOOK_EVERY:
+                    looked, idle = time.monotonic(), effort.look()
+                time.sleep(0.01)
+        child.kill()
+        raise Refused(
+            f"The engine did not start: for {STALLED:.0f} seconds it has done nothing. "
+            f"Its last word: {_last_line(stderr) or 'none'}. armarium serve starts it where you can watch it."
+        )
 
 
 def _refusal(stderr: IO[bytes]) -> Refused:
     """Return why an engine did not start, from the last line of its log."""
-    stderr.seek(0)
-    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
+    last = _last_line(stderr)
     try:
-        body = json.loads(lines[-1])
-    except (IndexError, ValueError):
+        body = json.loads(last)
+    except ValueError:
         body = None
     if isinstance(body, dict) and body.get("detail"):
         return Refused(body)
-    return Refused(f"The engine did not start: {lines[-1] if lines else 'it gave no reason'}")
+    return Refused(f"The engine did not start: {last or 'it gave no reason'}")
+
+
+def _last_line(stderr: IO[bytes]) -> str:
+    stderr.seek(0)
+    return stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -83,14 +84,52 @@ Steps = Annotated[
 ]
 
 
-def undo(steps: Steps = None) -> None:
+LARGE = 10
+"""More steps than this, which nobody named, are undone only once somebody agrees."""
+
+
+def undo(
+    steps: Steps = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be undone.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Undo a large set without asking.")] = False,
+) -> None:
     """Undo steps, all or none.
 
-    The last step is undone with its whole set (an import, a reading); a step that is named, by itself.
+    The last step is undone with its whole set (an import, a reading, a run of the recipe); a step that is named, by
+    itself.
     """
     with project_session() as session:
         ids = _standing(session, steps) if steps else _last(session, undone=False)
+        if dry_run:
+            answer({"audit_ids": ids}, f"Would undo {_set_in_words(session, ids)}")
+            return
+        if not steps and not yes and len(ids) > LARGE:
+            _agree(session, ids)
         _reverse(session, ids, "Undid")
+
+
+def _agree(session: Session, ids: list[str]) -> None:
+    """Ask before a large set is undone that nobody named; Refused without agreement."""
+    told = f"This undoes {_set_in_words(session, ids)}"
+    single = "One step alone: armarium undo NUMBER, as armarium history shows it."
+    if wants_json() or not sys.stdin.isatty():
+        raise Refused(f"{told} {single} All of it: armarium undo --yes.")
+    typer.echo(f"{told}\n{single}")
+    if not typer.confirm("Undo all of it?", default=False):
+        raise Refused("Nothing was undone.")
+
+
+def _set_in_words(session: Session, ids: list[str]) -> str:
+    """Return how many steps *ids* are, the first of them in words, and when the set was begun and by whom."""
+    first = _step(session, ids[-1])
+    begun = f"begun {first['created_at'][:16].replace('T', ' ')} UTC by {first['actor']['name']}"
+    return legible(f"{plural(len(ids), 'step')}, {begun}: {_words(session, ids)}.")
+
+
+def _words(session: Session, ids: list[str]) -> str:
+    shown = list(dict.fromkeys(_step(session, one)["words"] for one in ids[:_NAMED]))
+    more = len(ids) - _NAMED
+    return "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
 
 
 def redo(steps: Steps = None) -> None:
@@ -106,10 +145,9 @@ def _reverse(session: Session, ids: list[str], verb: str) -> None:
     if wants_json():
         answer(done, "")
         return
-    shown = list(dict.fromkeys(_step(session, one)["words"] for one in done["undone"][:_NAMED]))
-    more = len(done["undone"]) - _NAMED
-    words = "; ".join([*shown, *([f"and {more} more"] if more > 0 else [])])
-    answer(done, legible(f"{verb} {plural(len(done['undone']), 'step')}: {words}."))
+    ids = done["undone"]
+    back = " Back again: armarium redo." if verb == "Undid" and len(ids) > _NAMED else ""
+    answer(done, legible(f"{verb} {plural(len(ids), 'step')}: {_words(session, ids)}.{back}"))
 
 
 def _standing(session: Session, named: list[str]) -> list[str]:

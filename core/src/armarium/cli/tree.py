@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armarium.cli.options import Topic, add_options
+from armarium.cli.options import Topic, add_options, global_options
+from armarium.cli.output import tell_if_slow
 from armarium.cli.refusals import Refused
 from armarium.cli.values import read_plainly
 from armarium.engine_card import code_in_place, fingerprint, state_folder
@@ -108,6 +109,7 @@ class Tree:
             return None
         if one.rivals:
             return _make_ambiguous(name, one.rivals)
+        global_options().plugin = one.plugin
         group = self._group(one)
         found = group.commands.get(name)
         return group if found is None and name == one.plugin.replace("_", "-") else found
@@ -247,7 +249,8 @@ def _tried_offers() -> tuple[list[Offer], Failed]:
 
     trials = Trials.of_environment()
     offers = _offers().find_offers()
-    failed = trials.find_failures(offers, trusting_ours=True)
+    with tell_if_slow("New plugins are tried before they are loaded, once."):
+        failed = trials.find_failures(offers)
     trials.save()
     return offers, failed
 

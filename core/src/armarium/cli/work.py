@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,9 +13,7 @@ import typer
 from armarium.cli.output import legible, progress
 from armarium.cli.refusals import STOPPED, Refused
 from armarium.cli.session import Session
-
-_UNFIT = re.compile(r'[/\\:*?"<>|\x00-\x1f]')
-"""Characters that some file system does not allow in names."""
+from armarium.file_names import fitting_name
 
 PACKAGE = ".library"
 """The suffix of a project's folder."""
@@ -65,7 +62,7 @@ def name_each(what: str, outcome: dict[str, Any], key: str, words: Callable[[Any
 
 def file_name(name: str) -> str:
     """Return *name* as a file name that every system accepts."""
-    return _UNFIT.sub("_", name)
+    return fitting_name(name)
 
 
 def place_for(place: Path, *, overwrite: bool) -> Path:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-import unicodedata
 import zipfile
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from armarium.errors import Invalid
@@ -26,9 +26,10 @@ def check_archive(
 ) -> list[zipfile.ZipInfo]:
     """Return the files of a ZIP archive (without folders) after every name, size and count was checked.
 
-    Nothing is unpacked. Raises Invalid for a path that leaves the folder, a link, a device, an encrypted member, two
-    names that differ only in case or Unicode form, too many members, too many bytes, or a member that grows more than
-    `max_ratio` times. Read a member with `read_member`: a header may lie about its size.
+    Nothing is unpacked. Raises Invalid for a path that leaves the folder, a link, a device, an encrypted member, the same
+    name twice, too many members, too many bytes, or a member that grows more than `max_ratio` times. A backslash
+    separates folders, as in archives of older Windows programs. Names may differ in case or Unicode form alone: unpack
+    members under names of your own. Read a member with `read_member`: a header may lie about its size.
     """
     name = name or name_of(source)
     with open_source(source, name) as file:
@@ -62,16 +63,34 @@ def check_archive(
     return [member for member in members if not member.is_dir()]
 
 
+def names_are_guessed(member: zipfile.ZipInfo) -> bool:
+    """Return whether the archive does not say in what encoding a name is that is neither ASCII nor UTF-8."""
+    return (
+        not member.filename.isascii()
+        and not member.flag_bits & _UTF8
+        and member.filename == _with_slashes(member)
+    )
+
+
+_UTF8: Final = 0x800
+"""The flag of a member whose name is in UTF-8."""
+
+
+def _with_slashes(member: zipfile.ZipInfo) -> str:
+    return member.orig_filename.replace("\\", "/")
+
+
+def _stated_name(member: zipfile.ZipInfo) -> str:
+    """Return a member's name: what is UTF-8 without saying so, as archives of macOS are, is read as UTF-8; else CP437."""
+    if not member.flag_bits & _UTF8 and not member.filename.isascii():
+        with suppress(UnicodeError):
+            return member.filename.encode("cp437").decode("utf-8")
+    return member.filename
+
+
 def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
-    path = member.filename
-    parts = PurePosixPath(path).parts
-    if (
-        "\\" in path
-        or "\0" in member.orig_filename
-        or path.startswith("/")
-        or ".." in parts
-        or ":" in path[:2]
-    ):
+    path = member.filename = _stated_name(member).replace("\\", "/")
+    if "\0" in member.orig_filename or path.startswith("/") or ".." in path.split("/") or ":" in path[:2]:
         raise Invalid(f"{name} holds the name {path!r}, which would leave its folder.", code="archive_path")
     kind = (member.external_attr >> 16) & 0o170000
     if kind not in (0, 0o100000, 0o040000):
@@ -80,11 +99,9 @@ def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
         )
     if member.flag_bits & 1:
         raise Invalid(f"{name} holds {path!r}, which is encrypted.", code="archive_damaged")
-    one = unicodedata.normalize("NFC", path).casefold().rstrip("/")
+    one = path.rstrip("/")
     if one in seen:
-        raise Invalid(
-            f"{name} holds the name {path!r} twice, apart from case or Unicode form.", code="archive_path"
-        )
+        raise Invalid(f"{name} holds the name {path!r} twice.", code="archive_path")
     seen.add(one)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import struct
 import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -30,7 +32,16 @@ IMAGE_FORMATS: Final = {
     "JPEG2000": "image/jp2",
     "GIF": "image/gif",
     "BMP": "image/bmp",
+    "AVIF": "image/avif",
+    "HEIC": "image/heic",
 }
+
+TAKEN_IMAGES: Final = "a JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF or HEIC image"
+"""The pictures that are opened, for sentences."""
+
+SMALLER_COPY, MASK = 1, 4
+"""Bits of a TIFF directory's NewSubfileType (TIFF 6.0, page 36) that make it no page: a reduced copy of another image, a
+transparency mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +52,13 @@ class ImageInfo:
     width: int
     height: int
     frames: int = 1
+    """Pages of a TIFF; its smaller copies (thumbnails, pyramids) and masks are none."""
     orientation: int = 1
     """EXIF orientation 1 to 8; with 5 to 8 width and height are swapped when the picture is upright."""
+    passed_over: int = 0
+    """Images of a TIFF that are no pages."""
+    opens_alike: bool = True
+    """Whether any program that opens the file sees this picture; false for HEIC, AVIF and a TIFF that begins with its thumbnail."""
 
     @property
     def mime_type(self) -> str:
@@ -59,7 +75,7 @@ def image_info(
 ) -> ImageInfo:
     """Return format, size, frames and orientation of an image from its header alone. Raises Invalid as `open_image`.
 
-    Every frame of a multi-page TIFF is counted; the size is that of the first.
+    Every page of a multi-page TIFF is counted; the size is that of the first.
     """
     name = name or name_of(source)
     with open_source(source, name) as file:
@@ -84,31 +100,79 @@ def open_image(
     the (shrunk) picture, which is returned; a JPEG or PNG is decoded no further down than the box reaches.
     """
     name = name or name_of(source)
-    limit = max_pixels or MAX_IMAGE_PIXELS
     with open_source(source, name) as file:
-        info, image = _identify(file, name, limit)
+        opened = OpenedImage(file, name, max_pixels or MAX_IMAGE_PIXELS)
+        if frame:
+            return opened.page(frame)
+        if shrink_to is not None and opened.info.format == "JPEG":
+            opened.image.draft(None, shrink_to)
+        return opened.decoded(lambda image: image if box is None else part_of(image, file, box, shrink_to))
+
+
+@contextmanager
+def open_pages(
+    source: Path | str | bytes, *, max_pixels: int | None = None, name: str | None = None
+) -> Iterator[OpenedImage]:
+    """Open a TIFF once for all of its pages; see `open_image` for what is refused."""
+    name = name or name_of(source)
+    with open_source(source, name) as file:
+        yield OpenedImage(file, name, max_pixels or MAX_IMAGE_PIXELS)
+
+
+class OpenedImage:
+    """An image file whose header was read: what it contains (`info`), and its pages one after the other."""
+
+    def __init__(self, file: BinaryIO, name: str, limit: int) -> None:
+        self._file, self._name, self._limit = file, name, limit
+        self.info, self.image, self._pages = _identify(file, name, limit)
+
+    def size(self, number: int) -> tuple[int, int]:
+        """Return the stored width and height of page *number* (from 0), without decoding it. Raises Invalid."""
+        if not 0 <= number < self.info.frames:
+            raise Invalid(f"{self._name} has {self.info.frames} pages; page {number + 1} was asked for.")
+        with self._refusing():
+            self.image.seek(self._pages[number])
+            _check_size(self._name, *self.image.size, self._limit, length_of(self._file) // self.info.frames)
+            return self.image.size
+
+    def page(self, number: int) -> Image.Image:
+        """Return page *number* decoded; a TIFF's comes upright. Raises Invalid; the other pages can still be asked for."""
+        self.size(number)
         try:
-            if frame:
-                if not 0 <= frame < info.frames:
-                    raise Invalid(f"{name} has {info.frames} pages; page {frame + 1} was asked for.")
-                image.seek(frame)
-                _check_size(name, *image.size, limit, length_of(file) // info.frames)
-            elif shrink_to is not None and info.format == "JPEG":
-                image.draft(None, shrink_to)
-            if box is not None:
-                return _in_native_order(part_of(image, file, box, shrink_to))
-            image.load()
+            return self.decoded()
+        except Invalid:
+            # What the decoder left behind is not used again.
+            self._file.seek(0)
+            self.image = _identify(self._file, self._name, self._limit)[1]
+            raise
+
+    def decoded(self, part: Callable[[Any], Image.Image] = lambda image: image) -> Image.Image:
+        """Return *part* of the present page, decoded. Raises Invalid."""
+        with self._refusing():
+            whole = part(self.image)
+            whole.load()
+        # The present page of a file of several would be read later, when the file is closed.
+        several = self.info.frames > 1 or self.info.passed_over or self.info.format in _HELD_OPEN
+        return _in_native_order(whole.copy() if several and whole is self.image else whole)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Turn what a decoder raises on damaged bytes into a refusal."""
+        try:
+            yield
         except Invalid:
             raise
         except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, ZeroDivisionError,
                 struct.error, MemoryError, OverflowError, RuntimeError, Warning) as fault:  # fmt: skip
             raise Invalid(
-                f"{name} is a damaged {info.format} image ({plain(fault)}); it is cut short or its data do not "
-                "fit its header. Copy it again from the original.",
+                f"{self._name} is a damaged {self.info.format} image ({plain(fault)}); it is cut short or its data "
+                "do not fit its header. Copy it again from the original.",
                 code="image_damaged",
             ) from None
-        # A frame of a multi-page file would be read later, when the file is closed.
-        return _in_native_order(image.copy() if info.frames > 1 or info.format == "WEBP" else image)
+
+
+_HELD_OPEN: Final = ("WEBP", "AVIF", "HEIC")
+"""Formats whose decoders keep the file."""
 
 
 def _in_native_order(image: Image.Image) -> Image.Image:
@@ -116,26 +180,36 @@ def _in_native_order(image: Image.Image) -> Image.Image:
     return image.convert("I").convert("I;16") if image.mode in ("I;16B", "I;16L", "I;16N") else image
 
 
-def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFile.ImageFile]:
-    """Return the header's information and the image, not yet decoded."""
+def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFile.ImageFile, Sequence[int]]:
+    """Return the header's information, the image (not yet decoded), and which of its frames are pages."""
     head = file.read(32)
-    kind = _image_kind(head)
+    kind = image_kind(head)
     if kind is None:
-        raise Invalid(
-            f"{name} {_what_it_is(head)}; a JPEG, PNG or TIFF image was expected.", code="not_an_image"
-        )
+        raise Invalid(f"{name} {_what_it_is(head)}; {TAKEN_IMAGES} was expected.", code="not_an_image")
     if kind == "WEBP" and head[12:16] == b"VP8X":
         wide = int.from_bytes(head[24:27], "little") + 1
         high = int.from_bytes(head[27:30], "little") + 1
         _check_size(name, wide, high, limit, length_of(file))  # the decoder allocates the canvas at once
-    factory = _factories(limit)[kind]
+    factory = _factories(limit)[kind] if kind not in _LATE else _late_factory(kind, name)
     file.seek(0)
     try:
         image: ImageFile.ImageFile = factory(file, "")
+        directories = _tiff_directories(file, name) if kind == "TIFF" else [0]
+        pages = _pages_among(directories)
+        if pages[0]:
+            image.seek(pages[0])
         width, height = image.size
         _check_size(name, width, height, limit, length_of(file))
-        frames = _count_frames(file, name, kind, image)
-        return ImageInfo(kind, width, height, frames, _orientation(kind, image)), image
+        info = ImageInfo(
+            kind,
+            width,
+            height,
+            len(pages),
+            _orientation(kind, image),
+            len(directories) - len(pages),
+            kind not in _LATE and not pages[0],
+        )
+        return info, image, pages
     except Invalid:
         raise
     except Exception as fault:  # header parsers raise almost any exception on damaged bytes
@@ -166,7 +240,8 @@ def _check_size(name: str, width: int, height: int, limit: int, length: int) -> 
         )
 
 
-def _image_kind(head: bytes) -> str | None:
+def image_kind(head: bytes) -> str | None:
+    """Return the name of the image format that the first 32 bytes of a file are of, or None."""
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -179,9 +254,15 @@ def _image_kind(head: bytes) -> str | None:
         return "JPEG2000"
     if head.startswith((b"GIF87a", b"GIF89a")):
         return "GIF"
-    if head.startswith(b"BM"):
+    if head.startswith(b"BM") and head[6:10] == bytes(4):
         return "BMP"
+    if head[4:8] == b"ftyp":
+        brands = {head[8:12], *(head[at : at + 4] for at in range(16, len(head), 4))}
+        return "AVIF" if brands & {b"avif", b"avis"} else "HEIC" if brands & _HEIC_BRANDS else None
     return None
+
+
+_HEIC_BRANDS: Final = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
 
 
 def _what_it_is(head: bytes) -> str:
@@ -198,6 +279,35 @@ def _what_it_is(head: bytes) -> str:
     if all(byte >= 32 or byte in b"\t\r\n" for byte in head):
         return "is a text, not an image, whatever its name ends with"
     return "is no image that can be read"
+
+
+_LATE: Final = ("AVIF", "HEIC")
+"""Formats whose decoder may be missing."""
+
+
+def _late_factory(kind: str, name: str) -> Any:
+    """Return the class that opens an AVIF (Pillow 11.3) or a HEIC (the extra `heic`); Invalid where it is not installed."""
+    try:
+        if kind == "AVIF":
+            from PIL.AvifImagePlugin import SUPPORTED, AvifImageFile
+
+            if not SUPPORTED:
+                raise ImportError
+            return AvifImageFile
+        from pi_heif import HeifImageFile
+
+        return HeifImageFile
+    except ImportError:
+        what, install = (
+            ("an AVIF picture", "pip install 'pillow>=11.3'")
+            if kind == "AVIF"
+            else ("a HEIC photograph, as iPhones take them", "pip install 'armarium-core[heic]'")
+        )
+        raise Invalid(
+            f"{name} is {what}, which this installation cannot open. Export it as JPEG (or TIFF) and import that, or make "
+            f"it readable with {install}.",
+            code="image_decoder_missing",
+        ) from None
 
 
 _raising = threading.Lock()
@@ -234,28 +344,19 @@ def _factories(limit: int) -> dict[str, Any]:
     }
 
 
-def _count_frames(file: BinaryIO, name: str, kind: str, image: ImageFile.ImageFile) -> int:
-    if kind != "TIFF":
-        return 1  # of an animation only the first picture counts
+def _tiff_directories(file: BinaryIO, name: str) -> list[int]:
+    """Return the NewSubfileType of each image of a TIFF, following its directories; a loop or an endless chain is refused."""
     at = file.tell()
-    try:
-        return _count_tiff_pages(file, name)
-    finally:
-        file.seek(at)
-
-
-def _count_tiff_pages(file: BinaryIO, name: str) -> int:
-    """Count the pages of a TIFF by following its directories; a loop or an endless chain is refused."""
     file.seek(0)
     head = file.read(16)
     end = "<" if head[:2] == b"II" else ">"
     big = 43 in head[2:4]
     (offset,) = struct.unpack(end + ("Q" if big else "I"), head[8:16] if big else head[4:8])
-    seen: set[int] = set()
+    seen: dict[int, int] = {}
     while offset:
         if offset in seen:
             raise Invalid(f"{name} is a TIFF whose pages point back at each other.", code="image_damaged")
-        seen.add(offset)
+        seen[offset] = 0
         if len(seen) > MAX_FRAMES:
             raise Invalid(
                 f"{name} is a TIFF of more than {MAX_FRAMES:,} pages. Split it.", code="image_too_large"
@@ -263,11 +364,24 @@ def _count_tiff_pages(file: BinaryIO, name: str) -> int:
         try:
             file.seek(offset)
             (entries,) = struct.unpack(end + ("Q" if big else "H"), file.read(8 if big else 2))
-            file.seek(entries * (20 if big else 12), os.SEEK_CUR)
+            # Entries are sorted by tag, and NewSubfileType (254) has the lowest that is in use.
+            entry = file.read(20 if big else 12) if entries else b""
+            if entry[:2] == struct.pack(end + "H", 254):
+                # A LONG, or a SHORT in the writers of some scanners.
+                form = "H" if entry[2:4] == struct.pack(end + "H", 3) else "I"
+                (seen[offset],) = struct.unpack_from(end + form, entry, 12 if big else 8)
+            file.seek(max(0, entries - 1) * (20 if big else 12), os.SEEK_CUR)
             (offset,) = struct.unpack(end + ("Q" if big else "I"), file.read(8 if big else 4))
         except (struct.error, OSError, OverflowError, ValueError):
             break  # the chain is cut short; decoding the page concerned reports it
-    return max(1, len(seen))
+    file.seek(at)
+    return list(seen.values())
+
+
+def _pages_among(directories: Sequence[int]) -> Sequence[int]:
+    """Return the numbers of the images that are pages; all of them where each says that it is a copy or a mask."""
+    pages = [number for number, kind in enumerate(directories) if not kind & (SMALLER_COPY | MASK)]
+    return pages or range(max(1, len(directories)))
 
 
 def _orientation(kind: str, image: ImageFile.ImageFile) -> int:

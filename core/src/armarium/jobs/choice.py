@@ -108,7 +108,9 @@ def pick(
         if claim.body_done:
             # Retried for the sake of its children: marked as running, it would look like one that waits for them.
             at = now()
-            ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, at, at, claim.parent_id)
+            ended = Ending(
+                claim.seq, claim.id, "done", claim.attempts + 1, claim.started_at or at, at, claim.parent_id
+            )
             changes.add(end(conn, [ended]))
             continue
         if heavy and not runner.take_heavy(store, chosen.watched):
@@ -163,7 +165,7 @@ def _take(
     holder, until = runner.lease()
     at = now()
     raw.executemany(
-        "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ?, started_at = ?, "
+        "UPDATE job SET state = 'running', lease_holder = ?, lease_until = ?, started_at = COALESCE(started_at, ?), "
         "attempts = attempts + 1, reason = NULL, reason_code = NULL, not_before = NULL WHERE seq = ?",
         [(holder, until, at, claim.seq) for claim in claims],
     )

@@ -42,11 +42,13 @@ class Claim:
     not_before: str | None
     handed_in_by: str | None
     subject: str | None
+    started_at: str | None
+    """When its body first began; a retry begins anew."""
 
 
 _COLUMNS = (
     "seq, id, kind, title, args, checkpoint, model, parent_id, attempts, interruptions, body_done, principal, "
-    "started_by, thread_id, not_before, handed_in_by, subject"
+    "started_by, thread_id, not_before, handed_in_by, subject, started_at"
 )
 
 

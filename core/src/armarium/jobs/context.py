@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -89,6 +90,10 @@ class JobContext:
         self.attempt = claim.attempts + 1
         self.stop: str | None = None
         """Why the job is asked to stop, or None; `check` raises it."""
+        self.item: dict[str, Any] | None = None
+        """How far it is with the item in hand: `{done, total?, unit?}`, as `call_worker` reports it; shown, not stored."""
+        self.remark: str | None = None
+        """Shown as the reason of a job that is done, where it did nothing or not all: a body sets it before it returns."""
         self._runner = runner
         self._store = store
         self._claim = claim
@@ -338,18 +343,25 @@ class JobContext:
             # The page in progress is finished; only the engine's end, or a job that makes room, interrupts a call.
             return self.stop == "shutdown" or (self.stop is not None and self.kind.steps_aside)
 
+        def note(told: dict[str, Any]) -> None:
+            self.item = told
+            if on_progress is not None:
+                on_progress(told)
+
         try:
             return self.engine.workers.call(
                 runtime,
                 worker,
                 method,
                 dict(params),
-                on_progress=on_progress,
+                on_progress=note,
                 stopped=is_stopped,
                 heavy=self.kind.heavy,
             )
         except WorkerStopped:
             raise JobStopped(self.stop or "shutdown") from None
+        finally:
+            self.item = None
 
     def take_pending(self) -> tuple[int, int | None] | None:
         """Return progress that was reported and is not yet written."""
@@ -358,9 +370,6 @@ class JobContext:
     def _add_key(self, job: NewJob) -> NewJob:
         if job.key is not None:
             return job
-        import hashlib
-        from dataclasses import replace
-
         kind = self._runner.kinds.require(job.kind) if isinstance(job.kind, str) else job.kind
         content = f"{kind.name}\n{json_text(kind.arguments(job.args))}"
         return replace(job, key=hashlib.sha256(content.encode()).hexdigest()[:32], kind=kind)

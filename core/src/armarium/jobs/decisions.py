@@ -90,7 +90,7 @@ def retry(conn: Connection, job_id: str) -> list[str]:
             continue
         raw.execute(
             "UPDATE job SET state = 'waiting', attempts = 0, interruptions = 0, reason = NULL, reason_code = NULL, "
-            "stop = NULL, not_before = NULL, finished_at = NULL WHERE id = ?",
+            "stop = NULL, not_before = NULL, started_at = NULL, finished_at = NULL WHERE id = ?",
             (one,),
         )
         again.append(one)
@@ -109,9 +109,9 @@ def _reopen_parents(raw: sqlite3.Connection, parents: list[str]) -> None:
         ).fetchone()
         if state in FINISHED and body_done and open_children:
             raw.execute(
-                "UPDATE job SET state = 'running', reason = NULL, reason_code = NULL, finished_at = NULL, stop = NULL "
-                "WHERE id = ?",
-                (parent,),
+                "UPDATE job SET state = 'running', reason = NULL, reason_code = NULL, finished_at = NULL, stop = NULL, "
+                "started_at = ? WHERE id = ?",
+                (now(), parent),
             )
         if above is not None:
             # The list grows while it is walked: a change here is counted again above.

@@ -32,7 +32,7 @@ class Ending:
     id: str
     state: str
     attempts: int
-    started_at: str
+    started_at: str | None
     finished_at: str
     parent_id: str | None = None
     reason: str | None = None
@@ -238,7 +238,7 @@ def _settle(raw: sqlite3.Connection, job_id: str, changes: Changes) -> None:
             "Retry repeats only what failed."
         )
     raw.execute(
-        "UPDATE job SET state = ?, reason = ?, reason_code = ?, finished_at = ?, stop = NULL WHERE id = ?",
+        "UPDATE job SET state = ?, reason = COALESCE(?, reason), reason_code = ?, finished_at = ?, stop = NULL WHERE id = ?",
         (end_state, reason, code, now(), job_id),
     )
     changes.states.append(job_id)

@@ -28,13 +28,16 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
     why = "shutdown" if store.closing else context.stop
     if why is not None:
         return not_begun(picked, why)
-    ended = Ending(claim.seq, claim.id, "done", claim.attempts + 1, now(), "", claim.parent_id)
+    ended = Ending(
+        claim.seq, claim.id, "done", claim.attempts + 1, claim.started_at or now(), "", claim.parent_id
+    )
     try:
         # A body sees what its starter may see.
         with asking(context.principal):
             answer = kind.run(context)
         if answer is not None:
             ended.result = json_text(answer)
+        ended.reason = context.remark
     except JobStopped as stopped:
         _mark_stopped(ended, stopped.why)
     except AfterChildren:
@@ -77,7 +80,7 @@ def execute(runner: JobRunner, store: JobStore, picked: ClaimedJob) -> Ending:
 def not_begun(picked: ClaimedJob, why: str = "aside") -> Ending:
     """Return the end of a job that was picked up and is not run now: it waits again, or is cancelled."""
     claim, at = picked.claim, now()
-    ended = Ending(claim.seq, claim.id, "done", claim.attempts, at, at, claim.parent_id)
+    ended = Ending(claim.seq, claim.id, "done", claim.attempts, claim.started_at, at, claim.parent_id)
     _mark_stopped(ended, picked.context.stop or why)
     return ended
 

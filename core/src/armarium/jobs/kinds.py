@@ -79,6 +79,8 @@ class JobKind:
     """Its jobs always belong to a workflow run and cannot be paused, cancelled or retried by themselves."""
     is_run: bool = False
     """A workflow run or batch: its project is not released while one waits or runs."""
+    history: Literal["pictures", "embeddings", "names", "lines", "pages", "check"] | None = None
+    """The word under which its jobs are listed among the work done on a document; a recipe job's layer gives it."""
     remote: bool = False
     """Runs on a remote service: it is cancelled there (`on_cancel`) and cannot be retried from here.
 

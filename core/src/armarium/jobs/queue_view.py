@@ -158,6 +158,7 @@ class QueueView:
             "parent_id": row.parent_id,
             "kind": row.kind,
             "title": row.title,
+            "item": self._item(row),
             "lane": lane,
             "model": row.model,
             "subject": loads(row.subject),
@@ -176,6 +177,11 @@ class QueueView:
                 and not (kind is not None and (kind.remote_in(lane) or kind.is_run)),
             },
         }
+
+    def _item(self, row: Row) -> dict[str, Any] | None:
+        picked = self.store.picked.get(row.seq) if self.store is not None and not self.is_limited else None
+        told = picked.context.item if picked is not None and row.state == "running" else None
+        return told and {name: told.get(name) for name in ("done", "total", "unit")}
 
     def progress(self, row: Row) -> tuple[int, int]:
         """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,

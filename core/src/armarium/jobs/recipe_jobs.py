@@ -287,7 +287,7 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
                 continue
             kept["skipped"] += 1
         except PageSkipped as skipped:
-            kept["skipped"] += 1
+            kept = {"why": str(skipped), **kept, "skipped": kept["skipped"] + 1}
             if isinstance(skipped, PageWithheld):
                 kept.setdefault("withheld", str(skipped))
             job.log("info", str(skipped), document_id=page_id)
@@ -303,12 +303,31 @@ def _each_page(job: JobContext, work: Callable[[JobContext, str], PageWork | Non
         raise Invalid(
             why if len(pages) == 1 else f"No page could be done. The first: {why}", code="all_failed"
         )
-    return {key: kept[key] for key in ("pages", "skipped", "failed", "withheld", "output") if key in kept}
+    job.remark = nothing_done(kept, len(pages))
+    shown = ("pages", "skipped", "failed", "withheld", "counts", "output")
+    return {key: kept[key] for key in shown if key in kept}
+
+
+def nothing_done(kept: Mapping[str, Any], pages: int) -> str | None:
+    """Return what to say of a job that wrote nothing for any of its *pages*, from its counts and `why`, the reason of the
+    first that was passed over; None where it wrote something."""
+    if kept["pages"]:
+        return None
+    if not pages:
+        return "Nothing was done: there are no pages."
+    why = kept.get("why", "There was nothing to do on any page.")
+    return (
+        f"Nothing was done. {why}" if pages == 1 else f"Nothing was done on {pages} pages. The first: {why}"
+    )
 
 
 def _with_output(
     kept: Mapping[str, Any], found: PageWork, pages: int
 ) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    numbers = {name: n for name, n in found.output.items() if isinstance(n, int) and not isinstance(n, bool)}
+    before = kept.get("counts", {})
+    kept = {**kept, "counts": {**before, **{name: before.get(name, 0) + n for name, n in numbers.items()}}}
+
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
         if pages != 1:
             return dict(kept)

@@ -22,6 +22,14 @@ class Can(Message):
     retry: bool
 
 
+class Item(Message):
+    """How far a running job is with the page in hand: `12 of 40 lines`."""
+
+    done: int
+    total: int | None = None
+    unit: str | None = None
+
+
 class JobNode(Message):
     """A job; `done` and `total` count pages, including everything beneath it."""
 
@@ -34,6 +42,7 @@ class JobNode(Message):
     parent_id: str | None = None
     kind: str
     title: str
+    item: Item | None = None
     lane: str | None = None
     model: str | None = None
     subject: dict[str, Any] | None = None

@@ -33,6 +33,7 @@ class Offer:
     name: str
     entries: tuple[EntryPoint, ...]
     first_party: bool = False
+    """Whether it comes with this release of Armarium."""
     requires: frozenset[str] = frozenset()
     """The normalised names of the distributions it needs."""
     fault: str | None = None
@@ -84,15 +85,20 @@ def find_offers(path: Sequence[str] | None = None) -> list[Offer]:
     return sorted(found.values(), key=lambda offer: (not offer.first_party, offer.key))
 
 
-def _first_party() -> set[str]:
+def _first_party() -> dict[str, str]:
+    """Return the distributions of this release of Armarium, each with its version: those that its own one pins."""
     try:
-        pinned = distributions.requires(META) or []
+        release = distributions.distribution(META)
     except distributions.PackageNotFoundError:
-        return set()
-    return {META, *map(normalise_name, pinned)}
+        return {}
+    pinned = {
+        normalise_name(line): line.partition(";")[0].partition("==")[2].strip()
+        for line in release.requires or ()
+    }
+    return {META: release.version, **pinned}
 
 
-def _offer(distribution: distributions.Distribution, ours: set[str]) -> Offer | None:
+def _offer(distribution: distributions.Distribution, ours: dict[str, str]) -> Offer | None:
     try:
         text = distribution.read_text("entry_points.txt")
     except (OSError, UnicodeError):
@@ -116,7 +122,9 @@ def _offer(distribution: distributions.Distribution, ours: set[str]) -> Offer | 
         return Offer(
             name, (), fault=f"Its list of entry points cannot be read ({type(error).__name__}: {error})."
         )
-    return Offer(name, entries, normalise_name(name) in ours, needs, stamp=stamp) if entries else None
+    # One of ours that another release left behind is tried, like anybody's.
+    first_party = ours.get(normalise_name(name)) == distribution.version
+    return Offer(name, entries, first_party, needs, stamp=stamp) if entries else None
 
 
 def _name_of(distribution: Any) -> str:

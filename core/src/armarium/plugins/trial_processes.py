@@ -1,7 +1,8 @@
 """The processes in which plugins are tried: started, listened to, stopped; and who is to blame when one fails.
 
-A plugin may hang when it is imported, end its process, or crash it. So it is tried where that costs nothing, with a
-time limit, and what breaks a trial is named with how far it got.
+A plugin may hang when it is imported, end its process, or crash it. So it is tried where that costs nothing, and what
+breaks a trial is named with how far it got. What a part of a trial may take is counted in processor time, and a hang is
+known by doing nothing: on a busy machine a trial takes longer and gives the same verdict.
 """
 
 from __future__ import annotations
@@ -21,20 +22,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from armarium.effort import Effort
 from armarium.engine_card import TRIAL_SECONDS
 from armarium.plugins.offers import Offer
 
-START_SECONDS = 120.0
-"""Seconds the process may take to start, which says nothing about any plugin."""
+LOOK_EVERY = 0.25
+"""Seconds between two looks at a process that reports nothing."""
 
 WITHOUT_PLUGINS_OF_PYDANTIC = "PYDANTIC_DISABLE_PLUGINS"
 """When set, pydantic does not read the entry points of everything installed, one of which may be malformed."""
 
 SAID = "said.txt"
 """File in the folder of a trial: what its process, and the plugins in it, wrote to stderr."""
-
-TOGETHER, ONE_BY_ONE, IMPORT = "together", "one by one", "import"
-"""How a trial proceeds: all at once where that passes; one after the other; or only importing."""
 
 Failed = dict[tuple[str, str], str]
 """Distribution and unit (`group:name`) to the sentence that says why it is refused."""
@@ -54,8 +53,7 @@ class _End:
     done: bool = False
     """Whether it finished."""
     at: tuple[str, str] | None = None
-    """The distribution and unit in progress when it died; None also where several were."""
-    importing: bool = False
+    """The distribution and unit in progress when it died; None while the engine itself was loaded."""
     how: str = ""
 
 
@@ -69,53 +67,32 @@ def try_out(
     """Return for each of *wanted* what of it failed and why; *beside* are loaded with them, except what failed
     according to *known*.
 
-    All are tried in one process. One that breaks it is tried alone; the others continue without it.
+    All are tried in one process. One that breaks it is tried alone, since another may be to blame; the others continue
+    without it.
     """
     skip = {(key, unit): why for key, failed in known.items() for unit, why in failed.items()}
     found: dict[str, dict[str, str]] = {}
-    left, passed, how = list(wanted), list(beside), TOGETHER
-    while left:
-        end = _run(left, passed, skip, how, seconds, path)
-        for offer in [offer for offer in left if offer.key in end.verdicts]:
+    left, passed = list(wanted), list(beside)
+
+    def run(trying: list[Offer]) -> _End:
+        end = _run(trying, passed, skip, seconds, path)
+        for offer in [offer for offer in trying if offer.key in end.verdicts]:
             found[offer.key] = {**_reasons_of(skip, offer.key), **end.verdicts[offer.key]}
-            skip |= {(offer.key, unit): why for unit, why in found[offer.key].items()}
+            skip.update({(offer.key, unit): why for unit, why in found[offer.key].items()})
             left.remove(offer)
             passed.append(offer)
-        if end.done:
-            break
-        if end.at is None:
-            # Nobody can be blamed yet: try them one after the other.
-            if how == ONE_BY_ONE:
-                raise CannotTry(end.how)
-            how = ONE_BY_ONE
-            continue
-        suspect = next((offer for offer in left if offer.key == end.at[0]), None)
-        if suspect is None or left == [suspect] or _spoils_alone(suspect, end, passed, skip, seconds, path):
+        return end
+
+    while left:
+        end = run(list(left))
+        suspects = [offer for offer in left if end.at is not None and offer.key == end.at[0]]
+        if suspects and len(left) > 1:
+            end = run(suspects)
+        if end.at is not None:
             skip[end.at] = f"It {end.how}"
-            continue
-        # It does so only together with others, who may be to blame: it is judged by itself.
-        alone = _run([suspect], passed, skip, ONE_BY_ONE, seconds, path)
-        if alone.at is not None:
-            skip[alone.at] = f"It {alone.how}"
-            continue
-        found[suspect.key] = {**_reasons_of(skip, suspect.key), **alone.verdicts.get(suspect.key, {})}
-        left.remove(suspect)
-        passed.append(suspect)
-    return {offer.key: found.get(offer.key, _reasons_of(skip, offer.key)) for offer in wanted}
-
-
-def _spoils_alone(
-    suspect: Offer,
-    end: _End,
-    passed: Sequence[Offer],
-    skip: Failed,
-    seconds: float,
-    path: Sequence[str] | None,
-) -> bool:
-    """Return whether *suspect* breaks a trial of its own at the same place, where nobody else can be the cause."""
-    if end.importing:
-        return _run([suspect], [], skip, IMPORT, seconds, path).at == end.at
-    return _run([suspect], passed, skip, ONE_BY_ONE, seconds, path).at == end.at
+        elif not end.done:
+            raise CannotTry(end.how)
+    return {offer.key: found[offer.key] for offer in wanted}
 
 
 @dataclass(frozen=True)
@@ -136,7 +113,7 @@ def examine_offer(offer: Offer, beside: Sequence[Offer], seconds: float, path: S
     """
     skip: Failed = {}
     while True:
-        end = _run([offer], beside, skip, ONE_BY_ONE, seconds, path)
+        end = _run([offer], beside, skip, seconds, path)
         if end.at is None:
             break
         skip[end.at] = f"It {end.how}"
@@ -157,7 +134,6 @@ def _run(
     wanted: Sequence[Offer],
     beside: Sequence[Offer],
     skip: Failed,
-    mode: str,
     seconds: float,
     path: Sequence[str] | None,
 ) -> _End:
@@ -168,18 +144,24 @@ def _run(
         "wanted": [offer.key for offer in wanted],
         "beside": [offer.key for offer in beside],
         "skip": [list(one) for one in skip],
-        "mode": mode,
     }
     end = _End()
     started = False
     with tempfile.TemporaryDirectory(prefix="armarium-trial-", ignore_cleanup_errors=True) as folder:
         with _process({**asked, "folder": folder}, folder) as (process, events):
+            effort = Effort(process.pid)
+            used_before = 0.0
             while True:
-                limit = seconds if started else max(seconds, START_SECONDS)
                 try:
-                    event = events.get(timeout=limit)
+                    event = events.get(timeout=LOOK_EVERY)
                 except queue.Empty:
-                    end.how = f"took longer than {seconds:g} seconds {end.how}, and was stopped."
+                    idle = effort.look()
+                    if idle >= seconds:
+                        end.how = f"did nothing for {seconds:g} seconds {end.how}, and was stopped."
+                    elif effort.used - used_before >= seconds:
+                        end.how = f"took longer than {seconds:g} seconds {end.how}, and was stopped."
+                    else:
+                        continue
                     break
                 if event is None:
                     end.how = f"ended the process {end.how} ({_ending(process)})."
@@ -191,8 +173,9 @@ def _run(
                     end.verdicts[event["judged"]] = event["failed"]
                     continue
                 end.at = (event["offer"], event["unit"]) if event["offer"] else None
-                end.importing = event["importing"]
                 end.how = event["step"]
+                effort.look()
+                used_before = effort.used
         if not started:
             lines = Path(folder, SAID).read_text(errors="replace").strip().split("\n")
             raise CannotTry(f"the process that tries it does not start. {lines[-1][:300]}")

@@ -1,4 +1,8 @@
-"""The verdicts on installed distributions: stored by their fingerprint, reached by a trial for new ones."""
+"""The verdicts on installed third-party distributions: stored by their fingerprint, reached by a trial for new ones.
+
+What comes with this release of Armarium is not tried: its tests have done so. Its declarations are checked when it is
+loaded, as everybody's are.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,13 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from armarium.engine_card import TRIAL_SECONDS, VERDICTS, asked_for, state_folder
-from armarium.plugins.offers import Offer, package_stamp
+from armarium.plugins.offers import Offer, package_stamp, unit_of
 from armarium.plugins.trial_processes import CannotTry, Failed, try_out
 
 log = logging.getLogger("armarium.plugins")
@@ -44,27 +48,26 @@ class Trials:
             seconds=float(seconds) if seconds.replace(".", "", 1).isdigit() else TRIAL_SECONDS,
         )
 
-    def find_failures(self, offers: Sequence[Offer], *, trusting_ours: bool = False) -> Failed:
-        """Return what of *offers* did not pass; what has no verdict is tried now.
-
-        *trusting_ours*: what comes with Armarium counts as passed where it has no verdict yet.
-        """
+    def find_failures(self, offers: Sequence[Offer]) -> Failed:
+        """Return what of *offers* did not pass; what has no verdict is tried now."""
         sound = [offer for offer in offers if offer.fault is None]
+        strangers = [offer for offer in sound if not offer.first_party]
         keys = _Keys(sound)
-        kept = self._read_stored()
-        wanted = [offer for offer in sound if not keys.fits(offer, kept.get(offer.key))]
-        verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in sound if offer not in wanted}
-        if trusting_ours:
-            wanted = [offer for offer in wanted if not offer.first_party]
+        kept = self._read_stored() if strangers else {}
+        wanted = [offer for offer in strangers if not keys.fits(offer, kept.get(offer.key))]
+        verdicts = {offer.key: dict(kept[offer.key]["failed"]) for offer in strangers if offer not in wanted}
         if wanted:
             log.info("trying %s", ", ".join(offer.key for offer in wanted))
             try:
-                verdicts |= try_out(wanted, [o for o in sound if o not in wanted], verdicts, self.seconds)
+                tried = try_out(wanted, [o for o in sound if o not in wanted], verdicts, self.seconds)
+                for offer in wanted:
+                    failed = tried[offer.key]
+                    self._fresh[offer.key] = {"key": keys.key_of(offer, failed), "failed": failed}
             except CannotTry as error:
                 log.warning("plugins cannot be tried here: %s", error)
-                return self._report_untried(wanted, verdicts, error)
-            for offer in wanted:
-                self._note(offer, keys, verdicts[offer.key])
+                why = f"It could not be tried before loading, and is left out: {error}"
+                tried = {offer.key: dict.fromkeys(map(unit_of, offer.entries), why) for offer in wanted}
+            verdicts |= tried
         return {(key, unit): why for key, found in verdicts.items() for unit, why in found.items()}
 
     def save(self) -> None:
@@ -85,11 +88,6 @@ class Trials:
                 os.unlink(written.name)
         self._fresh = {}
 
-    def _note(self, offer: Offer, keys: _Keys, failed: dict[str, str]) -> None:
-        # A failure of ours is never final: a machine that was too busy once must not cost a family.
-        if not (failed and offer.first_party):
-            self._fresh[offer.key] = {"key": keys.key_of(offer, failed), "failed": failed}
-
     def _read_stored(self) -> dict[str, dict[str, Any]]:
         if self.file is None:
             return {}
@@ -106,17 +104,6 @@ class Trials:
             }
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
-
-    @staticmethod
-    def _report_untried(
-        wanted: Iterable[Offer], verdicts: dict[str, dict[str, str]], error: CannotTry
-    ) -> Failed:
-        why = f"It could not be tried before loading, and is left out: {error}"
-        found = {(key, unit): why for key, failed in verdicts.items() for unit, why in failed.items()}
-        for offer in wanted:
-            if not offer.first_party:
-                found |= {(offer.key, f"{e.group}:{e.name}"): why for e in offer.entries}
-        return found
 
 
 class _Keys:

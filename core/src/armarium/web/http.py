@@ -337,6 +337,9 @@ async def _plain(request: Request, error: Exception) -> Response:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     known: int | str = kind if error.status_code == 400 and kind in _DETAILS else error.status_code
     body: dict[str, Any] = {"detail": _DETAILS.get(known) or str(error.detail)}
+    if error.status_code == 404 and (refused := engine_of(request).plugins.refused):
+        missing = ", ".join(dict.fromkeys(one.name for one in refused))
+        body["detail"] += f" Those of refused plugins are missing ({missing}); the list of plugins says why."
     if error.status_code in _CODES:
         body["code"] = _CODES[error.status_code]
     return json_response(body, error.status_code, error.headers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -181,15 +181,19 @@ def _take_example(ex: Example) -> dict[str, Any]:
 )
 def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
     """A corrected reading is written first, as a machine's that names the reading it corrects. Trusted as a
-    model's; outside a run the checker is the caller, whatever the request states.
+    model's; outside a run the checker is the caller, whatever the request states. What a person gave a verdict on is
+    left as it is: a run says nothing about it any more.
     """
     layer = layer_named(ctx.engine, p.layer)
     # A run states its checker; outside a run, the checker is the caller.
     checker = p.checker.model_dump() if ctx.run_id is not None else _caller(ctx)
     _require_episodes(ctx, [one.episode_id for one in p.verdicts])
     written = []
+    decided = _decided_by_persons(ctx, layer, [one.target_id for one in p.verdicts]) if ctx.run_id else set()
     for one in p.verdicts:
         found = _target(ctx, layer, one.target_id)
+        if one.target_id in decided:
+            continue
         replacement = None
         if one.correction is not None:
             if one.verdict != "correct":
@@ -202,6 +206,14 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
         row["checker"] = checker
         written.append(_write(ctx, layer, found, row, by_run=True)["id"])
     return {"verdict_ids": written}
+
+
+def _decided_by_persons(ctx: ActionContext, layer: Layer, target_ids: Sequence[str]) -> set[str]:
+    v = verdicts.c
+    asked = select(v.target_id).where(
+        v.layer == layer.name, v.trust == "person", is_among(v.target_id, target_ids)
+    )
+    return set(ctx.conn.execute(asked).scalars())
 
 
 def _target(ctx: ActionContext, layer: Layer, target_id: str) -> Target:

@@ -6,11 +6,12 @@ from armarium.api import Plugin, hookimpl
 from armarium_checking import actions
 from armarium_checking.layers import EXTRAS
 from armarium_checking.models import metadata
-from armarium_checking.queries import list_verdicts, read_run
+from armarium_checking.queries import confirmed_by_persons, list_verdicts, read_run
 from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
+from armarium_source_model.api import CONFIRMED
 
 
 @hookimpl
@@ -25,5 +26,9 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=RECIPE_JOBS,
         queries=(read_run, list_verdicts),
         routers=(router,),
-        extras={EXTRAS: (READINGS,), "rests_on_text": (RestingVerdicts(),)},
+        extras={
+            EXTRAS: (READINGS,),
+            "rests_on_text": (RestingVerdicts(),),
+            CONFIRMED: (confirmed_by_persons,),
+        },
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import orjson
 from fastapi import Query
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from armarium.api import Rows, query, raw_of
+from armarium.api import Rows, is_among, query, raw_of
 from armarium_checking.errors import unknown_run
 from armarium_checking.models import verdicts
 from armarium_checking.schemas import Run, Verdicts
@@ -52,3 +53,15 @@ def list_verdicts(
     where = [verdicts.c[name] == value for name, value in given.items() if value is not None]
     newest = (verdicts.c.created_at.desc(), verdicts.c.id.desc())
     return VERDICTS.page(conn, *where, order=newest, limit=limit, offset=offset)
+
+
+def confirmed_by_persons(conn: Connection, reading_ids: Iterable[str]) -> set[str]:
+    """Return which of the readings a person confirmed and no person has contradicted since."""
+    v = verdicts.c
+    rows = conn.execute(
+        select(v.target_id, v.verdict)
+        .where(is_among(v.target_id, reading_ids), v.trust == "person")
+        .order_by(v.created_at, v.id)
+    )
+    newest = {row.target_id: row.verdict for row in rows}
+    return {reading_id for reading_id, verdict in newest.items() if verdict == "confirm"}

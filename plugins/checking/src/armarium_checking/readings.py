@@ -6,7 +6,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, Forbidden, JobContext, NotFound, find_withheld, open_image
+from armarium.api import (
+    ActionContext,
+    Forbidden,
+    JobContext,
+    NotFound,
+    find_withheld,
+    open_image,
+)
 from armarium_checking.agreement import Line, judge
 from armarium_checking.characters import Likelihood
 from armarium_checking.ink import Ink, ink_of

@@ -207,6 +207,7 @@ def _main_job(
         "seconds": run.seconds,
         "corrected": {key: corrected[key] for key in ("page", "was", "now", "audit_id")},
         "readers": readers,
+        "untried": [page["name"] for page in pages if page["name"] not in {one["page"] for one in readers}],
         "not_imported": refused,
         "library": session.library,
         "exports": str(files),
@@ -316,6 +317,10 @@ def _show(report: dict[str, Any]) -> None:
             ("page", "reader", "letters expected right"),
             _reasons(report),
         )
+    if report["readers"] and report["untried"]:
+        typer.echo(
+            legible(f"read without trying several readers on a sample: {', '.join(report['untried'])}")
+        )
     for refusal in report["not_imported"]:
         typer.echo(legible(f"not imported: {refusal['file']}: {refusal['why']}"))
 
@@ -331,5 +336,5 @@ def _reasons(report: dict[str, Any]) -> list[tuple[object, ...]]:
                 for name, share in sorted(one["expected"].items(), key=lambda pair: -pair[1])
             ),
         )
-        for one in report["readers"][:PICTURES]
+        for one in report["readers"]
     ]

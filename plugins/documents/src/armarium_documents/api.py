@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, func
 from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins
 from armarium_documents.dates.date_answers import ReadDate
+from armarium_documents.dates.edtf import Span, check_date, runs_backwards, span_asked, span_between, span_of
 from armarium_documents.frames import IDENTITY
 from armarium_documents.intake import taken_in
 from armarium_documents.models import (
@@ -22,7 +23,7 @@ from armarium_documents.models import (
     thumbnails,
 )
 from armarium_documents.new_nodes import new_row
-from armarium_documents.pictures import LONGEST_JPEG
+from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS
 from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
@@ -36,6 +37,7 @@ from armarium_documents.queries.files import (
     still_image,
     thumbnail_path,
 )
+from armarium_documents.queries.runs import MODELS_ASKED, WORK, ModelsAsked, Work
 from armarium_documents.queries.tree import (
     Node,
     ancestor_ids,
@@ -51,13 +53,23 @@ from armarium_documents.queries.tree import (
     require_parent,
     sources_folder,
 )
+from armarium_documents.recordings import recording_type
 from armarium_documents.remarks import count_remarks
-from armarium_documents.scan import LAYOUT_SUFFIXES, TEXT_SUFFIXES, FoundEntry, named_files, walk_folder
+from armarium_documents.scan import (
+    LAYOUT_SUFFIXES,
+    PICTURE_SUFFIXES,
+    TEXT_SUFFIXES,
+    FoundEntry,
+    named_files,
+    walk_folder,
+)
 from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
-from armarium_documents.schemas.fields import check_date, check_json, clean_name
+from armarium_documents.schemas.fields import check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
+from armarium_documents.tables import NotATable, read_table
+from armarium_documents.text_layers import TextLine, Word
 
 __all__ = [
     "ANNOTATIONS",
@@ -65,18 +77,28 @@ __all__ = [
     "IDENTITY",
     "LAYOUT_SUFFIXES",
     "LONGEST_JPEG",
+    "MODELS_ASKED",
+    "PICTURE_SUFFIXES",
     "TEXT_SUFFIXES",
     "TOLERANCE",
+    "WORK",
     "Carrier",
     "DocType",
     "FileType",
     "FoundEntry",
+    "ModelsAsked",
     "NoGeometry",
     "Node",
+    "NotATable",
+    "OpenedPdf",
     "PageImage",
     "ReadDate",
     "SourceAuthority",
+    "Span",
+    "TextLine",
     "Vocabulary",
+    "Word",
+    "Work",
     "YearBegins",
     "add_node",
     "add_rendition",
@@ -114,6 +136,8 @@ __all__ = [
     "primary_recording",
     "primary_row",
     "read_date",
+    "read_table",
+    "recording_type",
     "recordings_under",
     "renditions",
     "replace_metadata",
@@ -124,7 +148,11 @@ __all__ = [
     "require_parent",
     "retract_representation",
     "revise_artifact",
+    "runs_backwards",
     "sources_folder",
+    "span_asked",
+    "span_between",
+    "span_of",
     "start_actions",
     "still_image",
     "supersede_geometry",

@@ -3,7 +3,7 @@
 Documents by name, path or id, the pages that a command is about, and pages exported into a folder.
 """
 
-from armarium_documents.cli.exports import write_exports
+from armarium_documents.cli.exports import say_makers, write_exports
 from armarium_documents.cli.naming import document_id, document_names
 from armarium_documents.cli.scope import Scope, documents_under, is_page, pages_of, scope_of
 
@@ -14,6 +14,7 @@ __all__ = [
     "documents_under",
     "is_page",
     "pages_of",
+    "say_makers",
     "scope_of",
     "write_exports",
 ]

@@ -101,7 +101,8 @@ def unknown_rendition(document_id: str, rendition_id: str) -> NotFound:
 def not_materialized(rendition_id: str) -> NotFound:
     """404: the rendition is known, but its file has not been made."""
     return NotFound(
-        f"The bytes of rendition {rendition_id} have not been made yet. Choose another rendition, or have it made.",
+        f"The bytes of rendition {rendition_id} have not been made yet. Wait for the job that pictures the pages, choose "
+        "another rendition, or have it made.",
         code="rendition_not_materialized",
         rendition_id=rendition_id,
     )

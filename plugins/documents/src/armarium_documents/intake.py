@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import Library, new_id
-from armarium_documents.pictures import PagePicture, SourceFile, picture_page, take_in
+from armarium_documents.pictures import OpenedPages, PagePicture, SourceFile, open_source_pages, take_in
 from armarium_documents.schemas.fields import clean_name
 
 
@@ -33,7 +33,10 @@ def file_node(
         "size_bytes": source.size_bytes,
         "pixel_width": source.width,
         "pixel_height": source.height,
-        "params": {"exif_orientation": source.orientation} if source.orientation != 1 else {},
+        "params": {
+            **({"exif_orientation": source.orientation} if source.orientation != 1 else {}),
+            **({} if source.opens_alike else {"opens_alike": False}),
+        },
     }
     return {
         "id": node_id,
@@ -49,6 +52,36 @@ def file_node(
 
 def page_node(parent_id: str, index: int, page: PagePicture) -> dict[str, Any]:
     """Return the node of one page of a file, *index* from 0."""
+    picture = picture_of_page(page)
+    return {**_page(parent_id, index, page.label, page.width, page.height), "picture": picture}
+
+
+def picture_of_page(page: PagePicture) -> dict[str, Any]:
+    """Return a page's picture as `document.add_files` and `document.picture_pages` take it."""
+    return {
+        "checksum": page.checksum,
+        "mime_type": page.mime_type,
+        "size_bytes": page.size_bytes,
+        "pixel_width": page.width,
+        "pixel_height": page.height,
+        "role": "derived",
+        "made_by": page.made_by,
+        "params": page.params,
+    }
+
+
+def _page_to_picture(parent_id: str, index: int, pages: OpenedPages) -> dict[str, Any]:
+    """Return the node of a page whose picture is still to be made."""
+    width, height = pages.size(index)
+    picture = {"mime_type": "image/jpeg", "pixel_width": width, "pixel_height": height, "role": "derived"}
+    params = {"page_index": index}
+    return {
+        **_page(parent_id, index, pages.label(index), width, height),
+        "picture": {**picture, "params": params},
+    }
+
+
+def _page(parent_id: str, index: int, label: str | None, width: int, height: int) -> dict[str, Any]:
     return {
         "id": new_id(),
         "parent_id": parent_id,
@@ -56,18 +89,8 @@ def page_node(parent_id: str, index: int, page: PagePicture) -> dict[str, Any]:
         "file_type": "image",
         "name": f"Page {index + 1}",
         "sequence": index + 1,
-        "page_label": page.label,
-        "metadata": {"width": page.width, "height": page.height, "derived_from": parent_id},
-        "picture": {
-            "checksum": page.checksum,
-            "mime_type": page.mime_type,
-            "size_bytes": page.size_bytes,
-            "pixel_width": page.width,
-            "pixel_height": page.height,
-            "role": "derived",
-            "made_by": page.made_by,
-            "params": page.params,
-        },
+        "page_label": label,
+        "metadata": {"width": width, "height": height, "derived_from": parent_id},
     }
 
 
@@ -82,7 +105,7 @@ def taken_in(
     within: Path | None = None,
 ) -> tuple[list[dict[str, Any]], SourceFile]:
     """Store the picture file at *path* in the project; return its node, those of its pages, and the source
-    file.
+    file. The pictures of the pages are made by the job `page-pictures`.
 
     The first node's `parent_id` is still to be set. Raises what `take_in` does, ValueError for an invalid
     document name. *within*: the engine's own folder into which the file was received.
@@ -90,8 +113,10 @@ def taken_in(
     clean = clean_name(name)
     source = take_in(library, path, max_pixels=max_pixels, link=link, within=within)
     node = file_node(new_id(), "", clean, shown_path, source, linked=link)
-    pages = [
-        page_node(node["id"], index, picture_page(library, source, index, max_pixels=max_pixels))
-        for index in range(source.pages)
-    ]
-    return [node, *pages], source
+    if not source.pages:
+        return [node], source
+    with open_source_pages(library, source, max_pixels=max_pixels) as pages:
+        return [
+            node,
+            *(_page_to_picture(node["id"], index, pages) for index in range(source.pages)),
+        ], source

@@ -10,31 +10,28 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import Invalid, Library, ObjectStore, image_info, open_image, open_plain
+from armarium.api import (
+    Invalid,
+    Library,
+    ObjectStore,
+    OpenedImage,
+    image_info,
+    open_image,
+    open_pages,
+    open_plain,
+)
+from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
 from armarium_documents.queries.files import THUMBNAIL_SIDE, thumbnail_path
 from armarium_documents.recordings import recording_type
 
 if TYPE_CHECKING:
     from PIL import Image
-
-PDF_DPI = 300
-"""Resolution at which a PDF's pages are pictured; enough for an OCR engine, and print scans are rarely finer."""
-
-MAX_PAGE_PIXELS = 25_000_000
-"""A page pictured from a PDF has at most so many pixels; a larger sheet is pictured coarser. A3 at 300 dpi has 17
-million; with five bytes each while it is drawn, a page takes 125 MB at most, whatever size its file states."""
-
-LONGEST_JPEG = 65_500
-"""Pixels on a side that the JPEG encoder takes; a longer scroll is kept as PNG."""
-
-MAX_SHEET = 144_000
-"""Points of a side: 50 metres, ten times what PDF allows without a unit of its own. A drawing of what states more fills the memory."""
 
 MAX_PAGES = 10_000
 """Pages of one file."""
@@ -43,12 +40,6 @@ JPEG_QUALITY = 92
 
 _IT = "The file"
 """How a sentence calls the file it is about."""
-
-_BAND = 256
-"""Rows of a page that are looked at together."""
-
-_pdfium = threading.Lock()
-"""PDFium may be used by one thread at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +54,22 @@ class SourceFile:
     width: int | None = None
     height: int | None = None
     orientation: int = 1
+    opens_alike: bool = True
+    """Whether other programs that open the file see this picture; if not, they are given a copy."""
+    passed_over: int = 0
+    """Thumbnails, smaller copies and masks in the file, which are no pages."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done with parts of the file, in sentences."""
+        if not self.passed_over:
+            return []
+        what = (
+            "1 of its images is a smaller copy or a mask and no page"
+            if self.passed_over == 1
+            else (f"{self.passed_over} of its images are smaller copies or masks and no pages")
+        )
+        return [f"{what}; the file is kept as it is."]
 
     @property
     def is_pdf(self) -> bool:
@@ -110,7 +117,7 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
     before = _stamp(file)
     head = file.read(1024)
     if head.lstrip().startswith(b"%PDF") or (path.suffix.casefold() == ".pdf" and b"%PDF-" in head):
-        pages = _pdf_pages(_rewound_path(file))
+        pages = _check_pdf(_rewound_path(file))
         checksum = _store(library.objects, path, file, before, link)
         return SourceFile(checksum, before[1], "application/pdf", pages)
     if (mime_type := recording_type(head)) is not None:
@@ -119,7 +126,7 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
     info = image_info(_rewound_path(file), max_pixels=max_pixels, name=_IT)
     if info.frames > 1:
         checksum = _store(library.objects, path, file, before, link)
-        return SourceFile(checksum, before[1], info.mime_type, info.frames)
+        return SourceFile(checksum, before[1], info.mime_type, info.frames, passed_over=info.passed_over)
     image = open_image(
         _rewound_path(file),
         max_pixels=max_pixels,
@@ -131,7 +138,17 @@ def _take_in(library: Library, path: Path, file: BinaryIO, max_pixels: int, link
     width, height = image.size if info.format == "TIFF" else info.upright_size
     checksum = _store(library.objects, path, file, before, link)
     _draw_ahead(library, checksum, image)
-    return SourceFile(checksum, before[1], info.mime_type, 0, width, height, info.orientation)
+    return SourceFile(
+        checksum,
+        before[1],
+        info.mime_type,
+        0,
+        width,
+        height,
+        info.orientation,
+        info.opens_alike,
+        info.passed_over,
+    )
 
 
 def _rewound_path(file: BinaryIO) -> Path:
@@ -164,100 +181,59 @@ def digest_of(file: BinaryIO) -> str:
     return found.hexdigest()
 
 
-def _pdf_pages(path: Path) -> int:
-    """Return the number of pages of a PDF; Invalid if it cannot be read."""
-    with _pdfium:
-        document = _open_pdf(path)
-        try:
-            pages = len(document)
-        finally:
-            document.close()
-    if pages == 0:
-        raise Invalid(f"{_IT} is a PDF without pages.", code="pdf_empty")
-    if pages > MAX_PAGES:
-        raise Invalid(
-            f"{_IT} has {pages} pages; at most {MAX_PAGES} are imported from one file. Split it.",
-            code="too_many_pages",
-        )
-    return pages
+def _check_pdf(path: Path) -> int:
+    """Return the number of pages of a PDF; Invalid if it cannot be read, or a page has no possible size."""
+    with OpenedPdf(path) as pdf:
+        if pdf.pages > MAX_PAGES:
+            raise Invalid(
+                f"{_IT} has {pdf.pages} pages; at most {MAX_PAGES} are imported from one file. Split it.",
+                code="too_many_pages",
+            )
+        return pdf.pages
 
 
-def _open_pdf(path: Path) -> Any:
-    import pypdfium2
+class OpenedPages:
+    """A file of several pages in the object store, opened once for all of them: their sizes and their pictures."""
 
-    try:
-        return pypdfium2.PdfDocument(path)
-    except pypdfium2.PdfiumError as error:
-        words = "it requires a password" if "assword" in str(error) else "it is damaged or truncated"
-        raise Invalid(f"{_IT} is a PDF that cannot be opened: {words}.", code="pdf_damaged") from None
+    def __init__(self, source: SourceFile, opened: OpenedPdf | OpenedImage) -> None:
+        self.source, self.opened = source, opened
+
+    def size(self, index: int) -> tuple[int, int]:
+        """Return the width and height that the picture of page *index* (from 0) has. Raises Invalid."""
+        return self.opened.size(index)
+
+    def label(self, index: int) -> str | None:
+        """Return the number that the file gives a page (iv, 12), if any."""
+        return self.opened.label(index) if isinstance(self.opened, OpenedPdf) else None
+
+    def picture(self, library: Library, index: int) -> PagePicture:
+        """Render page *index* and store its picture in the project.
+
+        The same page always gives the same bytes, so that repeating it after a crash adds nothing.
+        """
+        params: dict[str, Any] = {"page_index": index}
+        if isinstance(self.opened, OpenedPdf):
+            image, dpi = self.opened.picture(index)
+            params["dpi"] = round(dpi)
+        else:
+            image = self.opened.page(index)
+        data, mime_type = _encode(image)
+        checksum = library.objects.put_bytes(data)
+        _draw_ahead(library, checksum, image)
+        made_by = "pdfium" if self.source.is_pdf else "pillow"
+        return PagePicture(checksum, len(data), mime_type, *image.size, self.label(index), made_by, params)
 
 
-def picture_page(library: Library, source: SourceFile, index: int, *, max_pixels: int) -> PagePicture:
-    """Render page *index* (from 0) of a file in the object store, and store the picture there too.
-
-    The same page always gives the same bytes, so that repeating it after a crash adds nothing.
-    """
+@contextmanager
+def open_source_pages(library: Library, source: SourceFile, *, max_pixels: int) -> Iterator[OpenedPages]:
+    """Open a PDF or a TIFF of several pages that is in the object store. Raises Invalid."""
     path = library.objects.path(source.checksum)
-    label: str | None = None
     if source.is_pdf:
-        image, label, dpi = _pdf_page(path, index)
-        made_by, params = "pdfium", {"page_index": index, "dpi": round(dpi)}
+        with OpenedPdf(path) as pdf:
+            yield OpenedPages(source, pdf)
     else:
-        image = open_image(path, frame=index, max_pixels=max_pixels, name=f"Page {index + 1}")
-        made_by, params = "pillow", {"page_index": index}
-    data, mime_type = _encode(image)
-    checksum = library.objects.put_bytes(data)
-    width, height = image.size
-    _draw_ahead(library, checksum, image)
-    return PagePicture(checksum, len(data), mime_type, width, height, label, made_by, params)
-
-
-def _pdf_page(path: Path, index: int) -> tuple[Image.Image, str | None, float]:
-    import pypdfium2
-
-    with _pdfium:
-        document = _open_pdf(path)
-        try:
-            page = document[index]
-            width, height = page.get_size()
-            if width <= 0 or height <= 0:
-                raise Invalid(f"Page {index + 1} has no size.", code="pdf_damaged")
-            if max(width, height) > MAX_SHEET:
-                raise Invalid(
-                    f"Page {index + 1} states a sheet of {width:.6g} x {height:.6g} points; no sheet is longer than "
-                    f"{MAX_SHEET:,}. Correct its MediaBox, or save it as a picture.",
-                    code="pdf_page_too_large",
-                )
-            scale = PDF_DPI / 72
-            pixels = width * height * scale * scale
-            if pixels > MAX_PAGE_PIXELS:
-                scale *= (MAX_PAGE_PIXELS / pixels) ** 0.5
-            scale = min(scale, LONGEST_JPEG / max(width, height))
-            # Slightly less, because sizes are rounded up: 900.0001 pixels become 900. Four bytes a pixel, in
-            # Pillow's own order, because Pillow uses PDFium's buffer directly only in that order: any other
-            # is copied.
-            bitmap = page.render(scale=scale * (1 - 1e-6), prefer_bgrx=True, rev_byteorder=True)
-            image = bitmap.to_pil()
-            label = document.get_page_label(index) or None
-        except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-            raise Invalid(f"Page {index + 1} cannot be rendered: {error}.", code="pdf_damaged") from None
-        finally:
-            document.close()
-    return _without_colour(image), label, scale * 72
-
-
-def _without_colour(image: Image.Image) -> Image.Image:
-    """Return *image* (RGBX) in grey if its three channels are equal, as in most scanned pages.
-
-    Compared in bands: whole channels would take as much memory again.
-    """
-    from PIL import ImageChops
-
-    for top in range(0, image.height, _BAND):
-        red, green, blue, _ = image.crop((0, top, image.width, min(top + _BAND, image.height))).split()
-        if ImageChops.difference(red, green).getbbox() or ImageChops.difference(red, blue).getbbox():
-            return image
-    return image.getchannel("R")
+        with open_pages(path, max_pixels=max_pixels, name=_IT) as image:
+            yield OpenedPages(source, image)
 
 
 def _encode(image: Image.Image) -> tuple[bytes, str]:

@@ -19,6 +19,7 @@ from armarium_documents.actions import (
 )
 from armarium_documents.actions.transfer import departing, recovery, steps
 from armarium_documents.jobs.imports import import_files
+from armarium_documents.jobs.pages import page_pictures
 from armarium_documents.jobs.thumbnails import thumbnails
 from armarium_documents.models import classifications as classification_table
 from armarium_documents.models import metadata
@@ -69,6 +70,7 @@ def armarium_plugin() -> Plugin:
             "thumbnail",
             "thumbnails",
             "import-files",
+            "page-pictures",
         ),
         metadata=metadata,
         actions=(
@@ -83,6 +85,7 @@ def armarium_plugin() -> Plugin:
             steps.transfer_out,
             imports.start_import,
             imports.add_files,
+            imports.picture_pages,
             files.set_primary,
             files.represent,
             files.revise,
@@ -99,7 +102,7 @@ def armarium_plugin() -> Plugin:
             classifications.accept_kind,
             classifications.reject_kind,
         ),
-        jobs=(import_files, thumbnails),
+        jobs=(import_files, page_pictures, thumbnails),
         queries=(
             bookmarks_read.bookmarks,
             bookmarks_read.target_of,

@@ -13,16 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from armarium.api import Invalid, PathNotAllowed, names_in
+from armarium.api import TAKEN_IMAGES, Invalid, PathNotAllowed, names_in
 
 LAYOUT_SUFFIXES = frozenset({".xml", ".hocr", ".html", ".htm", ".tei", ".alto", ".page", ".mets"})
 """Files beside pictures that other families read (PAGE, ALTO, TEI, hOCR, METS)."""
 
-TEXT_SUFFIXES = frozenset({".txt", ".box", ".points", ".json", ".yaml", ".yml", ".names", ".gt"})
-"""Files beside pictures that may be label files, box files or plain text, where a family is here that reads them."""
+TEXT_SUFFIXES = frozenset(
+    {".txt", ".box", ".points", ".json", ".yaml", ".yml", ".names", ".gt", ".srt", ".vtt"}
+)
+"""Files beside pictures and recordings that may be label files, box files, subtitles or plain text, where a family is here
+that reads them."""
 
 PICTURE_SUFFIXES = frozenset(
-    {".jpg", ".jpeg", ".jpe", ".png", ".tif", ".tiff", ".pdf", ".webp", ".jp2", ".j2k", ".bmp", ".gif"}
+    {
+        *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".tif", ".tiff", ".webp", ".jp2", ".j2k", ".jpf", ".jpx"),
+        *(".bmp", ".gif", ".avif", ".heic", ".heif", ".hif", ".pdf"),
+    }
 )
 
 RECORDING_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".m4a"})
@@ -148,13 +154,14 @@ def classify(path: Path, position: Position, root: Path | None, left: frozenset[
     suffix = path.suffix.casefold()
     if suffix in (LAYOUT_SUFFIXES if left is None else left):
         return FoundEntry("left", position, path, real=real)
-    if suffix not in PICTURE_SUFFIXES | RECORDING_SUFFIXES:
-        words = f"Files that end in {path.suffix}" if path.suffix else "Files without an ending"
+    # What a file without an ending contains is seen when it is opened.
+    if suffix and suffix not in PICTURE_SUFFIXES | RECORDING_SUFFIXES:
         return FoundEntry(
             "refused",
             position,
             path,
-            f"{words} are not imported: a JPEG, PNG, TIFF or PDF was expected, or a recording as WAV, FLAC, Ogg, MP3 or M4A.",
+            f"Files that end in {path.suffix} are not imported: {TAKEN_IMAGES} or a PDF was expected, or a recording as "
+            "WAV, FLAC, Ogg, MP3 or M4A.",
         )
     return FoundEntry("file", position, path, real=real)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, Principal, now
 from armarium_exports.earlier import clash_refused, listed_before
+from armarium_exports.parquet import ROWS, arrow_schema, write_columns
 from armarium_exports.places import (
     file_place,
     require_parent,
@@ -22,12 +24,7 @@ from armarium_exports.records import SCHEMA_VERSION, RecordType, record_types
 from armarium_exports.schemas import ParquetParams, RecordsParams
 from armarium_exports.selection import Selection, select_documents
 
-if TYPE_CHECKING:
-    import polars
-
 MANIFEST = "manifest.json"
-ROWS = 10_000
-"""Records per batch; a row group of a Parquet file has five times as many."""
 
 
 def head(engine: Engine, library: Library, selection: Selection, target_id: str | None) -> dict[str, Any]:
@@ -126,43 +123,25 @@ def write_parquet(engine: Engine, library: Library, principal: Principal, p: Par
 
 def _write_type(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
     """Write the records of *kind* in batches; return how many there are."""
-    import polars
-
     if kind.columns is None or kind.batches is None:
         return _write_untyped(kind, conn, selection, path)
     batches = kind.batches
-    types = {"json": polars.String, "text": polars.String, "integer": polars.Int64,
-             "number": polars.Float64, "boolean": polars.Boolean}  # fmt: skip
-    schema = {name: types[sort] for name, sort in kind.columns.items()}
     counted = 0
 
-    def frames() -> Iterator[polars.DataFrame]:
+    def columns() -> Iterator[Sequence[Sequence[Any]]]:
         nonlocal counted
         for rows in batches(conn, selection):
             counted += len(rows)
-            values = zip(schema.items(), zip(*rows, strict=True), strict=True)
-            yield polars.DataFrame([_series(name, sort, column) for (name, sort), column in values])
-        yield polars.DataFrame([], schema=schema, orient="row")
+            yield list(zip(*rows, strict=True))
 
-    sink(path, schema, frames)
+    write_columns(path, arrow_schema(kind.columns), columns())
     return counted
-
-
-def _series(name: str, sort: Any, column: Sequence[Any]) -> polars.Series:
-    """Return a column, as the database stores it, as *sort*."""
-    import polars
-
-    kept = polars.Int64 if sort == polars.Boolean else sort
-    made = polars.Series(name, column, dtype=kept)
-    return made if kept == sort else made.cast(sort)
 
 
 def _write_untyped(kind: RecordType, conn: Connection, selection: Selection, path: Path) -> int:
     """Write records whose columns are known only from the records: first to a temporary file, then with the
     columns of all of them.
     """
-    import polars
-
     spool = path.with_suffix(".spool")
     sorts: dict[str, str] = {"id": "text"}
     counted = 0
@@ -176,22 +155,13 @@ def _write_untyped(kind: RecordType, conn: Connection, selection: Selection, pat
                     sorts.setdefault(name, "none")
             file.write(orjson.dumps(record, default=str) + b"\n")
             counted += 1
-    types = {"text": polars.String, "json": polars.String, "none": polars.String, "integer": polars.Int64,
-             "number": polars.Float64, "boolean": polars.Boolean}  # fmt: skip
-    schema = {name: types[sort] for name, sort in sorts.items()}
 
-    def frames() -> Iterator[polars.DataFrame]:
-        batch: list[dict[str, Any]] = []
+    def columns() -> Iterator[Sequence[Sequence[Any]]]:
         with spool.open("rb") as file:
-            for line in file:
-                record = orjson.loads(line)
-                batch.append({name: _cell(record.get(name), sort) for name, sort in sorts.items()})
-                if len(batch) == ROWS:
-                    yield polars.DataFrame(batch, schema=schema)
-                    batch = []
-        yield polars.DataFrame(batch, schema=schema)
+            while records := [orjson.loads(line) for line in islice(file, ROWS)]:
+                yield [[_cell(record.get(name), sort) for record in records] for name, sort in sorts.items()]
 
-    sink(path, schema, frames)
+    write_columns(path, arrow_schema(sorts), columns())
     spool.unlink()
     return counted
 
@@ -218,16 +188,3 @@ def _cell(value: Any, sort: str) -> Any:
     if sort == "json":
         return orjson.dumps(value).decode()
     return float(value) if sort == "number" else value
-
-
-def sink(path: Path, schema: Mapping[str, Any], frames: Any, metadata: dict[str, str] | None = None) -> None:
-    """Write what *frames* yields as one Parquet file, with one batch in memory at a time."""
-    from polars.io.plugins import register_io_source
-
-    def source(
-        _columns: list[str] | None, _predicate: Any, _rows: int | None, _size: int | None
-    ) -> Iterator[polars.DataFrame]:
-        yield from frames()
-
-    whole = register_io_source(source, schema=dict(schema), validate_schema=True)
-    whole.sink_parquet(path, row_group_size=5 * ROWS, compression="zstd", metadata=metadata)

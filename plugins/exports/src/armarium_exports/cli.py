@@ -17,7 +17,7 @@ from armarium.commandline import (
     plural,
     project_session,
 )
-from armarium_documents.commandline import Scope, document_id, document_names, scope_of
+from armarium_documents.commandline import Scope, document_id, document_names, say_makers, scope_of
 
 BAR = 20
 """The length of a full bar, in characters."""
@@ -167,6 +167,7 @@ def site(
             typer.echo(f"  built before this export, and unchanged: {written['earlier_build']}", err=True)
         for one in written["left_behind"]:
             typer.echo(f"  could not be removed: {one}", err=True)
+        say_makers(written["made"])
         _say_withheld(written)
 
     answer(written, words)
@@ -192,6 +193,7 @@ def export_for(
         done = "Would write" if report else "Wrote"
         where = "" if report else f" to {found['output_path']}"
         typer.echo(f"{done} {plural(found['pages'], 'page')} for {found['receiver']}{where}.")
+        say_makers(found["made"])
         for line in _draw_losses(found["losses"], found["pages"]):
             typer.echo(line)
         for one in found["left_out"][:NAMED]:

@@ -20,12 +20,13 @@ from armarium.api import (
     find_withheld,
     is_among,
     now,
+    plain_name,
     raw_of,
 )
 from armarium_exports.errors import folder_replaced, no_folder
 from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_exports.pages import Unit, units_of
-from armarium_exports.places import checksum_of, clear_leavings, plain_name, whole_file
+from armarium_exports.places import checksum_of, clear_leavings, whole_file
 from armarium_exports.queries import C, F, K, files_of, kept_export
 from armarium_exports.rendering.units import ENDINGS, render
 from armarium_exports.schemas import KeptJobArgs

@@ -5,31 +5,33 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import select
 
 from armarium.api import Engine, Library, ServiceError, open_image
 from armarium_documents.api import page_image
-from armarium_exports.bundles import sink
+from armarium_exports.parquet import write_columns
 from armarium_exports.selection import D, Selection
 from armarium_source_model.api import (
     counting_readings,
     ladder_of_pass,
+    line_makers,
     reading_rule,
     segments_of,
     working_pass,
 )
 
-if TYPE_CHECKING:
-    import polars
-
 QUALITY = 92
 AT_A_TIME = 200
 """How many pictures of lines a batch contains."""
 
-TEXTS = ("text", "document_id", "segment_id", "pass_id", "representation_id", "basis", "language", "script")
+TEXTS = (
+    "text", "document_id", "segment_id", "pass_id", "representation_id", "basis", "made_by", "maker", "language", "script",
+)  # fmt: skip
+"""made_by and maker are `by` and `name` of `LineMaker`: whether a person made or checked the text, and what read it."""
 
 
 def write_line_pictures(engine: Engine, library: Library, selection: Selection, path: Path) -> int:
@@ -37,42 +39,25 @@ def write_line_pictures(engine: Engine, library: Library, selection: Selection, 
 
     The column `image` has the shape and the metadata by which Hugging Face datasets recognises a picture.
     """
-    import polars
+    import pyarrow
 
-    picture = polars.Struct({"bytes": polars.Binary, "path": polars.String})
-    schema: dict[str, Any] = {"image": picture, **dict.fromkeys(TEXTS, polars.String)}
+    picture = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
     features = {"image": {"_type": "Image"}, **{n: {"dtype": "string", "_type": "Value"} for n in TEXTS}}
+    schema = pyarrow.schema(
+        [("image", picture), *((name, pyarrow.string()) for name in TEXTS)],
+        {"huggingface": json.dumps({"info": {"features": features}})},
+    )
     counted = 0
 
-    def frames() -> Iterator[polars.DataFrame]:
+    def columns() -> Iterator[list[list[Any]]]:
         nonlocal counted
-        batch: list[dict[str, Any]] = []
-        for row in _rows(engine, library, selection):
-            batch.append(row)
-            counted += 1
-            if len(batch) == AT_A_TIME:
-                yield polars.DataFrame(batch, schema=schema)
-                batch = []
-        yield polars.DataFrame(batch, schema=schema)
+        rows = _rows(engine, library, selection)
+        while batch := list(islice(rows, AT_A_TIME)):
+            counted += len(batch)
+            yield [[row[name] for row in batch] for name in schema.names]
 
-    sink(path, schema, frames, {"huggingface": json.dumps({"info": {"features": features}})})
-    _leave_types_to_the_file(path)
+    write_columns(path, schema, columns(), group=AT_A_TIME)
     return counted
-
-
-def _leave_types_to_the_file(path: Path) -> None:
-    """Rename the Arrow schema that polars adds to a Parquet file's footer, to another name of the same length.
-
-    It says large_binary and large_string, and hides the file's own metadata from Arrow readers. Hugging Face
-    datasets then recognises no picture: it expects binary and string, which is what the file itself says.
-    """
-    with path.open("r+b") as file:
-        file.seek(-8, io.SEEK_END)
-        size = int.from_bytes(file.read(4), "little")
-        file.seek(-8 - size, io.SEEK_END)
-        footer = file.read(size)
-        file.seek(-8 - size, io.SEEK_END)
-        file.write(footer.replace(b"\x0cARROW:schema", b"\x0cpolars:arrow"))
 
 
 def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[dict[str, Any]]:
@@ -90,6 +75,7 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
             if not lines:
                 continue
             ladder = ladder_of_pass(conn, page_id, pass_id)
+            makers = line_makers(engine, conn, {line.id: readings[line.id] for line in lines})
             try:
                 picture = page_image(library, conn, page_id)
                 image = open_image(picture.path, max_pixels=engine.settings.max_image_pixels, name=name)
@@ -119,6 +105,8 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
                     "segment_id": line.id,
                     "representation_id": counting.representation_id,
                     "basis": counting.basis,
+                    "made_by": makers[line.id].by,
+                    "maker": makers[line.id].name,
                     **about,
                     "language": ladder.value("language", line.id),
                     "script": ladder.value("script", line.id),

@@ -8,10 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ServiceError, parse_xml
+from armarium.api import Engine, ServiceError, parse_xml
 from armarium_documents.api import annotation_table, documents, pages_under
 from armarium_formats.api import PageSegment, page_of_pass
 from armarium_source_model.api import (
+    LineMaker,
     first_strong_direction,
     is_provisional,
     ladder_of_pass,
@@ -42,6 +43,7 @@ class Line:
     notes: list[str] = field(default_factory=list)
     segment_id: str | None = None
     is_rtl: bool = False
+    maker: LineMaker | None = None
 
 
 @dataclass(slots=True)
@@ -55,13 +57,14 @@ class Block:
 
 @dataclass(slots=True)
 class ReadablePage:
-    """A page in readable form."""
+    """A page in readable form. *makers*: who stands behind its lines, those of tables included."""
 
     document_id: str
     title: str
     blocks: list[Block] = field(default_factory=list)
     is_rtl: bool = False
     language: str | None = None
+    makers: list[LineMaker] = field(default_factory=list)
 
     @property
     def lines(self) -> Iterator[Line]:
@@ -70,7 +73,7 @@ class ReadablePage:
             yield from block.lines
 
 
-def readable_page(conn: Connection, document_id: str) -> ReadablePage:
+def readable_page(engine: Engine, conn: Connection, document_id: str) -> ReadablePage:
     """Return the page with the counting transcriptions of its working pass; without a pass, with its own text."""
     d = documents.c
     name, label, content = conn.execute(
@@ -88,7 +91,8 @@ def readable_page(conn: Connection, document_id: str) -> ReadablePage:
     if is_provisional(pass_id):
         page.blocks = _of_text(page_text(conn, document_id, rule=reading_rule(conn)).text, direction)
         return page
-    assembled, _ = page_of_pass(conn, document_id, pass_id)
+    assembled, _ = page_of_pass(conn, document_id, pass_id, engine=engine)
+    page.makers = assembled.page.makers()
     remarks = _remarks(conn, document_id)
     page.blocks = list(_blocks(assembled.page.in_order(), assembled.rows, remarks))
     ladder = ladder_of_pass(conn, document_id, pass_id)
@@ -190,7 +194,8 @@ def _text(segment: PageSegment) -> str:
 
 def _line(segment: PageSegment, rows: dict[str, str], remarks: dict[str, list[str]]) -> Line:
     row_id = rows.get(segment.id, segment.id)
-    return Line(_text(segment), [*_of_markup(segment), *remarks.get(row_id, ())], row_id)
+    maker = segment.texts[0].maker if segment.texts else None
+    return Line(_text(segment), [*_of_markup(segment), *remarks.get(row_id, ())], row_id, maker=maker)
 
 
 def _of_markup(segment: PageSegment) -> list[str]:

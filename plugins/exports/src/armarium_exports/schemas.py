@@ -9,6 +9,7 @@ from pydantic import Field, PrivateAttr
 from armarium.api import MaterialPath, Message, Params, answer_of, paged
 from armarium_exports.folders import KeptFolder
 from armarium_exports.models import kept_exports, sites
+from armarium_source_model.api import MadeLines
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 KeptFormat = Literal["word", "markdown", "plain-text", "alto", "pagexml", "tei"]
@@ -120,6 +121,10 @@ class SiteWritten(_Answer):
     collection_count: int
     files: list[str]
     assets: list[Asset]
+    made: Annotated[
+        list[MadeLines],
+        Field(description="Who stands behind the lines of the site, in sum; each page says it too"),
+    ]
     left_behind: Annotated[
         list[str], Field(description="Files of an earlier export there that could not be removed")
     ]
@@ -152,6 +157,7 @@ class ReceiverReport(Message):
 
     receiver: str
     pages: int
+    made: Annotated[list[MadeLines], Field(description="Who stands behind the lines, in sum")]
     losses: list[PageLosses]
     left_out: list[LeftOut]
     withheld: list[WithheldSource]

@@ -87,6 +87,7 @@ def _replace_pages(document: Mapping[str, Any], pages: list[str], by: str) -> di
         "confidence": 1.0,
         "reasons": [f"Set by {by}."],
         "adjusted_by": by,
+        "from_proposal_id": None,
     }
 
 
@@ -99,7 +100,7 @@ def _example(proposal: Proposal, left: str, right: str, boundary: bool, by: str,
         "boundary": boundary,
         "decided_by": by,
         "at": at,
-        "run_probability": None if said is None else said["probability"],
+        "run_probability": None if said is None else said["run_probability"],
         "run_reasons": ["It was considered the same leaf."] if said is None else signal_words(said),
     }
 

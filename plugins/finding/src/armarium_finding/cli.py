@@ -65,11 +65,13 @@ def find_documents(
             job_id = session.act("finddocs.run", params)["result"]["job_id"]
             follow_job(session, job_id, "Find documents")
             made = result_of(session, job_id)["proposal_ids"]
+            told = session.get(f"/api/find-documents/runs/{job_id}")["words"]
         else:
             listed = session.get("/api/find-documents/proposals", folder_id=identity)["items"]
             made = [one["id"] for one in listed[:1]]
+            told = "Nothing was proposed for it yet."
         if not made:
-            raise Refused("There is no proposal: nothing was found, or all its pages are restricted.")
+            raise Refused(f"There is no proposal. {told}")
         drawn: list[str] = []
         proposals: list[dict[str, Any]] = []
         for proposal_id in made:
@@ -92,7 +94,8 @@ def find_documents(
             for one in found:
                 mark = "" if one["state"] == "proposed" else f", {one['state']}"
                 count = plural(len(one["page_ids"]), "page")
-                typer.echo(f"  {one['index']}. {one['name']}: {count}, {one['confidence']:.0%} sure{mark}")
+                sure = "" if one["confidence"] is None else f", {one['confidence']:.0%} sure"
+                typer.echo(f"  {one['index']}. {one['name']}: {count}{sure}{mark}")
                 typer.echo(f"     {' '.join(one['reasons'])}")
             typer.echo(f"Proposal {proposal['id']}")
         for place in drawn:

@@ -39,7 +39,8 @@ def no_document(index: int, count: int) -> Invalid:
 def decided_already(index: int, state: str) -> Conflict:
     """409: the document is already accepted or rejected."""
     return Conflict(
-        f"Document {index} is already {state}. Undo that step to change it.",
+        f"Document {index} is already {state}. Undo that step to change it; if that was in an earlier proposal, find the "
+        "documents again then.",
         code="decided_already",
         index=index,
     )
@@ -97,6 +98,27 @@ def no_pages() -> Invalid:
         "There is no loose page in what was named. Name folders that contain pages, or pages that are "
         "in a folder.",
         code="no_pages",
+    )
+
+
+def nothing_read(pages: int) -> Invalid:
+    """422: nobody has read any of the pages."""
+    which = "The page has not been read" if pages == 1 else f"None of the {pages} pages has been read"
+    return Invalid(
+        f"{which}, so there is nothing to judge by. Find their lines and read them first: armarium lines, then "
+        "armarium read.",
+        code="nothing_read",
+    )
+
+
+def against_a_decision(page_id: str, by: str, *, begins: bool) -> Conflict:
+    """409: a person decided otherwise in an earlier proposal of the folder."""
+    said = "begins a document" if begins else "continues the document before it"
+    return Conflict(
+        f"{by} decided in an earlier proposal that page {page_id} {said}. Find the documents of the folder again, or undo "
+        "that step first.",
+        code="against_a_decision",
+        page_id=page_id,
     )
 
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from armarium.api import Conflict, Forbidden, JobContext, JobKind, RecipeJob, find_withheld, json_text
-from armarium_finding import store
+from armarium_finding import errors, store
 from armarium_finding.actions.samples import lettered_pages
+from armarium_finding.decided import decisions_of
 from armarium_finding.evidence import PageEvidence
 from armarium_finding.learning import Model, examples_of, model_that_beats_the_rules
 from armarium_finding.loose import pages_by_folder
 from armarium_finding.pages import evidence_of_page, words_of
 from armarium_finding.pictures import looks_of
-from armarium_finding.proposing import propose
+from armarium_finding.proposing import is_sure_enough, propose
 from armarium_finding.queries import JOB_KIND
 from armarium_finding.schemas import FindArgs, FindSettings
 from armarium_finding.tables import table_of
@@ -30,7 +31,7 @@ def find_documents(job: JobContext) -> dict[str, Any]:
     args: FindArgs = job.args
     with job.library.db.read() as conn:
         folders = pages_by_folder(conn, args.page_ids)
-    begun = {"folders": [], "proposal_ids": [], "documents": 0, "to_accept": None, "done": 0}
+    begun = {"folders": [], "proposal_ids": [], "documents": 0, "to_accept": None, "done": 0, "notes": {}}
     kept: dict[str, Any] = {**begun, **job.checkpoint}
     total = sum(map(len, folders.values()))
     model = _model(job)
@@ -43,6 +44,7 @@ def find_documents(job: JobContext) -> dict[str, Any]:
     return {
         "proposal_ids": kept["proposal_ids"],
         "documents": kept["documents"],
+        "notes": kept["notes"],
         "output": {"proposal_ids": kept["proposal_ids"]},
     }
 
@@ -64,15 +66,24 @@ def _propose(
     kept: dict[str, Any],
     total: int,
     model: Model | None,
+    attempts: int = 3,
 ) -> dict[str, Any]:
     after = {**kept, "folders": [*kept["folders"], folder_id], "done": kept["done"] + len(pages)}
     seen, prints = _look(job, pages, kept["done"], total)
-    if not seen:
+    if not any(page.is_read for page in seen):
+        if seen:
+            after["notes"] = _count_note(kept, "unread")
+            job.log("warning", errors.nothing_read(len(seen)).detail, folder_id=folder_id)
         job.save(after, done=after["done"], total=total)
         return after
-    found = propose(seen, looks_of(job.library, list(prints)), model)
+    with job.library.db.read() as conn:
+        decisions = decisions_of(store.every_proposal(conn, folder_id))
+    found = propose(seen, looks_of(job.library, list(prints)), model, decisions)
     sent = store.sent_by_run(found, prints, job.job_id)
     accept = job.args.accept_above is not None
+    if found["doubt"]:
+        after["notes"] = _count_note(kept, "no_cue")
+        job.log("warning", found["doubt"], folder_id=folder_id)
 
     def checkpoint(answer: dict[str, Any]) -> dict[str, Any]:
         after["proposal_ids"] = [*kept["proposal_ids"], answer["id"]]
@@ -83,12 +94,20 @@ def _propose(
     params = {"folder_id": folder_id, "proposal": json_text(sent)}
     try:
         job.act("finddocs.propose", params, checkpoint=checkpoint, done=after["done"], total=total)
-    except Forbidden as refusal:
+    except (Conflict, Forbidden) as refusal:
+        if refusal.code == "against_a_decision" and attempts > 1:
+            # A person decided something while the pages were looked at: it counts.
+            return _propose(job, folder_id, pages, kept, total, model, attempts - 1)
         # One locked folder does not keep the others from being found.
-        after |= {name: kept[name] for name in ("proposal_ids", "documents", "to_accept")}
+        after |= {name: kept[name] for name in ("proposal_ids", "documents", "to_accept", "notes")}
         job.log("warning", refusal.detail, folder_id=folder_id)
         job.save(after, done=after["done"], total=total)
     return after
+
+
+def _count_note(kept: dict[str, Any], note: str) -> dict[str, int]:
+    """Return the notes with one more folder of which *note* holds."""
+    return {**kept["notes"], note: kept["notes"].get(note, 0) + 1}
 
 
 def _look(
@@ -123,7 +142,7 @@ def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
     kept["to_accept"] = None
     with job.library.db.read() as conn:
         documents = store.read_proposal(conn, proposal_id)["documents"]
-    if any(one["confidence"] >= above and one["state"] == "proposed" for one in documents):
+    if any(is_sure_enough(one, above) for one in documents):
         params = {"proposal_id": proposal_id, "min_confidence": above}
         try:
             job.act("finddocs.accept", params, checkpoint=kept)

@@ -1,8 +1,8 @@
 """The learned model `learned-1`: a logistic regression over everything known about a join, fitted to people's
 judgements.
 
-It is used only if it makes fewer mistakes than the rules on folders it was not fitted to, and never accepts
-anything.
+It is used only if, on folders it was not fitted to, it is less wrong than the rules and than the base rate, and never
+accepts anything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from armarium_finding.cues import MOST_CLOSING, MOST_OPENING
 from armarium_finding.evidence import PageEvidence
@@ -153,30 +153,51 @@ def fit(examples: Sequence[Example]) -> Model:
     )
 
 
-def mistakes(examples: Sequence[Example]) -> tuple[int, int]:
-    """Return (mistakes of the model, of the rules) on each folder, with a model fitted to the others."""
-    model_wrong = rules_wrong = 0
+class Losses(NamedTuple):
+    """How wrong probabilities are: mistakes at one half, and the mean squared error (Brier score)."""
+
+    mistakes: int
+    squared: float
+
+    def below(self, other: Losses) -> bool:
+        """Return whether they are less in both respects."""
+        return self.mistakes < other.mistakes and self.squared < other.squared
+
+
+def losses(examples: Sequence[Example]) -> tuple[Losses, Losses, Losses]:
+    """Return the losses of the model, each folder judged by one fitted to the others, of the rules, and of the base rate:
+    the share of boundaries among all these joins, said of every one.
+    """
+    rate = sum(one.boundary for one in examples) / len(examples)
+    said: list[tuple[float, float, float]] = []
+    truth: list[bool] = []
     for folder_id in dict.fromkeys(one.folder_id for one in examples):
-        others = [one for one in examples if one.folder_id != folder_id]
-        model = fit(others)
+        fitted = fit([one for one in examples if one.folder_id != folder_id])
         for one in examples:
             if one.folder_id == folder_id:
-                model_wrong += (model.probability(one.numbers) >= 0.5) != one.boundary
-                rules_wrong += (rules_probability(one.numbers) >= 0.5) != one.boundary
-    return model_wrong, rules_wrong
+                said.append((fitted.probability(one.numbers), rules_probability(one.numbers), rate))
+                truth.append(one.boundary)
+    model, rules, base = (
+        Losses(
+            sum((p >= 0.5) != boundary for p, boundary in zip(column, truth, strict=True)),
+            sum((p - boundary) ** 2 for p, boundary in zip(column, truth, strict=True)) / len(truth),
+        )
+        for column in zip(*said, strict=True)
+    )
+    return model, rules, base
 
 
 def model_that_beats_the_rules(examples: Sequence[Example]) -> Model | None:
     """Return a model fitted to all examples; None if there are too few, from too few folders or of one kind
-    only, or if the rules do as well on held-out folders.
+    only, or if on held-out folders the rules, or the base rate alone, do as well.
     """
     folders = {one.folder_id for one in examples}
     if len(examples) < LEAST_JOINS or len(folders) < LEAST_FOLDERS:
         return None
     if len({one.boundary for one in examples}) < 2:
         return None
-    model_wrong, rules_wrong = mistakes(examples)
-    return fit(examples) if model_wrong < rules_wrong else None
+    model, rules, base = losses(examples)
+    return fit(examples) if model.below(rules) and model.below(base) else None
 
 
 def examples_of(proposals: Sequence[Mapping[str, Any]]) -> list[Example]:

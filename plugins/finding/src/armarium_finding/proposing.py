@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from armarium_finding.decided import Decisions
 from armarium_finding.evidence import PageEvidence, party_key
 from armarium_finding.learning import METHOD, Model, features_of
 from armarium_finding.pictures import BITS, Look, bits_apart
-from armarium_finding.rules import BOUNDARY, Leaf, join_leaves, pair_into_leaves
+from armarium_finding.rules import Leaf, any_cue, is_boundary, join_leaves, pair_into_leaves
 
 LONGEST_NAME = 120
 UNLIKE = 20
@@ -26,21 +27,37 @@ Evidence = Mapping[str, Mapping[str, Any]]
 """Page id -> the result of `PageEvidence.summarise`."""
 
 
+NO_CUE = "No cue of any language matched in the folder, so nothing is said about how sure this is."
+
+
 def propose(
-    pages: Sequence[PageEvidence], looks: Mapping[str, Look] | None = None, model: Model | None = None
+    pages: Sequence[PageEvidence],
+    looks: Mapping[str, Look] | None = None,
+    model: Model | None = None,
+    decisions: Decisions | None = None,
 ) -> dict[str, Any]:
     """Return the proposal for a folder's pages in order: ids and numbers, and separately what each page says.
 
-    *looks* of the pictures add to the reasons; the probabilities of a *model* replace the rules' own.
+    *looks* of the pictures add to the reasons; the probabilities of a *model* replace the rules' own; *decisions* made in
+    earlier proposals stand.
     """
-    leaves, findings = pair_into_leaves(pages)
+    decisions = decisions or Decisions()
+    settled = decisions.settle([page.page_id for page in pages])
+    leaves, findings = pair_into_leaves(pages, {page for page, one in settled.items() if one.boundary})
     joins = join_leaves(leaves)
     features = features_of(leaves, looks or {})
-    for join in joins[1:]:
-        if model is not None:
+    for number, join in enumerate(joins):
+        pair = leaves[max(number - 1, 0) : number + 1]
+        if number and model is not None and all(leaf.front.is_read for leaf in pair):
             join["probability"] = model.probability(features[join["page_id"]])
+        join["run_probability"] = None if leaves[number].is_set_apart else join["probability"]
+        join["decided_by"] = None
+        if join["page_id"] in settled:
+            boundary, join["decided_by"] = settled[join["page_id"]]
+            join["probability"] = float(boundary)
     evidence = {page.page_id: found for page in pages if (found := page.summarise())}
-    documents = _documents(leaves, joins, looks or {})
+    doubt = None if model is not None or any_cue(leaves) else NO_CUE
+    documents = [decisions.take_over(one) for one in _documents(leaves, joins, looks or {}, doubt)]
     describe(documents, evidence, {})
     return {
         "method": "rules-1" if model is None else METHOD,
@@ -53,27 +70,31 @@ def propose(
         "examples": [],
         "evidence": evidence,
         "features": features,
+        "doubt": doubt,
     }
 
 
 def _documents(
-    leaves: Sequence[Leaf], joins: Sequence[dict[str, Any]], looks: Mapping[str, Look]
+    leaves: Sequence[Leaf], joins: Sequence[dict[str, Any]], looks: Mapping[str, Look], doubt: str | None
 ) -> list[Document]:
+    """Return the documents; with a *doubt* about the whole folder, without confidence."""
     documents: list[Document] = []
-    starts = [number for number, join in enumerate(joins) if join["probability"] >= BOUNDARY or number == 0]
+    starts = [number for number, join in enumerate(joins) if is_boundary(join["probability"]) or number == 0]
     if not leaves:
         return []
     for index, start in enumerate(starts):
         end = starts[index + 1] if index + 1 < len(starts) else len(leaves)
-        sure = [joins[start]["probability"]]
-        sure += [1.0 - joins[inner]["probability"] for inner in range(start + 1, end)]
-        if end < len(leaves):
-            sure.append(joins[end]["probability"])
+        inner = [join["probability"] for join in joins[start + 1 : end]]
+        sure: list[float | None] = [leaf.confidence for leaf in leaves[start:end]]
+        sure += [one if one is None else 1.0 - one for one in inner]
+        sure += [join["probability"] for join in (joins[start], *joins[end : end + 1])]
+        why = doubt or _unread(leaves[start:end], None in sure)
         documents.append(
             {
                 "page_ids": [page_id for leaf in leaves[start:end] for page_id in leaf.ids],
-                "confidence": min(sure),
+                "confidence": None if why else min(one for one in sure if one is not None),
                 "reasons": [
+                    *([why] if why else []),
                     *reasons_of(joins[start], joins[end] if end < len(leaves) else None),
                     *_reasons_of_look(leaves[start - 1] if start else None, leaves[start], looks),
                 ],
@@ -81,9 +102,29 @@ def _documents(
                 "accepted_as": None,
                 "adjusted_by": None,
                 "decided_by": None,
+                "from_proposal_id": None,
             }
         )
     return number_documents(documents)
+
+
+def is_sure_enough(document: Mapping[str, Any], least: float) -> bool:
+    """Return whether an undecided document has at least this confidence."""
+    return (
+        document["state"] == "proposed"
+        and document["confidence"] is not None
+        and document["confidence"] >= least
+    )
+
+
+def _unread(leaves: Sequence[Leaf], is_open: bool) -> str | None:
+    """Return, in words, that pages of a document were not read, or (if one of its ends *is_open*) one beside it."""
+    unread = sum(not page.is_read for leaf in leaves for page in leaf.pages)
+    if unread:
+        pages = "1 of its pages has" if unread == 1 else f"{unread} of its pages have"
+        return f"{pages} not been read, so nothing is said about how sure this is."
+    beside = "A page beside it has not been read, so nothing is said about how sure this is."
+    return beside if is_open else None
 
 
 def describe(documents: Sequence[Document], evidence: Evidence, names: Mapping[str, str]) -> None:
@@ -122,10 +163,14 @@ def reasons_of(start: Mapping[str, Any], after: Mapping[str, Any] | None) -> lis
     """Return, in words, why a document is assumed to begin and end where it does."""
     if start["previous_page_id"] is None:
         reasons = ["It begins with the first page."]
+    elif start.get("decided_by"):
+        reasons = [f"Begins: as {start['decided_by']} decided."]
     else:
         begins = signal_words(start)
         reasons = [f"Begins: {'; '.join(begins)}."] if begins else []
-    ends = [] if after is None else signal_words(after)
+    ends = [] if after is None or after.get("decided_by") else signal_words(after)
+    if after is not None and after.get("decided_by"):
+        ends = [f"as {after['decided_by']} decided"]
     return [*reasons, f"Ends: {'; '.join(ends)}."] if ends else reasons
 
 

@@ -34,14 +34,27 @@ def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
     if row is None:
         raise errors.unknown_run(job_id)
     state, reason, checkpoint, done, total = row
-    made = orjson.loads(checkpoint or b"{}").get("proposal_ids", [])
+    kept = orjson.loads(checkpoint or b"{}")
+    made = kept.get("proposal_ids", [])
     return {
         "job_id": job_id,
         "state": state,
         "reason": reason,
-        "words": _words(state, len(made), done, total),
+        "words": " ".join([_words(state, len(made), done, total), *_notes(kept.get("notes", {}))]),
         "proposal_ids": made,
     }
+
+
+def _notes(notes: dict[str, int]) -> list[str]:
+    """Return, in words, of how many folders something holds that a reader of the proposals must know."""
+    found = []
+    for note, words in (
+        ("no_cue", "no cue of any language matched, so nothing is said about how sure their documents are."),
+        ("unread", "no page has been read, so nothing was proposed."),
+    ):
+        if count := notes.get(note):
+            found.append(f"In {count} {'folder' if count == 1 else 'folders'} {words}")
+    return found
 
 
 def _words(state: str, made: int, done: int, total: int) -> str:

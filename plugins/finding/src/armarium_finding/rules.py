@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import Indel, Levenshtein
 
 from armarium_finding.cues import MOST_CLOSING, MOST_OPENING
 from armarium_finding.evidence import PageEvidence
@@ -19,7 +20,11 @@ BOUNDARY = 0.5
 RESTART, RUN_ON = 4.0, -3.0
 SENTENCE, SPLIT_WORD = -3.0, -4.0
 SECOND_SHOT = 0.9
-"""From this similarity of their texts on, a page is a second shot of the previous one."""
+"""From this similarity of their texts on, a page is a second shot of the previous one, unless a name or a number
+differs; also how certain that is if any word differs.
+"""
+SAME_NAME = 0.6
+"""Below this similarity, two words with a capital are different names rather than one name read in two ways."""
 
 
 @dataclass
@@ -28,6 +33,10 @@ class Leaf:
 
     front: PageEvidence
     pages: list[PageEvidence] = field(default_factory=list)
+    confidence: float = 1.0
+    """How certain it is that these pages are one leaf."""
+    is_set_apart: bool = False
+    """Whether it would be part of the previous leaf, had a person not said that it begins a document."""
 
     @property
     def ids(self) -> list[str]:
@@ -43,37 +52,56 @@ def likeness(left: str, right: str) -> float:
     return float(Indel.normalized_similarity(one, other, score_cutoff=SECOND_SHOT))
 
 
-def pair_into_leaves(pages: Sequence[PageEvidence]) -> tuple[list[Leaf], list[dict[str, Any]]]:
+def names_or_numbers_differ(left: str, right: str) -> bool:
+    """Return whether, where two nearly equal texts differ, one has another number or another name than the other."""
+    one, other = (re.sub(r"[^\w\s]|_", "", text).split() for text in (left, right))
+    for edit in Levenshtein.editops([word.casefold() for word in one], [word.casefold() for word in other]):
+        if edit.tag == "replace":
+            here, there = one[edit.src_pos], other[edit.dest_pos]
+            if any(letter.isdigit() for letter in here + there):
+                return True
+            named = here[0].isupper() and there[0].isupper()
+            if named and Indel.normalized_similarity(here.casefold(), there.casefold()) < SAME_NAME:
+                return True
+    return False
+
+
+def pair_into_leaves(
+    pages: Sequence[PageEvidence], apart: Collection[str] = ()
+) -> tuple[list[Leaf], list[dict[str, Any]]]:
     """Return the leaves of a folder's pages, and the findings: what was paired, and pages about which nothing
-    is known.
+    is known. The pages *apart* begin a leaf.
     """
     leaves: list[Leaf] = []
     findings: list[dict[str, Any]] = []
     before: PageEvidence | None = None
     for page in pages:
         leaf = leaves[-1] if leaves else None
+        is_set_apart = False
         if not page.is_read:
             findings.append(_finding("no-reading", page, "Nothing was read on it yet."))
         elif page.is_blank:
-            if leaf is not None and before is not None and before.is_written:
-                findings.append(
-                    _finding(
-                        "blank-verso", page, "Next to nothing is written behind a written page.", leaf.front
-                    )
-                )
+            is_verso = before is not None and before.is_written
+            if leaf is not None and is_verso and page.page_id not in apart:
+                reason = "Next to nothing is written behind a written page."
+                findings.append(_finding("blank-verso", page, reason, leaf.front))
                 leaf.pages.append(page)
                 before = page
                 continue
+            is_set_apart = is_verso
             findings.append(_finding("blank-page", page, "Next to nothing is written on it."))
         elif leaf is not None and leaf.front.is_written and before is not None:
             alike = likeness(leaf.front.text, page.text)
-            if alike >= SECOND_SHOT:
-                reason = f"Its text repeats {alike:.0%} of the page before."
-                findings.append(_finding("duplicate-shot", page, reason, leaf.front, round(alike, 4)))
-                leaf.pages.append(page)
-                before = page
-                continue
-        leaves.append(Leaf(page, [page]))
+            if alike >= SECOND_SHOT and not names_or_numbers_differ(leaf.front.text, page.text):
+                if page.page_id not in apart:
+                    reason = f"Its text repeats {alike:.0%} of the page before."
+                    findings.append(_finding("duplicate-shot", page, reason, leaf.front, round(alike, 4)))
+                    leaf.pages.append(page)
+                    leaf.confidence = min(leaf.confidence, 1.0 if alike == 1.0 else SECOND_SHOT)
+                    before = page
+                    continue
+                is_set_apart = True
+        leaves.append(Leaf(page, [page], is_set_apart=is_set_apart))
         before = page
     return leaves, findings
 
@@ -144,17 +172,34 @@ def logistic(value: float) -> float:
 
 
 def join_leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
-    """Return each leaf's join with the one before it. A folder's first page certainly begins a document."""
+    """Return each leaf's join with the one before it. A folder's first page certainly begins a document.
+
+    The probability is None where nothing speaks for or against a boundary and the silence says nothing either: beside
+    a page that nobody has read, and in a folder in which no cue of any language matched.
+    """
+    cued = any_cue(leaves)
     joins = []
     for number, leaf in enumerate(leaves):
         before = leaves[number - 1] if number else None
         signals = signals_of(None if before is None else before.front, leaf.front)
+        heard = cued and leaf.front.is_read and (before is None or before.front.is_read)
+        known = heard or any(one["weight"] for one in signals)
         joins.append(
             {
                 "page_id": leaf.front.page_id,
                 "previous_page_id": None if before is None else before.pages[-1].page_id,
-                "probability": 1.0 if before is None else logistic(log_odds(signals)),
+                "probability": 1.0 if before is None else logistic(log_odds(signals)) if known else None,
                 "signals": signals,
             }
         )
     return joins
+
+
+def any_cue(leaves: Sequence[Leaf]) -> bool:
+    """Return whether a row of the table matched any page."""
+    return any(one.openings or one.closings or one.kinds for leaf in leaves for one in leaf.pages)
+
+
+def is_boundary(probability: float | None) -> bool:
+    """Return whether a boundary is proposed at a join; where nothing is known, none is."""
+    return probability is not None and probability >= BOUNDARY

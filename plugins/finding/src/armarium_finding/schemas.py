@@ -63,7 +63,9 @@ class Decided(Message):
 
 
 class FoundDocument(Message):
-    """Pages that make a document. Positions count from 0; confidence is the least of its start, end and inner joins."""
+    """Pages that make a document. Positions count from 0; confidence is the least of its start, end and inner joins, and
+    null where there is nothing to judge by.
+    """
 
     index: int
     name: str
@@ -74,12 +76,15 @@ class FoundDocument(Message):
     prototype_key: str | None
     date: str | None
     parties: list[str]
-    confidence: float
+    confidence: float | None
     reasons: list[str]
     state: State
     accepted_as: str | None
     adjusted_by: str | None
     decided_by: Decided | None
+    from_proposal_id: str | None = Field(
+        default=None, description="The earlier proposal in which this was set, accepted or rejected"
+    )
 
 
 class FoundGroup(Message):
@@ -116,11 +121,17 @@ class Signal(Message):
 
 
 class Join(Message):
-    """Where two leaves meet; a folder's first page has none before it and certainly begins a document."""
+    """Where two leaves meet; a folder's first page has none before it and certainly begins a document. The probability
+    is null where nothing is known, and 0 or 1 where a person decided it in an earlier proposal.
+    """
 
     page_id: str
     previous_page_id: str | None
-    probability: float
+    probability: float | None
+    run_probability: float | None = Field(
+        default=None, description="What the run says of it, whatever a person decided"
+    )
+    decided_by: str | None = None
     signals: list[Signal]
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from armarium_finding.rules import BOUNDARY
+from armarium_finding.decided import is_judged
+from armarium_finding.rules import is_boundary
 
 LEVELS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99)
 MIN_JOINS = 50
@@ -16,7 +17,7 @@ AGREED = 0.99
 
 class JudgedJoin(NamedTuple):
     """A join that a person judged: the run's statement about it, and the truth. None: the run considered it
-    one leaf.
+    one leaf, or knew nothing about it.
     """
 
     page_id: str
@@ -26,42 +27,52 @@ class JudgedJoin(NamedTuple):
     @property
     def is_proposed(self) -> bool:
         """Return whether the run proposed a boundary there."""
-        return self.probability is not None and self.probability >= BOUNDARY
+        return is_boundary(self.probability)
 
 
-def is_judged(document: Mapping[str, Any]) -> bool:
-    """Return whether a person accepted, rejected or adjusted a document."""
-    decided = document["decided_by"]
-    return document["adjusted_by"] is not None or (decided is not None and decided["by"] == "person")
+def said_by_run(proposal: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the run's own probability of each join, whatever a person decided: by the page it leads to."""
+    return {join["page_id"]: join.get("run_probability", join["probability"]) for join in proposal["joins"]}
 
 
 def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
     """Return the joins next to and within documents that a person judged, except a folder's first page, which
     has none before it.
 
-    A rejected document means that it does not begin and end as proposed, unless an adjacent document that was
-    accepted or adjusted says that it does; it says nothing about the joins inside.
+    A rejected document is wrong at its start, at its end or inside. Which of these, the rejection alone does not say: it
+    counts only if a single possibility is left, since documents beside it were accepted or adjusted.
     """
-    said = {join["page_id"]: join["probability"] for join in proposal["joins"]}
+    said = said_by_run(proposal)
     documents: Sequence[Mapping[str, Any]] = proposal["documents"]
+    stands = [is_judged(one) and one["state"] != "rejected" for one in documents]
+    # Whether a document certainly begins where it is said to: the folder begins and ends in any case.
+    begins = [number == 0 or stands[number] or stands[number - 1] for number in range(len(documents))] + [
+        True
+    ]
     judged: list[JudgedJoin] = []
     for number, document in enumerate(documents):
+        first, *rest = document["page_ids"]
+        inner = [page for page in rest if page in said]
         if number:
-            sides = [one for one in (documents[number - 1], document) if is_judged(one)]
-            if sides:
-                first = document["page_ids"][0]
-                stands = any(one["state"] != "rejected" for one in sides)
-                judged.append(JudgedJoin(first, said.get(first), stands))
-        if is_judged(document) and document["state"] != "rejected":
-            judged += [
-                JudgedJoin(page, said[page], False) for page in document["page_ids"][1:] if page in said
-            ]
+            before = documents[number - 1]
+            wrong = _is_wrong(document, begins[number + 1], inner) or _is_wrong(
+                before, begins[number - 1], [page for page in before["page_ids"][1:] if page in said]
+            )
+            if begins[number] or wrong:
+                judged.append(JudgedJoin(first, said.get(first), begins[number]))
+        if stands[number]:
+            judged += [JudgedJoin(page, said[page], False) for page in inner]
     return judged
+
+
+def _is_wrong(document: Mapping[str, Any], other_end: bool, inner: Sequence[str]) -> bool:
+    """Return whether a document was rejected for the one end: its *other_end* is right, and it has no join inside."""
+    return is_judged(document) and document["state"] == "rejected" and other_end and not inner
 
 
 def proposed_documents(proposal: Mapping[str, Any]) -> set[tuple[str, ...]]:
     """Return the pages of each document as the run proposed it."""
-    starts = {join["page_id"] for join in proposal["joins"] if join["probability"] >= BOUNDARY}
+    starts = {page for page, probability in said_by_run(proposal).items() if is_boundary(probability)}
     documents: list[list[str]] = []
     for page_id in proposal["page_ids"]:
         if not documents or page_id in starts:

@@ -126,7 +126,10 @@ class _Block:
         pen.rectangle((MARGIN, top, MARGIN + self.width, top + BAR), fill=colour)
         count = len(one["page_ids"])
         said = [f"{one['index']}. {one['name']}", "1 page" if count == 1 else f"{count} pages"]
-        said.append("set by a person" if one["adjusted_by"] else f"{one['confidence']:.0%} sure")
+        if one["adjusted_by"]:
+            said.append("set by a person")
+        elif one["confidence"] is not None:
+            said.append(f"{one['confidence']:.0%} sure")
         if one["parties"]:
             said.append(", ".join(one["parties"]))
         if one["state"] != "proposed":

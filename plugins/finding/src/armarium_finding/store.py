@@ -10,6 +10,7 @@ from sqlalchemy import Connection, or_, select
 from armarium.api import is_among
 from armarium_documents.api import ARTIFACTS, artifacts, classifications, documents
 from armarium_finding import errors
+from armarium_finding.decided import Decisions
 from armarium_finding.models import said
 from armarium_finding.proposing import describe, describe_groups, groups_of, number_documents
 from armarium_source_model.api import text_fingerprint
@@ -95,17 +96,16 @@ def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: 
     }
 
 
-def new_proposal_data(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of a proposal's artifact from what a run sent, with nothing decided."""
+def new_proposal_data(sent: Mapping[str, Any], decisions: Decisions) -> dict[str, Any]:
+    """Return the data of a proposal's artifact from what a run sent, and what was decided before."""
     undecided = {"state": "proposed", "accepted_as": None, "decided_by": None}
+    fresh = {**undecided, "adjusted_by": None, "from_proposal_id": None}
     return {
         **{
             name: sent[name]
             for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")
         },
-        "documents": number_documents(
-            [{**one, **undecided, "adjusted_by": None} for one in sent["documents"]]
-        ),
+        "documents": number_documents([decisions.take_over({**one, **fresh}) for one in sent["documents"]]),
         "groups": [
             {"index": number, "document_indexes": indexes, **undecided}
             for number, indexes in enumerate(sent["groups"])
@@ -193,10 +193,11 @@ def _drop_rows(
     return [one for one in rows if all(one[name] not in away for name in names)]
 
 
-def every_proposal(conn: Connection) -> list[dict[str, Any]]:
-    """Return every proposal of the project as stored in its artifact, newest first."""
-    rows = ARTIFACTS.all(conn, *_OURS, order=(artifacts.c.created_at.desc(), *_NEWEST))
-    return [{**row["data"], "folder_id": row["document_id"]} for row in rows]
+def every_proposal(conn: Connection, folder_id: str | None = None) -> list[dict[str, Any]]:
+    """Return every proposal of the project, or of one folder, as stored in its artifact, newest first."""
+    where = _OURS if folder_id is None else (*_OURS, artifacts.c.document_id == folder_id)
+    rows = ARTIFACTS.all(conn, *where, order=(artifacts.c.created_at.desc(), *_NEWEST))
+    return [{**row["data"], "id": row["id"], "folder_id": row["document_id"]} for row in rows]
 
 
 def scores_of(conn: Connection, folder_id: str | None) -> list[dict[str, Any]]:

@@ -7,10 +7,18 @@ from __future__ import annotations
 from armarium_formats.batches.disk import scratch
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
-from armarium_formats.marks import MarkedText, MarkTaker, PageMarker, ReadMarks
+from armarium_formats.keeping import keep_models
+from armarium_formats.marks import (
+    MarkedText,
+    MarkTaker,
+    PageMarker,
+    ReadMarks,
+    identifier_of,
+)
 from armarium_formats.models import format_imports
-from armarium_formats.numbers import parse_unsigned
+from armarium_formats.numbers import counted, parse_unsigned
 from armarium_formats.page_model import (
+    FACT_KINDS,
     PageHand,
     PageModel,
     PageOrder,
@@ -23,8 +31,10 @@ from armarium_formats.page_model import (
 )
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
+from armarium_formats.taken_pages import PageTaker, TakenPage
 
 __all__ = [
+    "FACT_KINDS",
     "Format",
     "FormatDriver",
     "Loss",
@@ -36,18 +46,23 @@ __all__ = [
     "PageOrder",
     "PageSegment",
     "PageSign",
+    "PageTaker",
     "PageText",
     "Point",
     "ReadContext",
     "ReadMarks",
     "Sample",
     "SegmentKind",
+    "TakenPage",
     "TextMark",
     "WriteContext",
     "WrittenPage",
+    "counted",
     "exercise_format",
     "export_page",
     "format_imports",
+    "identifier_of",
+    "keep_models",
     "page_of_pass",
     "parse_unsigned",
     "scratch",

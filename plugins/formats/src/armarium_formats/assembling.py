@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +13,12 @@ from sqlalchemy import Connection
 from armarium_documents.api import representations
 from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
 from armarium_formats.driver import Loss
+from armarium_formats.marked_texts import lost_with_letters, mark_texts, of_letters
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
 from armarium_formats.placing import checksum
 from armarium_source_model.api import (
     CountingText,
+    LineMaker,
     ReadingRule,
     counting_readings,
     page_facts,
@@ -46,12 +49,21 @@ class AssembledPage:
     """The renditions that its shapes were measured on."""
     rows: dict[str, str] = field(default_factory=dict)
     """The ids of its segments in the project by those that they have in the file."""
-    reading_ids: set[str] = field(default_factory=set)
-    """The readings that the file holds."""
-    reading_of: dict[str, str] = field(default_factory=dict)
+    counting: dict[str, CountingText] = field(default_factory=dict)
     """The reading whose text a segment has, by the segment's id in the project."""
     edited: set[str] = field(default_factory=set)
     """Ids in the project of segments whose text goes with the markup of the TEI file it was read from."""
+
+    @property
+    def reading_of(self) -> dict[str, str]:
+        """The id of that reading."""
+        return {segment_id: one.representation_id for segment_id, one in self.counting.items()}
+
+    def state_makers(self, makers: Mapping[str, LineMaker]) -> None:
+        """Say of the text of each line who stands behind it; *makers* by the ids of segments in the project."""
+        for line in self.page.of_kind("line"):
+            if line.texts and (maker := makers.get(self.rows[line.id])) is not None:
+                line.texts[0].maker = maker
 
 
 @dataclass(slots=True)
@@ -63,6 +75,10 @@ class _Part:
     rank: int
     sequence: int | None
     read_at: str | None
+    is_empty: bool = False
+    """Whether its file stated an empty text."""
+    left: Sequence[str] = ()
+    """What its file said of the letters of another text than the one that counts."""
 
 
 def assemble(
@@ -109,10 +125,7 @@ def assemble(
     assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
-    assembled.reading_of = {
-        key: one.representation_id for key, one in counting.items() if one.representation_id
-    }
-    assembled.reading_ids = set(assembled.reading_of.values())
+    assembled.counting = counting
     assembled.edited = {
         identity
         for identity, part in parts.items()
@@ -124,11 +137,17 @@ def assemble(
             page.segments = ordered
         else:
             parts[key].segment.children = ordered
+    assembled.losses += lost_with_letters(
+        Counter(what for part in parts.values() for what in part.left),
+        empty=sum(part.is_empty and not part.segment.texts for part in parts.values()),
+    )
     _settle_texts(assembled, page.segments, {id(part.segment): part for part in parts.values()})
     _settle_ids(parts)
     assembled.rows = {part.segment.id: identity for identity, part in parts.items()}
     if imported:
         _give_back(page, imported, {part.segment.id for part in parts.values() if part.sequence is None})
+    by_row = {identity: part.segment for identity, part in parts.items()}
+    assembled.losses += mark_texts(conn, pass_id, by_row, page.extras)
     state_facts(conn, page, document_id, pass_id)
     if sequence is not None:
         _reorder(assembled, [parts[one].segment for one in sequence if one in parts])
@@ -239,16 +258,20 @@ def _part(
         extras=kept.get("extras"),
     )
     read_at: str | None = None
+    left: list[str] = []
     if counting is not None and counting.representation_id is not None:
         read_at, sure = facts.get(counting.representation_id, (None, None))
         text = PageText(counting.text, sure)
         first = kept.get("text")
         if first and first["of"] == checksum(counting.text):
             text.extras = first["extras"]
+        elif first:
+            left = of_letters(first["extras"])
         segment.texts = [text]
     if further is not None and segment.texts and counting is not None:
         segment.texts += further_texts(counting.representation_id, further, kept)
-    return _Part(segment, identity, ranks.get(identity, len(ranks)), kept.get("sequence"), read_at)
+    rank = ranks.get(identity, len(ranks))
+    return _Part(segment, identity, rank, kept.get("sequence"), read_at, "empty" in kept, left)
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:
@@ -282,6 +305,7 @@ def _settle_texts(
 ) -> None:
     """Omit texts that a later correction above or below has superseded."""
     renewed = dropped = 0
+    lost: Counter[str] = Counter()
 
     def newest_below(segment: PageSegment) -> str:
         newest = ""
@@ -296,6 +320,7 @@ def _settle_texts(
         if segment.kind == "line" and own is not None:
             for word in segment.children:
                 if word.texts and (parts[id(word)].read_at or "") < own:
+                    lost.update(of_letters(word.texts[0].extras or {}))
                     word.texts = []
                     dropped += 1
         if segment.kind == "region" and own is not None and newest_below(segment) > own:
@@ -315,6 +340,7 @@ def _settle_texts(
                 "they are older than a reading of their lines; written anew from the lines",
             )
         )
+    assembled.losses += lost_with_letters(lost)
     if dropped:
         assembled.losses.append(
             Loss("texts of words", dropped, "they are older than the reading of their line, which counts")

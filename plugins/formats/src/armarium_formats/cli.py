@@ -19,7 +19,7 @@ from armarium.commandline import (
     project_session,
     table,
 )
-from armarium_documents.commandline import Scope, pages_of, write_exports
+from armarium_documents.commandline import Scope, pages_of, say_makers, write_exports
 
 NAMED = 10
 """How many pages that were left out are named."""
@@ -157,6 +157,7 @@ def export(
                 "document_id": given["choices"]["document_id"],
                 "pass_id": given["choices"]["pass_id"],
                 "losses": given["losses"],
+                "made": given["choices"]["made"],
                 "notes": given["choices"]["notes"],
             }
         )
@@ -173,21 +174,28 @@ def export(
             raise Refused("There is no page to export; import some with armarium import FOLDER.")
         if len(pages) > 1 and (pass_id is not None or order_id is not None):
             raise Refused("A pass and a reading order belong to one page; name that page.")
-        written = write_exports(
-            session,
-            pages,
-            _word(format_name),
-            folder,
-            overwrite=overwrite,
-            choices=choices,
-            told=note_losses,
-            leaves_out=leaves_out,
-        )
+        try:
+            written = write_exports(
+                session,
+                pages,
+                _word(format_name),
+                folder,
+                overwrite=overwrite,
+                choices=choices,
+                told=note_losses,
+                leaves_out=leaves_out,
+            )
+        except Refused as refused:
+            if refused.body.get("code") == "unknown_format":
+                other = "Word and Markdown are written by armarium keep-export."
+                raise Refused({**refused.body, "detail": f"{refused} {other}"}, status=404) from refused
+            raise
     if not written:
         raise Refused("None of these pages has a pass yet: find their lines or import layout files first.")
 
     def words() -> None:
         typer.echo(f"Wrote {plural(len(written), 'file')} to {folder}.")
+        say_makers(made for export in lost for made in export["made"])
         for what, why, count, files in _sum_losses(lost):
             who = f"{files[0]} does" if len(files) == 1 else f"{len(files)} files do"
             typer.echo(f"  {who} not contain {what} ({count}): {why}.")

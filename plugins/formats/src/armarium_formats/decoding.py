@@ -58,11 +58,9 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return DecodedText(data[len(mark) :].decode(encoding, "replace"), encoding)
+            return _with_losses(data[len(mark) :], encoding, None)
     if wide := _detect_utf16(data):
-        return DecodedText(
-            data.decode(wide, "replace"), wide, "The file is in UTF-16 without a mark that says so"
-        )
+        return _with_losses(data, wide, "The file is in UTF-16 without a mark that says so")
     stated = _usable(declared)
     try:
         text = data.decode("utf-8")
@@ -83,9 +81,15 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
     if bad * 4 < sum(1 for char in text if char > "\x7f"):
         return DecodedText(text, "utf-8", f"{bad} places of the file are not UTF-8; each is shown as \ufffd")
     said = f"is not in {declared} as it states" if declared else "is not in UTF-8"
-    return DecodedText(
-        data.decode("cp1252", "replace"), "cp1252", f"The file {said}; it was read as Windows-1252"
-    )
+    return _with_losses(data, "cp1252", f"The file {said}; it was read as Windows-1252")
+
+
+def _with_losses(data: bytes, encoding: str, note: str | None) -> DecodedText:
+    """Decode *data*, and count what is no sign of the encoding."""
+    text = data.decode(encoding, "replace")
+    bad = text.count("\ufffd")
+    lost = f"{bad} places of the file are not {encoding.upper()}; each is shown as \ufffd" if bad else None
+    return DecodedText(text, encoding, "; ".join(filter(None, (note, lost))) or None)
 
 
 def rows_of(data: bytes, name: str, most: int) -> list[str]:
@@ -105,12 +109,16 @@ def is_text(text: str) -> bool:
 
 
 def reads_as_text(found: DecodedText) -> bool:
-    """Return whether bytes are a text in the encoding used. Windows-1252 fits any bytes: more than one word
-    of which two fifths are not ASCII is noise, or in an unknown encoding.
+    """Return whether bytes are a text in the encoding used. Windows-1252 fits any bytes: what is not ASCII to more than
+    two fifths (a short word: to more than half, or with anything but letters) is noise, or in an unknown encoding.
     """
     head = found.text[:_LOOKED_AT]
-    strange = sum(1 for char in head if char > "\x7f") if found.encoding == "cp1252" and len(head) > 12 else 0
-    return is_text(head) and strange * 5 <= len(head) * 2
+    if not is_text(head) or found.encoding != "cp1252":
+        return is_text(head)
+    strange = [char for char in head if char > "\x7f"]
+    if len(head) > 12:
+        return len(strange) * 5 <= len(head) * 2
+    return all(char.isalpha() for char in strange) and len(strange) * 2 <= len(head.strip()) + 1
 
 
 def _detect_utf16(data: bytes) -> str | None:

@@ -4,12 +4,13 @@ writing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from armarium.api import Conflict, Invalid
-from armarium_formats.page_model import PageModel
+from armarium_formats.page_model import FACT_KINDS, PageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,36 @@ class Loss:
     what: str
     count: int
     why: str
+
+
+class MarkWords(NamedTuple):
+    """What a loss of marks counts: the kind of one, and its words."""
+
+    kind: str
+    words: str
+
+
+_CALLED = {"person": "name", "place": "name", "organization": "name", "divided": "divided word"}
+_CALLED |= {one: one for one in ("date", "abbreviation", "style")} | dict.fromkeys(
+    FACT_KINDS, "editorial fact"
+)
+
+
+def as_losses(counted: Mapping[tuple[str | MarkWords, str], int]) -> list[Loss]:
+    """Return losses by what and why; marks of one reason are one loss that names them ("2 names, 1 date: ...")."""
+    found: list[Loss] = []
+    marks: dict[str, list[MarkWords]] = {}
+    for (what, why), count in counted.items():
+        if isinstance(what, MarkWords):
+            marks.setdefault(why, []).extend([what] * count)
+        else:
+            found.append(Loss(what, count, why))
+    for why, named in marks.items():
+        counts = Counter(_CALLED.get(one.kind, "mark") for one in named)
+        kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
+        words = ", ".join(" ".join(one.words.split()) for one in named if one.words.strip())
+        found.append(Loss(f"{kinds}: {words}" if words else kinds, len(named), why))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,16 @@ class NotReadable(Invalid):
         )
 
 
+class NoTextLayer(Invalid):
+    """422: the document is no PDF."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is not a PDF of this project; only a PDF has a text layer. Name the file, not one of its pages.",
+            code="no_text_layer",
+        )
+
+
 class AlreadyAPass(Conflict):
     """This exact file was read into this page before."""
 

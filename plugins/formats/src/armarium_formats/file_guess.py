@@ -6,15 +6,11 @@ import csv
 import re
 from pathlib import PurePath
 
+from armarium.api import image_kind
 from armarium_formats.decoding import decode, head_of, reads_as_text
 
-_PICTURES = (
-    *(b"\xff\xd8\xff", b"\x89PNG", b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+", b"GIF8"),
-    *(b"BM", b"RIFF", b"\x00\x00\x00\x0cjP  ", b"\xff\x4f\xff\x51"),
-)
-"""JPEG, PNG, TIFF of both kinds and orders, GIF, BMP, WebP, JPEG 2000."""
-
 _MAGIC = (
+    (b"\x89PNG", "a damaged picture; import it as a page, not into one"),
     (b"\x1f\x8b", "compressed with gzip; unpack it and import what is in it"),
     (b"BZh", "compressed with bzip2; unpack it and import what is in it"),
     (b"\xfd7zXZ", "compressed with xz; unpack it and import what is in it"),
@@ -23,7 +19,6 @@ _MAGIC = (
     (b"PK\x03\x04", "a ZIP archive or an office document; unpack it and import what is in it"),
     (b"{\\rtf", "RTF; save it as plain text"),
     (b"%PDF", "a PDF; import it as a page, not into one"),
-    *((mark, "a picture; import it as a page, not into one") for mark in _PICTURES),
     (b"\xd0\xcf\x11\xe0", "an office document; save it as plain text or TEI"),
 )
 _ROOT = re.compile(rb"<(?![?!])(?:[\w.-]{1,60}:)?([\w.-]{1,60})")
@@ -38,6 +33,7 @@ _ROOTS = {
     b"stylesheet": "an XSLT stylesheet",
     b"manifest": "a manifest",
     b"RDF": "RDF",
+    b"tt": "timed text (TTML); save it as SRT or VTT",
 }
 
 
@@ -48,6 +44,20 @@ _GIT_LINK = re.compile(
     r"(?:xml|alto|hocr|html?|page|tei|mets|txt|json|box|jpe?g|png|tiff?|jp2|webp|pdf)\n?",
     re.IGNORECASE,
 )
+_OTHER_TEXTS = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"TY {1,2}- ", "RIS (references of literature); they describe a source and are no page of it"),
+        (
+            r"(?:%[^\n]*\n\s*)*@[a-z]+\s*[{(]\s*[^\s{}(),]*\s*,",
+            "BibTeX (references of literature); they describe a source and are no page of it",
+        ),
+        (r"\[Script Info\]", "subtitles of the format ASS; save them as SRT or VTT"),
+        (r'File type = "ooTextFile', "annotations of Praat (TextGrid); save them as SRT or VTT"),
+    )
+)
+"""What a text of another kind begins with, and what it is."""
+
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
 _QUOTED = re.compile(r'"[^"]*"')
 _LOOKED_AT = 262_144
@@ -71,7 +81,15 @@ def seems_no_prose(text: str) -> str | None:
         return "a PDF; import it as a page, not into one"
     if _GIT_LINK.fullmatch(text) and "://" not in text:
         return "what Git stores for a link: only the path of another file; import that file"
+    for mark, words in _OTHER_TEXTS:
+        if mark.match(head):
+            return words
     return "a table (CSV); it contains data and no page" if _is_table(text) else None
+
+
+def is_marked(data: bytes) -> bool:
+    """Return whether a file begins as one that is no text does."""
+    return image_kind(data[:32]) is not None or any(data.startswith(mark) for mark, _ in _MAGIC)
 
 
 def _is_table(text: str) -> bool:
@@ -102,13 +120,15 @@ def find_true_kind(filename: str, data: bytes) -> str | None:
 
 def seems(data: bytes) -> str | None:
     """Return what a file that no driver reads seems to be, in words; None if unknown."""
+    if image_kind(data[:32]) is not None:
+        return "a picture; import it as a page, not into one"
     found = next((words for mark, words in _MAGIC if data.startswith(mark)), None)
     if found is not None:
         return found
     head = head_of(data).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         return "empty but for white space"
-    if head[:1] in (b"{", b"["):
+    if head[:1] in (b"{", b"[") and not head.startswith(b"[Script Info]"):
         return "JSON (annotations of COCO, Label Studio and IIIF are not layout files)"
     if head[:1] == b"<" and (root := _ROOT.search(head)):
         name = root.group(1)

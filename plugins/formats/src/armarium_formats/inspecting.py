@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import Invalid, MaterialPath, PathNotAllowed, ServiceError, image_info, names_in, open_plain
 from armarium_formats.batches.batch_files import on_disk
-from armarium_formats.batches.names import called_picture, is_companion, layout_stems, picture_keys
+from armarium_formats.batches.names import (
+    called_picture,
+    is_companion,
+    layout_stems,
+    picture_keys,
+    plain,
+    spelled_alike,
+)
 from armarium_formats.catalogue import drivers
 from armarium_formats.decoding import decode
 from armarium_formats.driver import FormatDriver, ReadContext, WriteContext
@@ -51,8 +58,10 @@ def check_on_disk(engine: Engine, stated: MaterialPath, *, asked: str | None = N
     for name in filter(is_companion, names):
         if (data := _read_beside(folder / name, is_closed)) is not None:
             companions[name] = data
-    stems = set(layout_stems(given.name))
-    pictures = [name for name in names if called_picture(name) and stems & set(picture_keys(name))]
+    stems = layout_stems(given.name)
+    loosely = set(map(plain, stems))
+    pictures = [name for name in names if called_picture(name) and loosely & set(picture_keys(name))]
+    pictures = spelled_alike(stems[-1], pictures, str)
     size = _size_of(folder / pictures[0], is_closed) if len(pictures) == 1 else None
     with given.open(is_closed) as file:
         data = file.read(MAX_FILE_BYTES + 1)

@@ -56,12 +56,13 @@ def losses_beside(
         for other, count in sorted(kinds.items())
     ]
     own = 0
+    exported = set(assembled.reading_of.values())
     if stated := raw.execute(_OWN_FACTS, (pass_id, kind)).fetchall():
         ladder = ladder_of_pass(conn, document_id, pass_id)
         for identity, segment_id, language, script in stated:
             there = ladder.value("language", segment_id), ladder.value("script", segment_id)
             is_other = language not in (None, there[0]) or script not in (None, there[1])
-            own += identity in assembled.reading_ids and is_other
+            own += identity in exported and is_other
     remarks = select(func.count()).where(annotation_table.c.document_id == document_id)
     annotations = conn.execute(remarks).scalar_one()
     (linked,) = raw.execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()

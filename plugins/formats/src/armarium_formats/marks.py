@@ -4,23 +4,26 @@ it from one that was read.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
-from armarium_formats.driver import Loss
-from armarium_formats.page_model import PageHand, PageModel, PageSegment, PageSign, TextMark
+from armarium_formats.driver import Loss, MarkWords, as_losses
+from armarium_formats.page_model import FACT_KINDS, PageHand, PageModel, PageSegment, PageSign, TextMark
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, Engine
 
 EXTRAS = "page_marks"
 TAKERS = "mark_takers"
-FACTS, HANDS, SIGNS = "editorial facts", "hands", "signs"
-KINDS = (FACTS, HANDS, SIGNS)
+FACTS, HANDS, SIGNS, SAID = "editorial facts", "hands", "signs", "names, dates and other marks"
+KINDS = (FACTS, HANDS, SIGNS, SAID)
 SIGN = "sign"
+_WIKIDATA = re.compile(r"Q\d+")
 TAKEN = "taken"
 """What the extras of a page say under `marks` where its hands, signs and facts became rows of the project."""
 
@@ -59,20 +62,48 @@ def mark_page(
     losses: list[Loss] = []
     for _, marker in engine.plugins.contributions(EXTRAS):
         losses += marker.mark(conn, page, segments, reading_ids)
+    return losses + drop_uncarried(page, driver)
+
+
+def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:
+    """Remove the hands and marks that *driver* has no place for; return them as losses."""
     carries: frozenset[str] = getattr(driver, "carries", frozenset())
-    counts = dict.fromkeys(KINDS, 0)
+    counts: Counter[tuple[str | MarkWords, str]] = Counter()
+    why = f"{driver.label} has no place for them; they stay with the page in the project"
     for segment in page.walk():
         if segment.hand is not None and HANDS not in carries:
-            counts[HANDS] += 1
+            counts[HANDS, why] += 1
             segment.hand = None
         for text in segment.texts:
-            left = [one for one in text.marks if (SIGNS if one.kind == SIGN else FACTS) in carries]
+            if not text.marks:
+                continue
             for one in text.marks:
-                if one not in left:
-                    counts[SIGNS if one.kind == SIGN else FACTS] += 1
-            text.marks = left
-    why = f"{driver.label} has no place for them; they stay with the page in the project"
-    return losses + [Loss(what, count, why) for what, count in counts.items() if count]
+                kind = kind_of(one)
+                if kind not in carries:
+                    start, end = one.span_in(text.text)
+                    counts[kind if kind != SAID else MarkWords(one.kind, text.text[start:end]), why] += 1
+            text.marks = [one for one in text.marks if kind_of(one) in carries]
+    return as_losses(counts)
+
+
+def kind_of(mark: TextMark) -> str:
+    """Return which of `KINDS` a mark is."""
+    return SIGNS if mark.kind == SIGN else FACTS if mark.kind in FACT_KINDS else SAID
+
+
+def identifier_of(stated: Mapping[str, str]) -> str | None:
+    """Return the address in an authority file by which a file identifies what is named, if it does."""
+    for key in ("ref", "wikiData", "wikidata", "gnd", "viaf", "geonames", "URI"):
+        value = stated.get(key, "").strip().split(" ")[0]
+        if value.startswith(("http://", "https://")):
+            return value
+        if value and key.casefold() == "wikidata" and _WIKIDATA.fullmatch(value):
+            return f"https://www.wikidata.org/entity/{value}"
+        if value and key == "gnd":
+            return f"https://d-nb.info/gnd/{value}"
+        if value and key in ("viaf", "geonames") and value.isdecimal():
+            return f"https://viaf.org/viaf/{value}" if key == "viaf" else f"https://sws.geonames.org/{value}/"
+    return None
 
 
 class MarkedText(NamedTuple):
@@ -90,6 +121,7 @@ class ReadMarks:
     """What an imported file states about the lines of a page beyond their texts."""
 
     document_id: str
+    pass_id: str
     hands: Mapping[str, PageHand]
     signs: Mapping[str, PageSign]
     hand_of: Sequence[tuple[str, str]]

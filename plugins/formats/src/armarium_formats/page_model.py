@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from armarium_source_model.api import LineMaker
+
 Point: TypeAlias = tuple[float, float]
 """x and y in pixels of the page's image, origin top left."""
 
@@ -21,15 +23,28 @@ SegmentKind: TypeAlias = Literal["region", "line", "word"]
 class TextMark:
     """A statement about the characters *start* to *end* of a text (both None: all of it).
 
-    `kind` is that of an editorial fact (unclear, lost, restored, supplied, superfluous, deleted, added), or
-    `sign`; `stated` holds the details: reason, place, certainty, extent, quantity, unit, source, or the
-    `sign`'s key.
+    `kind` is that of an editorial fact (`FACT_KINDS`), whose `stated` holds reason, place, certainty, extent,
+    quantity, unit, source; `sign`, with the `sign`'s key; or what else a file says: person, place, organization
+    (`ref`: an address that identifies it), date (`when`), abbreviation (`expansion`), style (`rend`), divided (part of
+    a word over a line's end: its `whole`), and for anything else its own word, in `name`. Other details stand under
+    the file's names. `source` is, by driver, how the file writes it.
     """
 
     kind: str
     start: int | None = None
     end: int | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str] = field(default_factory=dict)
+
+    def span_in(self, text: str) -> tuple[int, int]:
+        """Return the characters of *text*, whose mark it is."""
+        if self.start is None or self.end is None:
+            return (len(text) if self.kind == "lost" else 0), len(text)
+        return self.start, self.end
+
+
+FACT_KINDS = frozenset({"unclear", "lost", "restored", "supplied", "superfluous", "deleted", "added"})
+"""The kinds of editorial facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +66,16 @@ class PageSign:
 
 @dataclass(slots=True)
 class PageText:
-    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it."""
+    """One text of a segment. `confidence` 0 to 1; `kind` as readings have it. `maker`: who stands behind it, where
+    the project knows.
+    """
 
     text: str
     confidence: float | None = None
     kind: str = "transcription"
     extras: dict[str, Any] | None = None
     marks: Sequence[TextMark] = ()
+    maker: LineMaker | None = None
 
 
 @dataclass(slots=True)
@@ -90,11 +108,18 @@ class PageSegment:
     shape_of: str | None = None
     hand: str | None = None
     """The key of one of the page's hands."""
+    seconds: tuple[float, float] | None = None
+    """Of a line of a recording: when it is heard, from and to."""
 
     @property
     def text(self) -> str:
         """Return the text that counts, empty if it has none."""
         return self.texts[0].text if self.texts else ""
+
+    @property
+    def place_in_table(self) -> tuple[int, int]:
+        """Return its row and column, from 0."""
+        return (self.cell or {}).get("row", 0), (self.cell or {}).get("column", 0)
 
     def walk(self) -> Iterator[PageSegment]:
         """Yield this segment and all below it, parents first, in document order."""
@@ -166,6 +191,10 @@ class PageModel:
     def lines(self) -> list[PageSegment]:
         """Return every line, in reading order."""
         return [segment for segment in self.in_order() if segment.kind == "line"]
+
+    def makers(self) -> list[LineMaker]:
+        """Return who stands behind the texts of its lines, as far as is known."""
+        return [one.texts[0].maker for one in self.of_kind("line") if one.texts and one.texts[0].maker]
 
     def in_order(self) -> list[PageSegment]:
         """Return every segment once, in reading order, parents before children.

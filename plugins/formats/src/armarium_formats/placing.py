@@ -21,13 +21,18 @@ from armarium_formats.clipping import (
 )
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, box_around, line_height
+from armarium_formats.marked_texts import between_breaks, marks_to_keep
+from armarium_formats.numbers import counted
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
+from armarium_formats.word_order import runs_against_its_letters
 from armarium_source_model.api import (
+    MARKS_OF,
     BadGeometry,
     NewSegment,
     ReadySegments,
     SoundPoints,
+    as_metadata,
     pixel_bounds,
     ready_segments,
     sound_pixels,
@@ -96,7 +101,7 @@ class _Placing:
         self.clipped: list[float] = []
         self.beside: list[float] = []
         """How far each shape that was clipped, or of which nothing lies on the page, reaches beyond it."""
-        self.edged = self.empty = self.unplaced = self.bare = 0
+        self.edged = self.empty = self.unplaced = self.bare = self.against = 0
         self.line_height: float | None = None
         self.problems: Counter[str] = Counter()
         self.sequence = 0
@@ -113,8 +118,8 @@ class _Placing:
         notes = self.placed.notes
         if self.edged:
             notes.append(
-                f"{self.edged} shapes extended up to {TOLERANCE} pixels beyond the page; they now end at its "
-                "edge."
+                f"{counted(self.edged, 'shape')} extended up to {TOLERANCE} pixels beyond the page; "
+                f"{'it now ends' if self.edged == 1 else 'they now end'} at its edge."
             )
         if self.clipped:
             notes.append(
@@ -129,15 +134,20 @@ class _Placing:
                 f"of what surrounds them; the file's own points are kept: {shown}."
             )
         if self.empty:
-            notes.append(f"{self.empty} texts are empty; they are not readings.")
+            notes.append(f"{counted(self.empty, 'text is', 'texts are')} empty and no reading.")
         if self.bare:
             notes.append(
-                f"{self.bare} lines have a baseline and no outline; they got boxes as high as the page's "
-                "lines."
+                f"{counted(self.bare, 'line has', 'lines have')} a baseline and no outline; "
+                f"{'it got a box' if self.bare == 1 else 'they got boxes'} as high as the page's lines."
+            )
+        if self.against:
+            notes.append(
+                f"{counted(self.against, 'line lists its', 'lines list their')} words against the direction of the letters; "
+                "the order of the file is kept, so check the text."
             )
         if self.unplaced:
             notes.append(
-                f"{self.unplaced} times some parts state their place in the reading order and their siblings "
+                f"{counted(self.unplaced, 'time')} some parts state their place in the reading order and their siblings "
                 "do not; those keep their place in the file."
             )
         notes += [
@@ -200,8 +210,21 @@ class _Placing:
         if segment.hand is not None:
             self.placed.hands.append((segment.id, segment.hand))
         if segment.texts:
+            if segment.kind != "region":
+                for number, text in enumerate(segment.texts):
+                    if (bare := between_breaks(text)) is not text:
+                        self.problems[
+                            "The text of a line or word has line breaks around it, which were left out"
+                        ] += 1
+                        segment.texts[number] = bare
             self._texts(segment, kept)
         metadata: dict[str, Any] = {"format": kept}
+        if segment.shape_of is not None:
+            metadata[MARKS_OF] = segment.shape_of
+        if segment.text.strip() and (marks := marks_to_keep(segment.texts[0])):
+            metadata |= as_metadata(segment.text, marks)
+        if segment.seconds is not None:
+            metadata["start_seconds"], metadata["end_seconds"] = segment.seconds
         if segment.line_order is not None:
             metadata["line_order"] = segment.line_order
         if why or beyond:
@@ -232,6 +255,7 @@ class _Placing:
         )
         self.placed.counts[segment.kind] += 1
         if segment.children:
+            self.against += segment.kind == "line" and runs_against_its_letters(segment)
             self._segments(segment.children, segment.id, (left, top, right, bottom))
 
     def _box_around(self, line: PageSegment) -> Box | None:
@@ -330,6 +354,7 @@ class _Placing:
                 kept["text"] = {"of": checksum(first.text), "extras": first.extras}
         elif not first.marks:
             self.empty += 1
+            kept["empty"] = True
         if others:
             kept["further"] = [
                 [None if text.text == first.text else text.text, text.confidence, text.extras]

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from armarium.api import Invalid
 from armarium_formats.decoding import decode, reads_as_text
 from armarium_formats.driver import Format, Loss, ReadContext, WriteContext, WrittenPage
-from armarium_formats.file_guess import seems_no_prose
+from armarium_formats.file_guess import is_marked, seems_no_prose
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 
 MAX_LINES: Final = 100_000
@@ -37,7 +37,7 @@ class PlainText(Format):
         text = found.text
         if not text.strip() or not reads_as_text(found):
             return 0.0
-        if _MARKUP.match(text) or seems_no_prose(text) is not None:
+        if _MARKUP.match(text) or seems_no_prose(text) is not None or is_marked(data):
             return 0.0
         return 0.0 if text.lstrip()[:1] in ("{", "[") and _is_json(data) else 0.2
 
@@ -101,6 +101,7 @@ class PlainText(Format):
                     "kinds of regions",
                     sum(1 for segment in sequence if segment.kind == "region" and segment.kind_raw),
                 ),
+                ("who stands behind the lines", len(page.makers())),
                 ("alternative readings", sum(max(0, len(segment.texts) - 1) for segment in sequence)),
                 (
                     "languages, scripts and directions",

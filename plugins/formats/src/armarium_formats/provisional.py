@@ -26,7 +26,9 @@ def assemble_provisional(
             points=points,
             baseline=baseline,
             confidence=one["confidence"],
-            texts=[PageText(one["text"])] if one["text"] and kind == "transcription" else [],
+            texts=[PageText(one["text"], maker=found.maker)]
+            if one["text"] and kind == "transcription"
+            else [],
         )
         rows[segment.id] = one["id"]
         page.segments.append(segment)

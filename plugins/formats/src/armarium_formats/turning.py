@@ -32,17 +32,25 @@ def wants_turning(page: PageModel, picture: Size | None, orientation: int) -> bo
     return are_alike(declared, (height, width)) and not are_alike(declared, picture)
 
 
+def turn_point(at: Point, size: Size, orientation: int) -> Point:
+    """Return where a pixel of the stored picture, which has *size*, is in the picture as displayed."""
+    x, y = at
+    width, height = size
+    if orientation >= 5:
+        x, y, width, height = y, x, height, width
+    if orientation in (2, 3, 6, 7):
+        x = width - x
+    if orientation in (3, 4, 7, 8):
+        y = height - y
+    return x, y
+
+
 def turn_page(page: PageModel, orientation: int) -> PageModel:
     """Return the page as displayed: shapes and size rotated with the picture, and a note."""
     width, height = page.width, page.height
 
     def point(at: Point) -> Point:
-        x, y = at
-        if orientation == 5:
-            return y, x
-        if orientation == 6:
-            return height - y, x
-        return (height - y, width - x) if orientation == 7 else (y, width - x)
+        return turn_point(at, (width, height), orientation)
 
     def segment(one: PageSegment) -> PageSegment:
         return replace(

@@ -293,3 +293,10 @@ def test_what_cannot_be_read_into_a_page_is_refused_in_words(
     assert "No document here" in desk.expect_refusal("import", "1.xml", "--into", "a/b")
     monkeypatch.setattr(layouts, "MAX_FILE_BYTES", 10)
     assert "is larger than 0 MiB" in desk.expect_refusal("import", "1.xml", *into)
+
+
+def test_a_format_that_only_kept_exports_write_is_pointed_to(scans: Machine) -> None:
+    scans.succeed("import", "box/1.png")
+    refused = scans.expect_refusal("export", "--format", "word")
+    assert "There is no format 'word'. Formats that can be written: " in refused
+    assert "Word and Markdown are written by armarium keep-export." in refused

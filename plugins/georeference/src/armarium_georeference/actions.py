@@ -23,6 +23,7 @@ from armarium_georeference.annotations import BadAnnotation, read_annotation
 from armarium_georeference.fitting import NEEDED
 from armarium_georeference.models import points
 from armarium_georeference.placing import (
+    draw_mask,
     is_linked,
     link_page,
     place_sent,
@@ -280,6 +281,8 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
             continue
         sent = PointCreate(pass_id=p.pass_id, x=x, y=y, lon=lon, lat=lat)
         made.append(ctx.run("georeference.point_create", sent)["id"])
+    if read.mask is not None:
+        draw_mask(ctx, p.pass_id, row.document_id, read.mask)
     notes, kind = list(read.notes), read.type
     if there := len(read.points) - len(made):
         notes.append(f"{there} of its points exist here already and are not set again.")
@@ -331,7 +334,8 @@ def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
         if one.entity_id is not None:
             ends.append(({"from_id": one.entity_id, "from_kind": "entity"}, "same_as"))
         for end, link_type in ends:
-            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type):
+            # A run does not link again what somebody has unlinked.
+            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type, or_was=ctx.run_id is not None):
                 sent = {**end, "to_id": one.uri, "to_kind": "uri", "link_type": link_type}
                 made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
     ctx.target(p.document_id)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
+from armarium.api import ServiceError, parse_xml
 from armarium_georeference.fitting import Type
 
 CONTEXTS = [
@@ -32,6 +34,13 @@ _NAMES: dict[str, Type] = {
 }
 
 
+Fractions = tuple[float, float]
+"""x and y of a place in the picture, from the top left."""
+
+WHOLE: list[Fractions] = [(0, 0), (1, 0), (1, 1), (0, 1)]
+MOST_CORNERS = 5000
+
+
 class BadAnnotation(ValueError):
     """Not a georeference annotation; the text continues a sentence with the reason."""
 
@@ -44,6 +53,8 @@ class Read(NamedTuple):
     points: list[tuple[float, float, float, float]]
     type: Type | None
     notes: list[str]
+    mask: list[Fractions] | None = None
+    """The outline of the map in the picture; None for all of the picture."""
 
 
 def write_annotation(
@@ -51,12 +62,13 @@ def write_annotation(
     size: tuple[int, int],
     points: Iterable[tuple[float, float, float, float]],
     kind: Type | None,
+    mask: Iterable[Fractions] | None = None,
 ) -> dict[str, Any]:
     """Return an annotation of the resource *source* ({id, type}), of *size* pixels, with these points (x, y,
-    lon, lat).
+    lon, lat), of what *mask* surrounds (None: all of the picture).
     """
     width, height = size
-    corners = f"0,0 {width},0 {width},{height} 0,{height}"
+    corners = " ".join(f"{round(x * width, 2):g},{round(y * height, 2):g}" for x, y in mask or WHOLE)
     body: dict[str, Any] = {
         "type": "FeatureCollection",
         "features": [
@@ -108,7 +120,43 @@ def read_annotation(sent: Mapping[str, Any], size: tuple[int, int]) -> Read:
     width, height, notes = _size(target, size)
     points = [_point(number, one, width, height) for number, one in enumerate(features)]
     kind, more = _type(body.get("transformation"))
-    return Read(points, kind, notes + more)
+    mask, masked = _mask(target.get("selector"), width, height)
+    return Read(points, kind, notes + more + masked, mask)
+
+
+_CORNER = re.compile(r"(-?[\d.]+(?:e-?\d+)?)[\s,]+(-?[\d.]+(?:e-?\d+)?)", re.IGNORECASE)
+_XYWH = re.compile(r"xywh=(?:pixel:)?([\d.]+),([\d.]+),([\d.]+),([\d.]+)")
+
+
+def _mask(selector: Any, width: float, height: float) -> tuple[list[Fractions] | None, list[str]]:
+    """Return the outline that a selector states, None for the whole picture; and a note on one that is not read."""
+    if selector is None:
+        return None, []
+    value = selector.get("value") if isinstance(selector, dict) else None
+    kind = selector.get("type") if isinstance(selector, dict) else None
+    try:
+        if kind == "SvgSelector" and isinstance(value, str) and len(value) < 1_000_000:
+            shape = next(one for one in parse_xml(value.encode()).iter("{*}polygon", "{*}path"))
+            drawn = shape.get("points") or shape.get("d") or ""
+            if set(re.findall("[A-Za-z]", drawn)) - set("MLZmze"):
+                raise ValueError  # curves and relative paths
+            corners = [(float(x) / width, float(y) / height) for x, y in _CORNER.findall(drawn)]
+        elif kind == "FragmentSelector" and isinstance(value, str) and (box := _XYWH.search(value)):
+            x, y, w, h = (float(one) for one in box.groups())
+            corners = [((x + a * w) / width, (y + b * h) / height) for a, b in WHOLE]
+        else:
+            raise ValueError
+        if not 3 <= len(corners) <= MOST_CORNERS:
+            raise ValueError
+    except (ValueError, StopIteration, ServiceError):
+        return None, ["The outline of the map in the picture cannot be read; all of the picture counts."]
+    corners = [(min(1.0, max(0.0, x)), min(1.0, max(0.0, y))) for x, y in corners]
+    if corners[0] == corners[-1]:
+        corners.pop()
+    whole = len(corners) == 4 and all(
+        min(abs(x), abs(1 - x)) < 0.002 and min(abs(y), abs(1 - y)) < 0.002 for x, y in corners
+    )
+    return (None if whole else corners), []
 
 
 def _size(target: Mapping[str, Any], size: tuple[int, int]) -> tuple[float, float, list[str]]:

@@ -4,19 +4,19 @@ in texts.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import orjson
 
 from armarium.api import IsClosed, open_plain
+from armarium_documents.api import NotATable, read_table
+from armarium_source_model.api import name_forms
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_PLACES = 1_000_000
@@ -69,18 +69,12 @@ class Gazetteer:
                 written = text[words[at].start() : words[at + length - 1].end()]
                 if first[0].islower() or len(written) < 2:
                     continue
-                found = self.by_name.get(fold_name(written))
-                if found is not None:
-                    yield written, found
+                found = {place for form in name_forms(written) for place in self.by_name.get(form, ())}
+                if found:
+                    yield written, tuple(sorted(found, key=lambda place: place.uri))
                     at += length - 1
                     break
             at += 1
-
-
-def fold_name(name: str) -> str:
-    """Return a name without case, accents and the characters between its words."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return " ".join(_WORD.findall("".join(c for c in plain if not unicodedata.combining(c))))
 
 
 def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
@@ -92,10 +86,9 @@ def gazetteer_of(places: Iterable[GazetteerPlace]) -> Gazetteer:
         if count > MOST_PLACES:
             raise BadGazetteer(f"The gazetteer has more than {MOST_PLACES:,} places; select those you need.")
         for name in place.names:
-            key = fold_name(name)
-            is_short = len(key) < _SHORTEST and key.isascii()
-            if key and not is_short and len(key.split()) <= LONGEST_NAME:
-                by_name.setdefault(key, {})[place.uri] = place
+            for key in name_forms(name) if len(_WORD.findall(name)) <= LONGEST_NAME else ():
+                if len(key) >= _SHORTEST or not key.isascii():
+                    by_name.setdefault(key, {})[place.uri] = place
     longest = max((len(name.split()) for name in by_name), default=1)
     return Gazetteer({name: tuple(found.values()) for name, found in by_name.items()}, count, longest)
 
@@ -123,7 +116,7 @@ def places_in(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
     start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start in (b"{", b"["):
         return _json_places(data, stem)
-    return _table_places(data, stem)
+    return _table_places(io.BytesIO(data), stem)
 
 
 def _uri(identity: object, stem: str, number: int) -> str:
@@ -186,35 +179,24 @@ def _point(geometry: Any) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _table_places(data: bytes, stem: str) -> Iterator[GazetteerPlace]:
+def _table_places(file: IO[bytes], stem: str) -> Iterator[GazetteerPlace]:
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadGazetteer("It is neither JSON nor a table in UTF-8.") from None
-    head = text.partition("\n")[0]
-    delimiter = max("\t;,", key=head.count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    try:
-        titles = [title.strip().casefold() for title in next(reader)]
-    except (StopIteration, csv.Error):
-        raise BadGazetteer("It contains no table.") from None
-    where = {
-        what: next((titles.index(name) for name in names if name in titles), None)
-        for what, names in _COLUMNS.items()
-    }
-    if where["name"] is None:
-        raise BadGazetteer(
-            f"Its first line has no column of names ({', '.join(_COLUMNS['name'])}); its columns are "
-            f"{', '.join(titles)[:200]}."
-        )
-    number = 1
-    try:
-        for number, row in enumerate(reader, start=2):
-            cells = {what: row[at] if at is not None and at < len(row) else "" for what, at in where.items()}
+        table = read_table(file)
+        where = {
+            what: next((name for name in names if name in table.columns), "")
+            for what, names in _COLUMNS.items()
+        }
+        if not where["name"]:
+            raise BadGazetteer(
+                f"Its first line has no column of names ({', '.join(_COLUMNS['name'])}); its columns are "
+                f"{', '.join(table.columns)[:200]}."
+            )
+        for number, row in table.rows:
+            cells = {what: row.get(name, "") for what, name in where.items()}
             names = (cells["name"], *_SEVERAL.split(cells["others"]))
             kept = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
             if kept:
                 lon, lat = _number(cells["lon"], 180), _number(cells["lat"], 90)
                 yield GazetteerPlace(_uri(cells["id"], stem, number), kept, lon, lat)
-    except csv.Error as fault:
-        raise BadGazetteer(f"Line {number} cannot be read: {fault}.") from None
+    except NotATable as error:
+        raise BadGazetteer(f"It cannot be read: {error}.") from None

@@ -4,19 +4,22 @@ exchange places.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from armarium_documents.api import geometry_parts
-from armarium_georeference.dates import Day, span_of, span_of_when, span_stated
-from armarium_georeference.places import Find, place_at, require_entity
+from armarium_documents.api import geometry_parts, span_of
+from armarium_georeference.places import Find, place_at, require_entity, span_of_when
 
 CONTEXT = (
     "https://raw.githubusercontent.com/LinkedPasts/linked-places/master/linkedplaces-context-v1.1.jsonld"
 )
 _ISO639 = 2
+_ISO = re.compile(r"-?\d{4,6}(?:-\d{2}(?:-\d{2})?)?", re.ASCII)
+_LONGEST = 10**10
+"""Days of years with more than six digits, and the ends of what is open, are not written."""
 _TYPES = {"location": "place"}
 
 
@@ -84,18 +87,16 @@ def _limit_of(stated: Any) -> dict[str, str]:
     """
     if not stated:
         return {}
-    try:
-        span_of(str(stated))
-    except ValueError:
-        span = span_stated(str(stated))
-        sides = {"earliest": span.first, "latest": span.last}
-        return {side: _iso(day) for side, day in sides.items() if day is not None}
-    return {"in": str(stated)}
+    span = span_of(str(stated))
+    if span is not None and _ISO.fullmatch(str(stated)):
+        return {"in": str(stated)}
+    sides = {} if span is None else {"earliest": span.start, "latest": span.end}
+    return {side: _iso(day) for side, day in sides.items() if abs(day) < _LONGEST}
 
 
-def _iso(day: Day) -> str:
-    year, month, number = day
-    return f"{'-' if year < 0 else ''}{abs(year):04}-{month:02}-{number:02}"
+def _iso(day: int) -> str:
+    year, rest = divmod(day, 10_000)
+    return f"{'-' if year < 0 else ''}{abs(year):04}-{rest // 100:02}-{rest % 100:02}"
 
 
 def _write_when(when: Any) -> dict[str, Any] | None:
@@ -107,18 +108,19 @@ def _write_when(when: Any) -> dict[str, Any] | None:
     if not isinstance(when, Mapping) or not (when.get("start") or when.get("end")):
         return None
     try:
-        if span_of_when(when).is_contradiction:
+        span = span_of_when(when)
+        if span.end < span.start:
             return None
     except ValueError:
         return None
     start, end = _limit_of(when.get("start")), _limit_of(when.get("end"))
     if not start and not end:
         return None
-    span = {
+    timespan = {
         "start": start or {"latest": next(reversed(end.values()))},
         "end": end or {"earliest": next(iter(start.values()))},
     }
-    return {"timespans": [span]}
+    return {"timespans": [timespan]}
 
 
 def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:

@@ -15,9 +15,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import Engine
-from armarium_documents.api import NoGeometry, geometry_of, geometry_places
+from armarium_documents.api import NoGeometry, Span, geometry_of, geometry_places, span_asked, span_between
 from armarium_georeference import errors
-from armarium_georeference.dates import Span, span_of, span_of_when
 from armarium_georeference.relative_places import Anchor, NoArea, area_of
 
 Entity = Mapping[str, Any]
@@ -25,7 +24,6 @@ Find = Callable[[str], Entity | None]
 """The entity with an id, or None."""
 
 EXTRAS = "place_entities"
-_ALWAYS = Span(None, None)
 _DEEPEST = 16
 """How many relations are followed, one resting on another."""
 
@@ -93,12 +91,15 @@ def _distinct(resolved: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _parse_span(date: str | None) -> Span:
-    if date is None:
-        return _ALWAYS
-    try:
-        return span_of(date)
-    except ValueError:
-        raise errors.bad_date(date) from None
+    found = span_between(None, None) if date is None else span_asked(date)
+    if found is None:
+        raise errors.bad_date(date or "")
+    return found
+
+
+def span_of_when(when: Mapping[str, Any] | None) -> Span:
+    """Return the days that a place value's `when` {start?, end?} may mean; ValueError names what is not a date."""
+    return span_between(*((when or {}).get(side) for side in ("start", "end")))
 
 
 def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Mapping[str, Any]], list[str]]:
@@ -111,7 +112,7 @@ def _holding(values: Sequence[Mapping[str, Any]], asked: Span) -> tuple[list[Map
         except ValueError as fault:
             notes.append(f"“{label}” is left out: its dates contain {str(fault)!r}, which is not a date.")
             continue
-        if span.is_contradiction:
+        if span.end < span.start:
             notes.append(f"“{label}” is left out: by its dates it ends before it begins.")
         elif span.overlaps(asked):
             holding.append(value)

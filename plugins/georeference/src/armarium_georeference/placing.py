@@ -11,14 +11,17 @@ from sqlalchemy import Connection, select
 from armarium.api import ActionContext
 from armarium_documents.api import representations
 from armarium_georeference import errors
+from armarium_georeference.annotations import Fractions
 from armarium_georeference.models import points
 from armarium_georeference.planes import BadCoordinates, to_world
 from armarium_georeference.points import SEGMENTS, WORLD_POINT, geo_uri, live_segment, rendition_of_pass
 from armarium_georeference.schemas import PlaceOnGround
-from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links
+from armarium_source_model.api import IS_PROVISIONAL, is_provisional, links, segments
 
 MARK = "control-point"
 """The name of a segment that was drawn only for a control point."""
+MASK = "map-mask"
+"""The name of a segment that surrounds the map in its picture."""
 _HALF = 0.001
 """Half the side of a mark, in fractions of the picture; less if the point is nearer to an edge."""
 
@@ -73,6 +76,46 @@ def _draw_mark(ctx: ActionContext, pass_id: str, document_id: str, x: float, y: 
     return str(ctx.run("segment.create", drawn)["id"])
 
 
+def draw_mask(ctx: ActionContext, pass_id: str, document_id: str, mask: list[Fractions]) -> None:
+    """Draw the outline of the map in its picture as a region of the pass, unless it has one."""
+    if mask_of(ctx.conn, pass_id) is None:
+        rendition_id = rendition_of_pass(ctx.conn, pass_id)
+        drawn = {
+            "document_id": document_id,
+            "pass_id": pass_id,
+            "kind": "region",
+            "kind_raw": MASK,
+            "is_furniture": True,
+            "anchor": {"rect": _around(mask), "polygon": [list(one) for one in mask]}
+            | ({"rendition_id": rendition_id} if rendition_id else {}),
+        }
+        ctx.run("segment.create", drawn)
+
+
+def mask_of(conn: Connection, pass_id: str) -> list[Fractions] | None:
+    """Return the outline of the map in its picture; None where all of the picture is the map."""
+    live = select(segments.c.anchor).where(
+        segments.c.pass_id == pass_id, segments.c.kind_raw == MASK, segments.c.deleted_at.is_(None)
+    )
+    anchor = conn.execute(live.order_by(segments.c.id).limit(1)).scalar()
+    return (
+        None
+        if anchor is None
+        else [(x, y) for x, y in anchor.get("polygon") or _rect_corners(anchor["rect"])]
+    )
+
+
+def _around(corners: list[Fractions]) -> list[float]:
+    (left, right), (top, bottom) = ((min(side), max(side)) for side in zip(*corners, strict=True))
+    return [left, top, right - left, bottom - top]
+
+
+def _rect_corners(rect: list[float]) -> list[Fractions]:
+    """Return the corners of a rect, clockwise from the top left."""
+    x, y, w, h = rect
+    return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+
+
 def write_place(ctx: ActionContext, segment_id: str, place: tuple[float, float]) -> str:
     """Write the place of a segment on the ground as a reading of it; return the reading's id."""
     sent = {"segment_id": segment_id, "kind": WORLD_POINT, "text": geo_uri(*place)}
@@ -103,12 +146,13 @@ def take_away(ctx: ActionContext, point: Any) -> None:
         ctx.run("segment.delete", {"segment_ids": [segment.id], "expected_versions": [segment.version]})
 
 
-def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str) -> bool:
-    """Return whether there is a live link of the type from one thing to another."""
+def is_linked(conn: Connection, from_id: str, to_id: str, link_type: str, *, or_was: bool = False) -> bool:
+    """Return whether there is a live link of the type from one thing to another (*or_was*: or one that was deleted)."""
     standing = select(links.c.id).where(
         links.c.from_id == from_id,
         links.c.to_id == to_id,
         links.c.link_type == link_type,
-        links.c.deleted_at.is_(None),
     )
+    if not or_was:
+        standing = standing.where(links.c.deleted_at.is_(None))
     return conn.execute(standing.limit(1)).first() is not None

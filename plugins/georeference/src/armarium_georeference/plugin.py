@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_georeference import actions
+from armarium_georeference.imported import QgisPointsTaker
 from armarium_georeference.models import metadata, points
 from armarium_georeference.queries import (
     list_control_points,
@@ -43,5 +44,5 @@ def armarium_plugin() -> Plugin:
         ),
         recipe_jobs=(PLACE_IN_A_GAZETTEER,),
         routers=(router,),
-        extras={"export_records": {"control_point": points}},
+        extras={"export_records": {"control_point": points}, "page_takers": (QgisPointsTaker(),)},
     )

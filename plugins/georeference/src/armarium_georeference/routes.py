@@ -11,6 +11,7 @@ from armarium_georeference.annotations import write_annotation
 from armarium_georeference.errors import no_map, no_picture
 from armarium_georeference.mapsheet import LONGEST, map_page
 from armarium_georeference.onground import outlines_of
+from armarium_georeference.placing import mask_of
 from armarium_georeference.points import passes_of
 from armarium_georeference.schemas import GeoreferenceAnnotation
 from armarium_georeference.transforms import require_ready, transform_of
@@ -36,6 +37,7 @@ def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: st
     with library.db.read() as conn:
         found = transform_of(conn, pass_id)
         node = document(conn, found.document_id)
+        mask = mask_of(conn, pass_id)
     if found.size is None:
         raise no_picture(str(node["name"]))
     base = str(request.base_url).rstrip("/")
@@ -43,7 +45,9 @@ def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: st
         "iiif_canvas_id"
     ) or f"{base}/api/iiif/canvas/{found.document_id}"
     points = [(one["x"], one["y"], one["lon"], one["lat"]) for one in found.counting]
-    return json_response(write_annotation({"id": canvas, "type": "Canvas"}, found.size, points, found.type))
+    return json_response(
+        write_annotation({"id": canvas, "type": "Canvas"}, found.size, points, found.type, mask)
+    )
 
 
 @router.get(

@@ -32,6 +32,7 @@ from armarium_documents.api import (
     require_parent,
     sources_folder,
 )
+from armarium_formats.api import Format, PageModel, PageSegment, PageText, keep_models
 from armarium_iiif.errors import AlreadyImported, NotACanvasImage, NothingToFetch
 from armarium_iiif.manifest_reader import ReferencedCanvas, ReferencedManifest, read_manifest
 from armarium_iiif.models import canvases, manifests
@@ -112,14 +113,56 @@ def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
         ctx.run("document.add_files", {"nodes": nodes[start : start + _BATCH]})
     _describe(ctx, folder_id, found)
     _keep(ctx, folder_id, ids, found, digest, p.url)
+    transcribed = _transcribe(ctx, ids, found, digest, p.filename)
     ctx.target(folder_id)
     return {
         "document_id": folder_id,
         "name": folder_name,
         "version": found.version,
         "canvases": len(ids),
+        "passes": transcribed,
         "notes": found.notes,
     }
+
+
+class IiifAnnotations(Format):
+    """Annotations of a manifest; they are read with it, so this is not among the drivers."""
+
+    name = "iiif-annotations"
+    label = "Annotations"
+
+
+def _transcribe(
+    ctx: ActionContext, ids: list[str], found: ReferencedManifest, digest: str, filename: str
+) -> int:
+    """Write the transcriptions that the manifest itself contains as passes of their pages; return how many."""
+    pages = [
+        (document_id, _as_page(canvas))
+        for document_id, canvas in zip(ids, found.canvases, strict=True)
+        if canvas.texts
+    ]
+    keep_models(ctx, pages, IiifAnnotations(), filename[:500], digest)
+    return len(pages)
+
+
+def _as_page(canvas: ReferencedCanvas) -> PageModel:
+    """Return a canvas with its texts: a text of one line is a line; one of several is a region of them."""
+    page = PageModel(canvas.width or 0, canvas.height or 0)
+    for number, one in enumerate(canvas.texts, 1):
+        points: list[tuple[float, float]] = []
+        if one.box is not None and page.width:
+            x, y, w, h = one.box
+            points = [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
+        lines = [
+            PageSegment(f"line-{number}-{place}", "line", texts=[PageText(text)], language=one.language)
+            for place, text in enumerate(one.lines, 1)
+        ]
+        if len(lines) == 1:
+            lines[0].points = points
+            page.segments.append(lines[0])
+        else:
+            page.segments.append(PageSegment(f"text-{number}", "region", points=points, children=lines))
+    return page
 
 
 def _source(address: str | None) -> dict[str, Any]:

@@ -62,6 +62,8 @@ def import_manifest(
 
     def words() -> None:
         typer.echo(f"{made['name']}: {plural(made['canvases'], 'page')} in the folder {made['document_id']}.")
+        if made["passes"]:
+            typer.echo(f"Read the transcription that it contains of {plural(made['passes'], 'page')}.")
         for note in made["notes"]:
             typer.echo(f"  {note}")
         if fetched is not None:

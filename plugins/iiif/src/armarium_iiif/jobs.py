@@ -147,6 +147,7 @@ manifest_job = JobKind(
 
 images_job = JobKind(
     name="iiif-images",
+    history="pictures",
     lane="network",
     summary="Fetch the pictures of imported canvases",
     run=run_images,

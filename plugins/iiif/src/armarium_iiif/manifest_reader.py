@@ -18,7 +18,9 @@ import orjson
 
 from armarium_formats.api import parse_unsigned
 from armarium_iiif.errors import MAX_CANVASES, ManifestTooLarge, NotAManifest, TooManyCanvases
-from armarium_iiif.texts import plain_text
+from armarium_iiif.manifest_notes import count_sentences
+from armarium_iiif.texts import as_list, plain_text
+from armarium_iiif.transcriptions import AnnotatedText, read_transcription
 
 Json = dict[str, Any]
 
@@ -48,6 +50,8 @@ class ReferencedCanvas:
     service: str | None = None
     service_version: int | None = None
     service_level: int | None = None
+    texts: list[AnnotatedText] = field(default_factory=list)
+    """What the manifest says itself of the text on it."""
 
 
 @dataclass(slots=True)
@@ -61,48 +65,6 @@ class ReferencedManifest:
     described: dict[str, str] = field(default_factory=dict)
     direction: Literal["ltr", "rtl", "ttb"] | None = None
     notes: list[str] = field(default_factory=list)
-
-
-_NOTES: Final = {
-    "not-a-canvas": (
-        "1 entry in the list of canvases is not a canvas",
-        "{} entries in the list of canvases are not canvases",
-        "left out",
-    ),
-    "no-canvas-id": (
-        "1 canvas has no usable id",
-        "{} canvases have no usable id",
-        "its lines are given under ours",
-    ),
-    "same-id": (
-        "1 canvas has the id of an earlier one",
-        "{} canvases have the id of an earlier one",
-        "left out",
-    ),
-    "no-size": (
-        "1 canvas has no usable size",
-        "{} canvases have no usable size",
-        "known once the picture is fetched",
-    ),
-    "no-picture": ("1 canvas has no picture", "{} canvases have no picture", "nothing can be fetched for it"),
-    "several-pictures": (
-        "1 canvas is composed of several pictures",
-        "{} canvases are composed of several pictures",
-        "the first is referenced",
-    ),
-    "address": (
-        "1 address is not a web address (http or https)",
-        "{} addresses are not web addresses (http or https)",
-        "left out",
-    ),
-    "sequence": ("1 further sequence of pages", "{} further sequences of pages", "the first is imported"),
-    "range": (
-        "1 range (table of contents)",
-        "{} ranges (table of contents)",
-        "only in the manifest, which is kept",
-    ),
-}
-"""What was left out or decided: for one, for several, and what became of it."""
 
 
 def read_manifest(data: bytes, name: str) -> ReferencedManifest:
@@ -136,6 +98,8 @@ class _Reader:
             raise NotAManifest(self.name, "it has no canvas.")
         ranges = found.get("structures")
         self.counted["range"] += len(ranges) if isinstance(ranges, list) else 0
+        self.counted["rendering"] += len(as_list(found.get("rendering")))
+        self.counted["annotations-elsewhere"] += len(as_list(found.get("annotations")))
         return ReferencedManifest(
             version=version,
             label=plain_text(found.get("label")),
@@ -143,7 +107,7 @@ class _Reader:
             canvases=read,
             described=_describe_manifest(found),
             direction=_direction(found, version),
-            notes=_count_sentences(self.counted),
+            notes=count_sentences(self.counted),
         )  # fmt: skip
 
     def _parse_json(self, data: bytes) -> Json:
@@ -174,15 +138,15 @@ class _Reader:
                 self.name, "it declares itself a Manifest of Presentation 3, but has no list `items`."
             )
         if kind == "sc:Manifest":
-            sequences = [one for one in _as_list(found.get("sequences")) if isinstance(one, dict)]
+            sequences = [one for one in as_list(found.get("sequences")) if isinstance(one, dict)]
             if not sequences:
                 raise NotAManifest(
                     self.name, "it declares itself a sc:Manifest (Presentation 2), but has no sequence."
                 )
             self.counted["sequence"] += len(sequences) - 1
-            return 2, _as_list(sequences[0].get("canvases"))
+            return 2, as_list(sequences[0].get("canvases"))
         if kind in ("Collection", "sc:Collection"):
-            members = [one for key in ("items", "manifests", "members") for one in _as_list(found.get(key))]
+            members = [one for key in ("items", "manifests", "members") for one in as_list(found.get(key))]
             ids = [self._address(_id(one)) for one in members[:200] if isinstance(one, dict)]
             raise NotAManifest(
                 self.name,
@@ -208,13 +172,15 @@ class _Reader:
         made.width, made.height = _size(value)
         if made.width is None:
             self.counted["no-size"] += 1
-        bodies = list(_painted_3(value) if version == 3 else _painted_2(value))
+        bodies = list(_painted_3(value, self.counted) if version == 3 else _painted_2(value, self.counted))
         if len(bodies) > 1:
             self.counted["several-pictures"] += 1
         if bodies:
             self._picture(made, bodies[0])
         if made.image is None and made.service is None:
             self.counted["no-picture"] += 1
+        size = (made.width, made.height) if made.width and made.height else None
+        made.texts = read_transcription(value, size, self.counted)
         return made
 
     def _picture(self, made: ReferencedCanvas, body: Json) -> None:
@@ -224,7 +190,7 @@ class _Reader:
             media if isinstance(media, str) and media.startswith("image/") and len(media) < 60 else None
         )
         made.image_width, made.image_height = _size(body)
-        for service in _as_list(body.get("service"))[:20]:
+        for service in as_list(body.get("service"))[:20]:
             version = _service_version(service)
             if version is None:
                 continue
@@ -263,20 +229,6 @@ def web_address(value: Any) -> str | None:
     return value
 
 
-def _count_sentences(counted: Counter[str]) -> list[str]:
-    return [
-        f"{one if counted[what] == 1 else many.format(counted[what])}: {became}."
-        for what, (one, many, became) in _NOTES.items()
-        if counted[what]
-    ]
-
-
-def _as_list(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    return [] if value is None else [value]
-
-
 def _id(value: Any) -> Any:
     return (value.get("id") or value.get("@id")) if isinstance(value, dict) else None
 
@@ -295,20 +247,21 @@ def _size(value: Json) -> tuple[int, int] | tuple[None, None]:
     return sides[0], sides[1]
 
 
-def _painted_3(canvas: Json) -> Iterator[Json]:
+def _painted_3(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
     """Return the pictures painted on a canvas of Presentation 3; the first of a choice."""
-    for page in _as_list(canvas.get("items"))[:50]:
+    for page in as_list(canvas.get("items"))[:50]:
         if not isinstance(page, dict):
             continue
-        for annotation in _as_list(page.get("items"))[:200]:
+        for annotation in as_list(page.get("items"))[:200]:
             if not isinstance(annotation, dict) or annotation.get("motivation", "painting") not in (
                 "painting",
                 ["painting"],
             ):
                 continue
-            for body in _as_list(annotation.get("body"))[:1]:
+            for body in as_list(annotation.get("body"))[:1]:
                 if isinstance(body, dict) and body.get("type") == "Choice":
-                    body = next(iter(_as_list(body.get("items"))), None)
+                    counted["choice"] += 1
+                    body = next(iter(as_list(body.get("items"))), None)
                 if isinstance(body, dict) and body.get("type") == "SpecificResource":
                     body = body.get("source")
                 if isinstance(body, str):
@@ -317,14 +270,15 @@ def _painted_3(canvas: Json) -> Iterator[Json]:
                     yield body
 
 
-def _painted_2(canvas: Json) -> Iterator[Json]:
+def _painted_2(canvas: Json, counted: Counter[str]) -> Iterator[Json]:
     """Return the pictures painted on a canvas of Presentation 2; the default of a choice."""
-    for annotation in _as_list(canvas.get("images"))[:200]:
+    for annotation in as_list(canvas.get("images"))[:200]:
         resource = annotation.get("resource") if isinstance(annotation, dict) else None
         for _ in range(3):
             if not isinstance(resource, dict):
                 break
             if resource.get("@type") == "oa:Choice":
+                counted["choice"] += 1
                 resource = resource.get("default")
             elif resource.get("@type") == "oa:SpecificResource":
                 resource = resource.get("full")
@@ -346,7 +300,7 @@ def _service_version(service: Any) -> int | None:
     said = " ".join(
         one
         for key in ("@context", "profile", "dcterms:conformsTo")
-        for one in _as_list(service.get(key))[:5]
+        for one in as_list(service.get(key))[:5]
         if isinstance(one, str)
     )
     if "/image/3" in said:
@@ -358,7 +312,7 @@ def _service_version(service: Any) -> int | None:
 
 def _service_level(service: Json) -> int | None:
     """Return the compliance level that a service claims, 0 to 2."""
-    for claimed in _as_list(service.get("profile"))[:5]:
+    for claimed in as_list(service.get("profile"))[:5]:
         if isinstance(claimed, str):
             for level in (2, 1, 0):
                 if f"level{level}" in claimed[-40:]:
@@ -374,7 +328,7 @@ def _describe_manifest(found: Json) -> dict[str, str]:
         if name and value and (name in pairs or len(pairs) < MAX_PAIRS):
             pairs[name] = f"{pairs[name]}; {value}"[:2000] if name in pairs else value
 
-    for pair in _as_list(found.get("metadata"))[: 4 * MAX_PAIRS]:
+    for pair in as_list(found.get("metadata"))[: 4 * MAX_PAIRS]:
         if isinstance(pair, dict):
             add(plain_text(pair.get("label"), 100), plain_text(pair.get("value"), 2000))
     add("Summary", plain_text(found.get("summary") or found.get("description"), 2000))
@@ -388,7 +342,7 @@ def _describe_manifest(found: Json) -> dict[str, str]:
 def _direction(found: Json, version: int) -> Literal["ltr", "rtl", "ttb"] | None:
     said = found.get("viewingDirection")
     if said is None and version == 2:
-        first = next((one for one in _as_list(found.get("sequences")) if isinstance(one, dict)), {})
+        first = next((one for one in as_list(found.get("sequences")) if isinstance(one, dict)), {})
         said = first.get("viewingDirection")
     known: dict[str, Literal["ltr", "rtl", "ttb"]] = {
         "left-to-right": "ltr",

@@ -93,6 +93,8 @@ class ManifestImported(Message):
     name: str
     version: int
     canvases: int
+    passes: int
+    """Pages whose transcription the manifest itself contains."""
     notes: list[str]
 
 

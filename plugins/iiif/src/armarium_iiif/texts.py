@@ -27,6 +27,13 @@ def language_map(text: str, language: str | None = None) -> dict[str, list[str]]
     return {language or "none": [plain_value(text)]}
 
 
+def as_list(value: Any) -> list[Any]:
+    """Return a value that may stand alone or in a list as a list."""
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
 def plain_text(value: Any, longest: int = 500) -> str:
     """Return a label or value of a manifest as one line of plain text; "" if it has none.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from armarium_images.models import cuts
 from armarium_images.pieces import Piece
-from armarium_images.queries import Cut, cut_of, live_cuts, treated_rendition
+from armarium_images.queries import Cut, cut_of, live_cuts, treated_rendition, was_unsplit
 from armarium_images.treating import ink_of, plain, store, treat_picture
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "to_source",
     "treat_picture",
     "treated_rendition",
+    "was_unsplit",
 ]
 
 

@@ -85,6 +85,7 @@ def run_treat(ctx: JobContext) -> dict[str, Any]:
 
 image_treat = JobKind(
     name="image-treat",
+    history="pictures",
     lane="images",
     summary="Make enhanced, background-removed or binarised renditions",
     run=run_treat,
@@ -93,6 +94,7 @@ image_treat = JobKind(
 
 image_batch = JobKind(
     name="image-batch",
+    history="pictures",
     lane="images",
     summary="Cut the pictures of a folder alike",
     run=run_batch,

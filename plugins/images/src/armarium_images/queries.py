@@ -47,6 +47,15 @@ def live_children(*columns: Column[Any], where: Sequence[ColumnElement[bool]]) -
     return made.where(documents.c.deleted_at.is_(None), *where)
 
 
+def was_unsplit(conn: Connection, source_id: str) -> bool:
+    """Return whether parts into which a picture was split lie in the Trash: somebody took the split back."""
+    asked = select(cuts.c.child_id).join(documents, documents.c.id == cuts.c.child_id)
+    gone = asked.where(
+        cuts.c.source_id == source_id, cuts.c.kind == "split", documents.c.deleted_at.is_not(None)
+    )
+    return conn.execute(gone.limit(1)).first() is not None
+
+
 def frame_of(conn: Connection, document_id: str, page: int, *, auto_orient: bool) -> Frame:
     """Return the picture to cut from: the document's own, or that of page *page* of a multi-page file.
 

@@ -6,16 +6,17 @@ fetched.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import orjson
 
 from armarium.api import IsClosed, Library, open_plain, parse_xml
+from armarium_documents.api import NotATable, read_table
 from armarium_knowledge import errors
 from armarium_knowledge.folding import fold
+from armarium_source_model.api import name_forms
 
 HELD = "knowledge.authorities"
 LONGEST_LINE = 16 * 1024 * 1024
@@ -36,18 +37,20 @@ class Authority(NamedTuple):
     """The preferred one first."""
 
 
-def entries_of(path: Path, is_closed: IsClosed) -> Iterator[Authority]:
-    """Yield the entries of a file. Invalid for a file of none of the three formats."""
+def entries_of(path: Path, is_closed: IsClosed, note: Callable[[str], None]) -> Iterator[Authority]:
+    """Yield the entries of a file; *note* is told what had to be supposed. Invalid for a file of none of the three
+    formats.
+    """
     with open_plain(path, is_closed) as file:
         begin = file.read(4096)
         file.seek(0)
-        plain = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+        plain = begin.translate(None, b"\0").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
         if plain.startswith(b"<"):
             yield from _skos(file, path.name)
         elif plain[:1] in (b"{", b"["):
             yield from _wikidata(file, path.name)
         else:
-            yield from _table(file, path.name)
+            yield from _table(file, path.name, note)
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
@@ -57,23 +60,23 @@ def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
         yield line
 
 
-def _table(file: IO[bytes], name: str) -> Iterator[Authority]:
-    texts = (line.decode("utf-8-sig", "replace").replace("\0", "") for line in _lines(file, name))
-    first = next(texts, "")
-    delimiter = max(",;\t", key=first.count)
-    columns = [one.strip().casefold() for one in next(csv.reader([first], delimiter=delimiter), [])]
-    if "uri" not in columns or not {"name", "label"} & set(columns):
-        raise errors.not_an_authority_file(name, "its first line names no columns uri and name (or label)")
+def _table(file: IO[bytes], name: str, note: Callable[[str], None]) -> Iterator[Authority]:
     try:
-        for row in csv.reader(texts, delimiter=delimiter):
-            cells = dict(zip(columns, (one.strip() for one in row), strict=False))
+        table = read_table(file)
+        if "uri" not in table.columns or not {"name", "label"} & set(table.columns):
+            raise errors.not_an_authority_file(
+                name, "its first line names no columns uri and name (or label)"
+            )
+        if table.note is not None:
+            note(table.note)
+        for _, cells in table.rows:
             called = cells.get("name") or cells.get("label") or ""
             others = (cells.get("names") or cells.get("aliases") or "").split("|")
             if called and ":" in cells.get("uri", ""):
                 own_id = cells.get("id") or cells["uri"].rstrip("/").rsplit("/", 1)[-1]
                 yield _entry(cells["uri"], (called, *others), cells.get("authority"), own_id)
-    except csv.Error as error:
-        raise errors.not_an_authority_file(name, f"its rows cannot be read ({error})") from error
+    except NotATable as error:
+        raise errors.not_an_authority_file(name, str(error)) from error
 
 
 def _entry(uri: str, names: Iterable[str], authority: str | None, authority_id: str) -> Authority:
@@ -132,6 +135,8 @@ class KnownEntries(NamedTuple):
     """Entries by the folded names that were wanted, preferred names and others separately."""
 
     by_name: dict[str, dict[str, tuple[Authority, float]]]
+    notes: tuple[str, ...]
+    """What had to be supposed of the file."""
 
     def find_named(self, name: str) -> tuple[Authority, float] | None:
         """Return the one entry of that name and how certain it is; None if there is none, or several."""
@@ -149,12 +154,12 @@ def read_known(library: Library, path: Path, wanted: Iterable[str]) -> KnownEntr
     held = library.held.get(HELD)
     if held is None or held[0] != state:
         by_name: dict[str, dict[str, tuple[Authority, float]]] = {}
-        for entry in entries_of(path, library.is_closed):
+        notes: list[str] = []
+        for entry in entries_of(path, library.is_closed, notes.append):
             for place, name in enumerate(entry.names):
-                key = fold(name)
-                if key in names:
+                for key in names.intersection(name_forms(name)):
                     by_name.setdefault(key, {}).setdefault(entry.uri, (entry, 0.9 if place else 1.0))
-        held = state, KnownEntries(by_name)
+        held = state, KnownEntries(by_name, tuple(notes))
         library.held[HELD] = held
     found: KnownEntries = held[1]
     return found

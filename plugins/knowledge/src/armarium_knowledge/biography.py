@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import is_among, now
-from armarium_documents.api import documents_named
+from armarium_documents.api import documents_named, span_of
 from armarium_knowledge.models import claims
 from armarium_knowledge.queries.claims import CLAIMS, shown_claims, with_entity
 from armarium_knowledge.queries.entities import entity, survivor_of
@@ -68,13 +68,10 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     }
 
 
-_YEAR = re.compile(r"Y?(-?[\dX]+)")
-
-
 def _in_time(written: str | None) -> tuple[bool, float, str]:
     """Return what dates of EDTF are ordered by: those without a beginning come first, no date at all last."""
-    year = _YEAR.match(written or "")
-    return written is None, -inf if year is None else int(year[1].replace("X", "0")), written or ""
+    span = span_of(written or "")
+    return written is None, -inf if span is None else span.start, written or ""
 
 
 def _statement(one: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:

@@ -153,6 +153,23 @@ def decided_by_person() -> Forbidden:
     )
 
 
+def reviewed_by_person() -> Forbidden:
+    """403: a machine would accept a predicted relation, or change what was decided about one."""
+    return Forbidden(
+        "Only a person may accept a predicted relation, or decide anew about one that was accepted or rejected.",
+        code="person_only",
+    )
+
+
+def relation_reviewed(review_id: str, state: str) -> Conflict:
+    """409: a machine would ask again about a relation that was decided."""
+    return Conflict(
+        f"This relation of these two was {state} in the review {review_id}. A person may ask about it again.",
+        code="already_decided",
+        id=review_id,
+    )
+
+
 def corrected_by_person() -> Forbidden:
     """403: a machine would change a person's correction."""
     return Forbidden("A person corrected this mention, so a machine may not change it.", code="person_only")

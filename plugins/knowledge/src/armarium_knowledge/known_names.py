@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import bisect
-import unicodedata
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
 from armarium.api import Library, raw_of
-from armarium_knowledge.folding import fold_with_places
 from armarium_knowledge.models import entities, mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans
 from armarium_knowledge.queries.visible import HiddenKnowledge
+from armarium_source_model.api import Word, name_words
 
 HELD = "knowledge.names"
 
@@ -38,6 +38,8 @@ SHORTEST_MISREAD = 5
 TWO_WRONG = 9
 MOST_WORDS = 6
 """The longest name, in words, that is found misread."""
+_PARTED = re.compile(r"[,;:()\[\]/]")
+"""What stands between two names, not in one, except where that is written as a heading ("Cruz, Juan de la")."""
 
 
 class NamedEntity(NamedTuple):
@@ -58,6 +60,23 @@ class FoundName(NamedTuple):
     score: float
 
 
+class _FoldedLine(NamedTuple):
+    """The words of a line, folded and joined by blanks, and where each begins and ends: here, and in the line itself."""
+
+    text: str
+    starts: dict[int, int]
+    ends: dict[int, int]
+
+    @classmethod
+    def of(cls, words: Sequence[Word]) -> _FoldedLine:
+        line = cls(" ".join(one.word for one in words), {}, {})
+        at = 0
+        for one in words:
+            line.starts[at], line.ends[at + len(one.word)] = one.start, one.end
+            at += len(one.word) + 1
+        return line
+
+
 @dataclass
 class KnownNames:
     """Every name of the project's entities, folded and indexed for the search."""
@@ -70,10 +89,12 @@ class KnownNames:
 
     def on_line(self, text: str, *, misread: bool) -> list[FoundName]:
         """Return the names on one line: of overlapping ones the longest, then the best."""
-        folded, places = fold_with_places(text)
-        found = list(self._exact(folded))
-        if misread and self.buckets:
-            found += self._find_misread(folded)
+        found: list[tuple[int, int, str, float]] = []
+        for words in name_words(text):
+            line = _FoldedLine.of(words)
+            found += self._exact(line)
+            if misread and self.buckets:
+                found += self._find_misread(line)
         found.sort(key=lambda one: (-one[3], one[0] - one[1], one[0]))
         taken: list[tuple[int, int]] = []
         kept: list[FoundName] = []
@@ -81,37 +102,30 @@ class KnownNames:
             at = bisect.bisect(taken, (start, end))
             if (at and taken[at - 1][1] > start) or (at < len(taken) and taken[at][0] < end):
                 continue
+            named = self.by_name[name]
+            if _PARTED.search(text, start, end) and not any("," in one.canonical_name for one in named):
+                continue
             taken.insert(at, (start, end))
-            last = places[end] if end < len(places) else len(text)
-            # What was folded away at the end of the name (a vowel point) belongs to it.
-            kept.append(
-                FoundName(
-                    places[start],
-                    len(text[places[start] : last].rstrip()) + places[start],
-                    name,
-                    tuple(self.by_name[name]),
-                    score,
-                )
-            )
+            kept.append(FoundName(start, end, name, tuple(named), score))
         return sorted(kept)
 
-    def _exact(self, folded: str) -> Iterator[tuple[int, int, str, float]]:
+    def _exact(self, line: _FoldedLine) -> Iterator[tuple[int, int, str, float]]:
         if not self.by_name:
             return
-        for last, name in self.automaton.iter(folded):
-            start, end = last - len(name) + 1, last + 1
-            if _stands_alone(folded, start, end):
+        for last, name in self.automaton.iter(line.text):
+            start, end = line.starts.get(last - len(name) + 1), line.ends.get(last + 1)
+            if start is not None and end is not None:
                 yield start, end, name, 1.0
 
-    def _find_misread(self, folded: str) -> Iterator[tuple[int, int, str, float]]:
+    def _find_misread(self, line: _FoldedLine) -> Iterator[tuple[int, int, str, float]]:
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
 
-        words = list(_words(folded))
-        for first in range(len(words)):
-            for last in range(first, min(first + self.most_words, len(words))):
-                start, end = words[first][0], words[last][1]
-                window = folded[start:end]
+        starts, ends = list(line.starts), list(line.ends)
+        for first in range(len(starts)):
+            for last in range(first, min(first + self.most_words, len(starts))):
+                start, end = starts[first], ends[last]
+                window = line.text[start:end]
                 if len(window) < SHORTEST_MISREAD - 1 or window in self.by_name:
                     continue
                 wrong = 2 if len(window) >= TWO_WRONG else 1
@@ -121,26 +135,7 @@ class KnownNames:
                         near |= dict.fromkeys(self.buckets.get((length, letter), ()))
                 best = process.extractOne(window, list(near), scorer=Levenshtein.distance, score_cutoff=wrong)
                 if best is not None and (best[1] <= 1 or len(best[0]) >= TWO_WRONG):
-                    yield start, end, best[0], round(1 - best[1] / len(best[0]), 4)
-
-
-def _is_of_a_word(letter: str) -> bool:
-    """Return whether it is a letter, a digit, or a sign that belongs to one: a vowel sign is not a letter by
-    itself.
-    """
-    return unicodedata.category(letter)[0] in "LMN"
-
-
-def _words(folded: str) -> Iterator[tuple[int, int]]:
-    start = None
-    for place, letter in enumerate(folded):
-        if _is_of_a_word(letter):
-            start = place if start is None else start
-        elif start is not None:
-            yield start, place
-            start = None
-    if start is not None:
-        yield start, len(folded)
+                    yield line.starts[start], line.ends[end], best[0], round(1 - best[1] / len(best[0]), 4)
 
 
 def is_unspaced(letter: str) -> bool:
@@ -149,19 +144,8 @@ def is_unspaced(letter: str) -> bool:
     return any(first <= code <= last for first, last in _UNSPACED)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return whether no word of a script with blanks continues before or after the characters."""
-    for edge, beside in ((start, start - 1), (end - 1, end)):
-        if not 0 <= beside < len(text) or is_unspaced(text[edge]) or is_unspaced(text[beside]):
-            continue
-        if _is_of_a_word(text[beside]):
-            return False
-    return True
-
-
 def _long_enough(name: str) -> bool:
-    letters = sum(map(_is_of_a_word, name))
-    return letters >= (2 if any(map(is_unspaced, name)) else SHORTEST)
+    return len(name.replace(" ", "")) >= (2 if any(map(is_unspaced, name)) else SHORTEST)
 
 
 def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,13 +18,14 @@ from armarium_documents.api import representations
 from armarium_knowledge.errors import cuts_a_character, not_words, several_lines
 from armarium_source_model.api import (
     PageTextResult,
+    align_span,
     counting_of_segments,
     due_pages,
     follow_segment,
+    move_span,
     page_text,
     page_texts,
     reading_rule,
-    span_in_new_text,
     split_segments,
     text_fingerprint,
 )
@@ -68,6 +68,7 @@ class PagePlaces:
             for span in found.assembled.spans
         ]
         self._take(conn, document_id, found.text, spans)
+        self.pass_id = found.pass_id
 
     def _take(
         self, conn: Connection, document_id: str, text: str, spans: Iterable[tuple[str, str, int, int]]
@@ -230,36 +231,6 @@ def _place_among(lines: Sequence[Line], start: int, end: int) -> Place | str:
 def _place_in(line: Line, start: int, end: int) -> Place:
     at = line.page_start
     return Place(line.segment_id, line.representation_id, start, end, at + start, at + end)
-
-
-def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
-    """Return where the same characters are in *new*: the only ones, or among several (in either text) those in the
-    same place; else why not.
-    """
-    there = span_in_new_text(start, end, old, new)
-    words = old[start:end]
-    is_alone = old.find(words) == old.rfind(words)
-    if is_alone and not isinstance(there, str):
-        return there
-    beside = align_span(start, end, old, new)
-    if beside is not None and new[beside[0] : beside[1]] == words:
-        return beside
-    return there if isinstance(there, str) else "Its characters occur more than once in the earlier reading."
-
-
-def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:
-    """Return the characters of *new* in place of *start* to *end* of *old*; None if there are none."""
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    first = last = None
-    for _, old_start, old_end, new_start, new_end in steps:
-        if old_end <= start or old_start >= end:
-            continue
-        equal = old_end - old_start == new_end - new_start
-        left = new_start + max(0, start - old_start) if equal else new_start
-        right = new_end - max(0, old_end - end) if equal else new_end
-        first = left if first is None else min(first, left)
-        last = right if last is None else max(last, right)
-    return None if first is None or last is None or first >= last else (first, last)
 
 
 def places_of(places: PagePlaces, rows: Sequence[Any]) -> list[Place | str]:

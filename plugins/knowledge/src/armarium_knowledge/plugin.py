@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Migration, Plugin, hookimpl
 from armarium_checking.api import EXTRAS as CHECK_LAYERS
 from armarium_documents.api import Carrier
 from armarium_knowledge.actions import (
@@ -14,7 +14,9 @@ from armarium_knowledge.actions import (
     merging,
     moving,
     notes,
+    tagged,
 )
+from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
 from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.models import metadata
@@ -33,6 +35,7 @@ _CARRIER = Carrier(
     companions=("entity", "claim"),
     parts=("claim_source",),
     arrived=moving.propose_arrivals,
+    expected=moving.expect_arrivals,
 )
 """Entities and statements are transferred along with the pages that name them and that they rest on."""
 
@@ -53,6 +56,8 @@ def armarium_plugin() -> Plugin:
             *(job.id for job in RECIPE_JOBS),
         ),
         metadata=metadata,
+        version=2,
+        migrations=(Migration(2, "Names folded without their punctuation", refold),),
         actions=(
             entities.create,
             entities.change,
@@ -117,5 +122,6 @@ def armarium_plugin() -> Plugin:
             "withheld_rows": (WithheldKnowledge(),),
             "place_entities": (search_sources.place_entity,),
             "place_mentions": (search_sources.place_mentions,),
+            "mark_takers": (tagged.NamesOfImports(),),
         },
     )

@@ -13,6 +13,7 @@ Out = Annotated[
     Path | None, typer.Option("--sheet", help="Draw the pictures side by side into this PNG file.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
+NO_HAND = "No hand is described yet: armarium action hand.create --label NAME describes one."
 Height = Annotated[int, typer.Option("--height", help="Height of each picture in pixels.", min=16, max=256)]
 
 
@@ -39,7 +40,8 @@ def hands(
             if sheet is not None:
                 raise Refused("Name the hand whose sheet should be drawn: armarium hands HAND --sheet FILE.")
             answer(
-                {"items": listed, "count": len(listed)}, lambda: _lines(_hand_words(one) for one in listed)
+                {"items": listed, "count": len(listed)},
+                lambda: _lines([_hand_words(one) for one in listed] or [NO_HAND]),
             )
             return
         one = _find_named(listed, hand)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from armarium_reader_hand.picture import WIDEST, Grey
+from armarium_reader_hand.picture import HEIGHT, WIDEST, Grey
 from armarium_worker import LineShape
 
 Points = NDArray[np.float64]
@@ -31,7 +31,7 @@ def cut_line(page: Grey, line: LineShape) -> Grey:
     across = np.array([-along[1], along[0]])
     lengths, heights = outline @ along, outline @ across
     width, height = (max(LOWEST, float(np.ptp(values))) for values in (lengths, heights))
-    scale = min(1.0, TALLEST / height, 2 * WIDEST / width)
+    scale = min(1.0, TALLEST / height, 2 * WIDEST * HEIGHT / width)
     size = max(1, round(width * scale)), max(1, round(height * scale))
     # From the cut to the page: its axes run along and across the line.
     corner = along * lengths.min() + across * heights.min()

@@ -11,24 +11,23 @@ from numpy.typing import NDArray
 Grey = NDArray[np.uint8]
 
 HEIGHT = 48
-"""Pixels: every line is scaled to this height."""
-WIDEST = 3072
-"""Pixels at that height: a longer line is squeezed to it."""
+"""Pixels: every line is scaled to this height where a model states no other."""
+WIDEST = 64
+"""Heights: a longer line is squeezed to this width."""
 NARROWEST = 16
-"""Pixels at that height: a shorter line gets paper on its right up to it."""
+"""Pixels: a shorter line gets paper on its right up to it."""
 PAPER, INK = 75, 1
 """Percentiles of grey that are taken for paper and for the darkest ink."""
 FAINTEST = 24
 """Grey levels: a smaller difference of ink and paper is not stretched to full contrast, so that empty paper stays empty."""
 
 
-def line_picture(grey: Grey) -> Grey:
-    """Scale a grey line (height, width) to HEIGHT and turn it to ink: 0 is paper, 255 the darkest stroke."""
+def line_picture(grey: Grey, high: int = HEIGHT) -> Grey:
+    """Scale a grey line (height, width) to a height of *high* and turn it to ink: 0 is paper, 255 the darkest stroke."""
     height, width = grey.shape
-    target = min(WIDEST, max(1, round(width * HEIGHT / height)))
-    smaller = height > HEIGHT
+    target = min(WIDEST * high, max(1, round(width * high / height)))
     scaled: Any = cv2.resize(
-        grey, (target, HEIGHT), interpolation=cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+        grey, (target, high), interpolation=cv2.INTER_AREA if height > high else cv2.INTER_CUBIC
     )
     paper, ink = (float(level) for level in np.percentile(scaled, (PAPER, INK)))
     contrast = max(FAINTEST, paper - ink)

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from armarium.api import Engine, JobContext, Library, Principal
+from armarium.api import Engine, JobContext, Library, Principal, origin_of
 
 
 def _goes_on() -> None:
@@ -25,6 +25,7 @@ class Caller:
     principal: Principal
     job_id: str | None = None
     workflow_id: str | None = None
+    node: str | None = None
     attempt: int = 1
     check: Callable[[], None] = _goes_on
     goes_on: bool = False
@@ -33,10 +34,11 @@ class Caller:
     """The episodes that its body made or took up; each answers one question."""
 
     @classmethod
-    def of_job(cls, ctx: JobContext, *, workflow_id: str | None = None) -> Caller:
-        """Return the caller for the body of a job. Pausing the job lets the current call finish; any other
-        stop ends it.
+    def of_job(cls, ctx: JobContext) -> Caller:
+        """Return the caller for the body of a job, with the step of the workflow that it works for. Pausing the
+        job lets the current call finish; any other stop ends it.
         """
+        origin = origin_of(ctx)
 
         def check() -> None:
             if ctx.stop not in (None, "pause"):
@@ -47,7 +49,8 @@ class Caller:
             ctx.library,
             ctx.principal,
             ctx.job_id,
-            workflow_id,
+            origin.workflow_id,
+            origin.node_id,
             ctx.attempt,
             check=check,
             goes_on=ctx.was_interrupted,

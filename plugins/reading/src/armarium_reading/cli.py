@@ -87,6 +87,12 @@ def read(
         bool,
         typer.Option("--pages-may-leave", help="Allow lines to be sent to a provider on another machine."),
     ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="`unread`: only lines without text; `unchecked`: also those whose text is a machine's that nobody confirmed."
+        ),
+    ] = None,
     alternatives: Annotated[
         int, typer.Option(help="Also store this many alternative readings of each line.")
     ] = 0,
@@ -94,7 +100,13 @@ def read(
     """Read the lines of pages."""
     with project_session() as session:
         params: dict[str, Any] = {"scope_ids": scope_of(session, ids)}
-        stated = (("reader", reader), ("language", language), ("model", model), ("provider", provider))
+        stated = (
+            ("reader", reader),
+            ("language", language),
+            ("model", model),
+            ("provider", provider),
+            ("lines", only),
+        )
         params |= {
             k: v
             for k, v in (*stated, ("pages_may_leave", pages_may_leave), ("alternatives", alternatives))
@@ -147,7 +159,7 @@ def _sure_words(outcome: dict[str, Any]) -> None:
     for line in _why_each(by_reader):
         typer.echo(f"  {line}")
     by = " and ".join(by_reader) or outcome["reader"]
-    if not by_reader and outcome.get("model"):
+    if not by_reader and outcome.get("model") not in (None, by):
         by += f", {outcome['model']}"
     if sure is None:
         typer.echo(f"  read by {by}, which does not say how sure it was")
@@ -180,7 +192,12 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     looks = "looks" if count == 1 else "look"
     made = {one["name"] for one in readers if "hand" not in one["writing"]}
     who = " and ".join(name for name in outcome.get("by_reader") or () if name in made) or outcome["reader"]
-    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print: do not trust these readings."
+    said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print"
+    if outcome.get("by_reader"):
+        # Each page was read by the reader that expected most of it, and whoever wants one reader for all names it.
+        said += ", but expected to read more of the letters right than the others. One reader for all pages is named with --reader."
+    else:
+        said += ": do not trust these readings."
     here = [one for one in readers if one["installed"] or one["runtime"]]
     meant = [one for one in here if "hand" in one["writing"] and "read_lines" in one["can"]]
     if not meant:
@@ -203,7 +220,7 @@ def _read_words(verb: str, outcome: dict[str, Any]) -> None:
     typer.echo(f"{verb} {pages}, {found}.")
     skipped = int(outcome.get("skipped", 0))
     if skipped:
-        typer.echo(f"  {plural(skipped, 'page')} skipped: no lines there; armarium lines finds them.")
+        typer.echo(f"  {plural(skipped, 'page')} passed over. The first: {outcome['why']}")
     name_each(
         "not done", outcome, "failed", lambda one: f"{one.get('name') or one['document_id']}: {one['why']}"
     )

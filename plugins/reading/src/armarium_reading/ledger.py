@@ -33,7 +33,6 @@ class ModelCall:
     cost: Mapping[str, Any] = field(default_factory=lambda: {"usd": 0.0})
     """{usd?, tokens_in?, tokens_out?}; usd is null where no price is known."""
     model_version: str | None = None
-    node: str | None = None
     caused_by: str | None = None
 
 
@@ -44,7 +43,7 @@ def record(caller: Caller, call: ModelCall) -> str | None:
     row = {
         **episode_row("model_call", call.subject.document_id, caller.principal.name),
         "use_case": call.use_case,
-        "node": call.node,
+        "node": caller.node,
         "thread_id": caller.thread_id,
         "workflow_id": caller.workflow_id,
         "job_id": caller.job_id,

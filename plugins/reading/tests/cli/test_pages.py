@@ -90,7 +90,7 @@ def test_lines_and_read_report_their_counts(desk: Machine, pictures: Pictures) -
     assert desk.succeed("lines", first, "--reader", "pretend").out == "Found lines on 1 page, 2 lines.\n"
     said = desk.succeed("read", "--reader", "pretend").out
     assert said.startswith("Read 1 page, 2 lines.\n")
-    assert "  1 page skipped: no lines there" in said
+    assert "  1 page passed over. The first: The page has no lines yet; find them first." in said
 
 
 def test_a_page_that_fails_is_named_and_the_others_are_done(desk: Machine, pictures: Pictures) -> None:

@@ -23,6 +23,17 @@ def unknown_step(step: str, steps: Sequence[str]) -> Invalid:
     )
 
 
+def reads_no_lines(step: str, reading: Sequence[str]) -> Invalid:
+    """422: only steps that read lines can leave out those that a person made or checked."""
+    can = f" It can be asked of: {_names(reading)}." if reading else ""
+    return Invalid(
+        f"The step {step} does not read lines, so it cannot leave out those that a person made or checked; name it "
+        f"in redo to repeat it.{can}",
+        code="reads_no_lines",
+        step=step,
+    )
+
+
 def no_folder_named() -> Invalid:
     """422: scope folder without a folder, or scope project with one."""
     return Invalid(

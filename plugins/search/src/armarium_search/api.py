@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from armarium_search.contributions import KINDS, SCOPES, Hit, Kind, Scope
-from armarium_search.dates import days_of
 from armarium_search.vectors.embedders import GROUP, Embedder, TrainableEmbedder, check_embedder
 from armarium_search.vectors.searching import embed_texts
 
@@ -17,6 +16,5 @@ __all__ = [
     "Scope",
     "TrainableEmbedder",
     "check_embedder",
-    "days_of",
     "embed_texts",
 ]

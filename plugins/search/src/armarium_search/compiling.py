@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from armarium.api import Engine, Library, Principal, ServiceError
 from armarium_reading.api import Caller, ModelRequest, Subject, ask, placed_with_provider, served_models
 from armarium_search.contributions import scopes_of
-from armarium_search.dates import required_days
 from armarium_search.language import SCOPES, parse
+from armarium_search.queries.dates_asked import require_span
 from armarium_search.schemas import Day, Filters, SearchParams
 from armarium_search.vectors.served import embed_query
 
@@ -114,10 +114,10 @@ def _check(found: Sentence, scopes: Collection[str]) -> None:
     """Raise the refusal that the search itself would give for the model's query and filters."""
     for scoped in parse(found.query, scopes).scopes:
         if scoped.scope == "dates":
-            required_days(scoped.text)
+            require_span(scoped.text)
     for day in (found.date_from, found.date_to):
         if day is not None:
-            required_days(day)
+            require_span(day)
 
 
 def _choose_provider(engine: Engine, params: SearchParams) -> tuple[str | None, str | None]:

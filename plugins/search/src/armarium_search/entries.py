@@ -10,8 +10,7 @@ from typing import Any
 import orjson
 
 from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, raw_of
-from armarium_documents.api import artifacts, documents
-from armarium_search.dates import days_of
+from armarium_documents.api import artifacts, documents, span_of
 from armarium_search.models import artifact_texts, names
 from armarium_source_model.api import fold_text
 
@@ -34,6 +33,13 @@ _PUT_ARTIFACT = (
     f"INSERT INTO {artifact_texts} (artifact_id, document_id, words) VALUES (?, ?, ?) ON CONFLICT (artifact_id) DO UPDATE "
     "SET words = excluded.words, document_id = excluded.document_id WHERE words IS NOT excluded.words"
 )
+
+
+def make_names_anew(operations: Any) -> None:
+    """Make the table of names anew, to be filled when the project opens: its days were texts, which knew no year before 0."""
+    connection = operations.get_bind()
+    names.drop(connection)
+    names.create(connection)
 
 
 def note_step(ctx: ActionContext) -> None:
@@ -60,9 +66,10 @@ def keep_names(raw: Any, ids: Iterable[str]) -> None:
     )
 
 
-def _entry(row: tuple[Any, ...]) -> tuple[str, str, str, str | None, str | None]:
+def _entry(row: tuple[Any, ...]) -> tuple[str, str, str, int | None, int | None]:
     identity, name, *said, date_iso, attributes, source_metadata, page_content = row
-    first, last = (days_of(date_iso) if date_iso else None) or (None, None)
+    span = span_of(date_iso) if date_iso else None
+    first, last = (None, None) if span is None else (span.start, span.end)
     described = [one for one in (*said, date_iso) if one]
     described += _texts_in(orjson.loads(attributes)) or []
     described += _texts_in(orjson.loads(source_metadata)) or []

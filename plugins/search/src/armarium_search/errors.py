@@ -39,7 +39,7 @@ def bad_date(value: str) -> Invalid:
     """422: not a date, interval or decade."""
     return Invalid(
         f"{value!r} is not a date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a "
-        "decade (183X) or an interval (1832/1840, ../1840).",
+        "decade (183X), an interval (1832/1840, ../1840), or -0043 for the year 44 before Christ.",
         code="bad_date",
     )
 

@@ -232,6 +232,7 @@ def _measure_unrelated(matrix: Vectors) -> float:
 
 EMBEDS = JobKind(
     name="embeds",
+    history="embeddings",
     lane="local-model",
     also_lanes=("network",),
     summary="Compute vectors for the passages of all pages, so that similar passages can be found.",

@@ -35,9 +35,9 @@ names = Table(
     # The folded words of its name, and of its description: dates as written, attributes, a note's own text.
     Column("name", Text, nullable=False),
     Column("more", Text),
-    # The first and last day that its date_iso may mean, if it has one.
-    Column("first_day", Text),
-    Column("last_day", Text),
+    # The first and last day that its date_iso may mean, if it has one (`armarium_documents.api.Span`).
+    Column("first_day", Integer),
+    Column("last_day", Integer),
     info=derived(document="document_id", whole=Whole(columns=("more",))),
 )
 """The name and description of each document, in folded words; updated in every step that changes them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from armarium.api import Migration, Plugin, hookimpl
 from armarium_search import actions, entries
 from armarium_search.jobs import JOBS
 from armarium_search.models import metadata, saved_searches
@@ -22,6 +22,8 @@ def armarium_plugin() -> Plugin:
         summary="Full text, vectors and saved searches",
         prefixes=("search", "saved_search", "embeds", "make-a-vector"),
         metadata=metadata,
+        version=2,
+        migrations=(Migration(2, "Days of documents as numbers", entries.make_names_anew),),
         actions=(
             actions.create,
             actions.update,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
-from armarium_source_model.counting import ReadingRule
+from armarium_source_model.counting import TEXT_LAYER, ReadingRule
 from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
@@ -27,6 +27,28 @@ from armarium_source_model.geometry import (
     pixel_bounds,
     sound_pixels,
 )
+from armarium_source_model.makers import (
+    CONFIRMED,
+    LineMaker,
+    confirmed_lines,
+    join_made,
+    line_makers,
+    sum_makers,
+    words_by_line,
+    words_of_sum,
+)
+from armarium_source_model.marks import (
+    ABBREVIATION,
+    DIVIDED,
+    EDITED,
+    MARKS_OF,
+    NAMES,
+    LostMark,
+    Mark,
+    PlacedMarks,
+    as_metadata,
+    placed_marks,
+)
 from armarium_source_model.models import (
     due_pages,
     forwardings,
@@ -38,9 +60,17 @@ from armarium_source_model.models import (
     reading_orders,
     segments,
 )
+from armarium_source_model.names import fold_name, name_forms, name_words
 from armarium_source_model.queries.facts import ladder_of_pass, page_facts, page_language_sql
 from armarium_source_model.queries.forwarding import follow, split_segments
 from armarium_source_model.queries.forwarding import live_segments as follow_segment
+from armarium_source_model.queries.lines import (
+    line_counts,
+    pages_lined_by_hand,
+    pages_transcribed,
+    undecided_lines,
+    unread_lines,
+)
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
 from armarium_source_model.queries.passes import (
@@ -81,6 +111,7 @@ from armarium_source_model.queries.text import (
     page_text,
     pass_sequence,
 )
+from armarium_source_model.schemas.readings import MadeLines
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.spans import (
     ReadingChange,
@@ -88,6 +119,8 @@ from armarium_source_model.spans import (
     SegmentFollower,
     SpanMover,
     Why,
+    align_span,
+    move_span,
     span_in_new_text,
 )
 from armarium_source_model.text import first_strong_direction, text_fingerprint
@@ -105,22 +138,34 @@ from armarium_source_model.writes import (
 )
 
 __all__ = [
+    "ABBREVIATION",
+    "CONFIRMED",
+    "DIVIDED",
+    "EDITED",
     "HYPHENS",
     "IS_PROVISIONAL",
     "KEYS",
+    "MARKS_OF",
+    "NAMES",
     "ONE_PASS_A_FILE",
     "POLICIES",
+    "TEXT_LAYER",
     "BadGeometry",
     "CannotScore",
     "CountingText",
     "DerivedRow",
     "FoldedText",
+    "LineMaker",
+    "LostMark",
+    "MadeLines",
     "MadePass",
+    "Mark",
     "NewPass",
     "NewReading",
     "NewSegment",
     "PageFacts",
     "PageTextResult",
+    "PlacedMarks",
     "ProvisionalPass",
     "ReadingChange",
     "ReadingCopier",
@@ -138,6 +183,9 @@ __all__ = [
     "Word",
     "add_readings",
     "add_segments",
+    "align_span",
+    "as_metadata",
+    "confirmed_lines",
     "counting_of_segment",
     "counting_of_segments",
     "counting_readings",
@@ -148,6 +196,7 @@ __all__ = [
     "first_strong_direction",
     "fold_letters",
     "fold_lines",
+    "fold_name",
     "fold_text",
     "follow",
     "follow_segment",
@@ -156,12 +205,18 @@ __all__ = [
     "get_segment",
     "goes_on",
     "is_provisional",
+    "join_made",
     "ladder_of_pass",
     "lean_of",
+    "line_counts",
+    "line_makers",
     "line_sequence",
     "links",
     "list_orders",
     "list_passes",
+    "move_span",
+    "name_forms",
+    "name_words",
     "normalise",
     "notice_of_text_elsewhere",
     "order_entries",
@@ -171,9 +226,12 @@ __all__ = [
     "page_text",
     "page_texts",
     "page_words",
+    "pages_lined_by_hand",
+    "pages_transcribed",
     "pass_sequence",
     "passes",
     "pixel_bounds",
+    "placed_marks",
     "places_of_words",
     "provisional_pass",
     "reading_kind_keys",
@@ -195,11 +253,16 @@ __all__ = [
     "stale_rows",
     "standing_choices",
     "standing_order",
+    "sum_makers",
     "text_fingerprint",
     "total_rate",
+    "undecided_lines",
     "unknown_segment",
+    "unread_lines",
     "word_rate",
+    "words_by_line",
     "words_of",
+    "words_of_sum",
     "working_pass",
     "written_order",
 ]

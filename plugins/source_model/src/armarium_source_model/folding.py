@@ -29,6 +29,11 @@ _WITHOUT_SPACES = (
 """Thai and Lao, Tibetan and Burmese, Khmer, kana, and Chinese characters."""
 
 
+def is_unspaced(letter: str) -> bool:
+    """Return whether a letter belongs to a script without blanks between words."""
+    return any(first <= ord(letter) <= last for first, last in _WITHOUT_SPACES)
+
+
 class _Folding(dict[int, str | None]):
     """What each character becomes, computed on first use: a letter, nothing, or a space between words."""
 

@@ -15,6 +15,7 @@ from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, No
 from armarium_documents.api import documents, renditions, representations
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.folding import FoldedText, fold_again, fold_text, words_of
+from armarium_source_model.marks import has_marks, words_meant
 from armarium_source_model.models import (
     due_pages,
     page_texts,
@@ -133,7 +134,11 @@ def _row(conn: Connection, document_id: str, rule: ReadingRule) -> tuple[str, ..
     if not found.text or found.pass_id is None:
         return None
     spans = [(one.segment_id, one.char_start, one.char_end) for one in found.assembled.spans]
-    return _values(document_id, found.pass_id, found.text, spans)
+    meant = words_meant(conn, found.pass_id, [(one, found.text[start:end]) for one, start, end in spans])
+    folded = fold_text(_format_text(found.text))
+    if meant:
+        folded = folded._replace(halves=" ".join([*folded.halves.split(), *meant]))
+    return _values(document_id, found.pass_id, found.text, spans, folded)
 
 
 def _values(
@@ -171,6 +176,9 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     if row is None or row[6]:
         return False
     pass_id, text, spans = row[0], row[1], orjson.loads(row[2])
+    if has_marks(conn, pass_id):
+        # What files say of the words may be found too, and moves with them.
+        return False
     folded: FoldedText | None = FoldedText(row[3], row[4])
     # A page's only pass is the one it is read by; with several, a reading may change which one is.
     if row[5] != 1 and working_pass(conn, document_id, rule)[0] != pass_id:

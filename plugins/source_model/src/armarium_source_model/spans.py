@@ -4,10 +4,14 @@ and splits. Pure but for what the families themselves write.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from armarium.api import ActionContext
+from armarium_source_model.folding import is_unspaced
 
 Why = tuple[str, str]
 """The id of what could not be placed, and why."""
@@ -69,3 +73,76 @@ def span_in_new_text(start: int, end: int, old: str, new: str) -> tuple[int, int
     if new.find(words, at + 1) >= 0:
         return "Its characters occur more than once in the new reading."
     return at, at + len(words)
+
+
+def move_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | str:
+    """Return where the same words are in *new*: the only ones, or among several (in either text) those in the same
+    place; else why not. Whole words stay whole words. A span without characters is a place between two of them.
+    """
+    if start == end:
+        return _move_place(start, old, new)
+    words = old[start:end]
+    if not words or end > len(old):
+        return "Its characters are outside the earlier reading."
+    inside = _cuts(old, start), _cuts(old, end)
+    there = list(_occurrences(words, new, *inside))
+    if not there:
+        return "Its characters do not occur in the new reading."
+    if len(there) == 1 and len(list(_occurrences(words, old, *inside))) == 1:
+        return there[0], there[0] + len(words)
+    beside = align_span(start, end, old, new)
+    if beside is not None and beside[0] in there and beside[1] - beside[0] == len(words):
+        return beside
+    return f"Its characters occur more than once in the {'new' if len(there) > 1 else 'earlier'} reading."
+
+
+def align_span(start: int, end: int, old: str, new: str) -> tuple[int, int] | None:
+    """Return the characters of *new* in place of *start* to *end* of *old*; None if there are none."""
+    first = last = None
+    for kind, old_start, old_end, new_start, new_end in _alignment(old, new):
+        if old_end <= start or old_start >= end:
+            continue
+        equal = kind == "equal" or old_end - old_start == new_end - new_start
+        left = new_start + max(0, start - old_start) if equal else new_start
+        right = new_end - max(0, old_end - end) if equal else new_end
+        first = left if first is None else min(first, left)
+        last = right if last is None else max(last, right)
+    return None if first is None or last is None or first >= last else (first, last)
+
+
+def _move_place(at: int, old: str, new: str) -> tuple[int, int] | str:
+    """Move a place between two characters: it is known if what is before or after it is unchanged."""
+    rest = len(old) - at
+    if 0 <= at <= len(old):
+        if new[:at] == old[:at]:
+            return at, at
+        if rest <= len(new) and old[at:] == new[len(new) - rest :]:
+            return len(new) - rest, len(new) - rest
+        for kind, start, end, now, _ in _alignment(old, new):
+            if kind == "equal" and start < at < end:
+                return now + at - start, now + at - start
+    return "The place between two characters is not in the new reading."
+
+
+def _occurrences(words: str, text: str, cut_before: bool, cut_after: bool) -> Iterator[int]:
+    """Return where *words* are in *text*, not in the middle of longer words unless they were before."""
+    at = text.find(words)
+    while at >= 0:
+        if (cut_before or not _cuts(text, at)) and (cut_after or not _cuts(text, at + len(words))):
+            yield at
+        at = text.find(words, at + 1)
+
+
+def _cuts(text: str, at: int) -> bool:
+    """Return whether *at* is inside a word of a script that has blanks between words."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if not (after.isalnum() or unicodedata.combining(after)) or is_unspaced(before) or is_unspaced(after):
+        return False
+    return before.isalnum() or unicodedata.combining(before) != 0
+
+
+@lru_cache(maxsize=64)
+def _alignment(old: str, new: str) -> Sequence[tuple[str, int, int, int, int]]:
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

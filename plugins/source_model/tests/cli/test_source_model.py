@@ -56,6 +56,9 @@ def test_passes_are_listed_chosen_and_withdrawn(read_pages: Machine, page: str) 
     desk = read_pages
     (one,) = desk.succeed("passes", page, "--json").json["items"]
     assert (one["working_basis"], one["segment_count"]) == ("newest-machine-unchosen", 2)
+    listed = desk.succeed("passes", page).out
+    assert "the newest" in listed
+    assert "unchosen" not in listed
     said = desk.succeed("passes", page, "--use", one["id"]).out
     assert "chosen" in said
     assert "Take it back with: armarium undo " in said

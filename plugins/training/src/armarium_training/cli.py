@@ -64,7 +64,9 @@ def train(
     ids: Scope = None,
     teacher: Annotated[
         str,
-        typer.Option(help="Whose lines to train on: a reader, model or pass, with your corrections."),
+        typer.Option(
+            help="Whose lines to train on, with your corrections: a reader, a model, a pass, or a format (alto)."
+        ),
     ] = "hand",
     base: Annotated[str, typer.Option(help="The model to start from; an empty string: from scratch.")] = BASE,
     hold_out: HoldOut = None,
@@ -88,6 +90,7 @@ def train(
         outcome = result_of(session, job_id)
         told = session.get(f"/api/training/jobs/{job_id}")
         model = session.get("/api/training/model", model=told["reader_id"])
+        left_out = _left_out(session, told["training_set"])
         if report is not None:
             write_file(report, training_report(told, model).encode(), overwrite=True)
 
@@ -95,13 +98,27 @@ def train(
         rates = [one["cer"] for one in told["curve"]]
         lines = plural(told["training_set"]["lines"], "line")
         typer.echo(f"Trained {told['reader_id']} on {lines}, {plural(len(rates), 'epoch')}.")
-        typer.echo(f"  {sparkline(rates)}  error rate on lines left out of training: {min(rates):.1%}")
+        typer.echo(
+            f"  {sparkline(rates)}  error rate on the lines that chose the best epoch: {min(rates):.1%}"
+        )
+        typer.echo("  It is no measure of other pages: armarium evaluate reads pages that were held out.")
+        for line in left_out:
+            typer.echo(f"  {line}")
         reader = next((one["build"] for one in model["runs_on"] if one["here"]), "hand")
         typer.echo(f"  Read with it: armarium read --reader {reader} --model {told['reader_id']}")
         if report is not None:
             typer.echo(f"  Report: {report}")
 
     answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
+
+
+def _left_out(session: Session, training_set: dict[str, Any]) -> list[str]:
+    """Return, in words, which pages taught nothing and why, and what a comparison of the reader lacks."""
+    found = []
+    for one in training_set.get("missing", ()):
+        name = session.get(f"/api/documents/{one['document_id']}")["name"]
+        found.append(f"left out: {name}: {one['why']}")
+    return [*found, *filter(None, [training_set.get("comparable")])]
 
 
 def train_regions(
@@ -149,7 +166,9 @@ def train_vision(
     ids: Scope = None,
     teacher: Annotated[
         str,
-        typer.Option(help="Whose lines to train on: a reader, model or pass, with your corrections."),
+        typer.Option(
+            help="Whose lines to train on, with your corrections: a reader, a model, a pass, or a format (alto)."
+        ),
     ] = "hand",
     base: Annotated[
         str, typer.Option(help="A vision model on this machine by its name, or owner/model at the model hub.")
@@ -371,7 +390,8 @@ def models(
 
 
 def _cer_of(one: dict[str, Any]) -> str:
-    return _percent((one["scores"] or {}).get("cer", {}).get("diplomatic"))
+    """Return how it was measured on pages held out; what training reports of its own validation is no measurement."""
+    return _percent((one["scores"] or {}).get("cer", {}).get("diplomatic")) or "unmeasured"
 
 
 def _show(one: dict[str, Any]) -> None:

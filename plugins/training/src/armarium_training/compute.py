@@ -72,9 +72,14 @@ class Compute(ABC):
         return cls.is_here
 
     @classmethod
+    def lacks(cls) -> str | None:
+        """Return, in a sentence, what is not installed here without which nothing can be sent there; None for nothing."""
+        return None
+
+    @classmethod
     def why_not(cls, flavor: str) -> str | None:
         """Return a sentence if nothing can be sent there with that flavor; None if it can."""
-        return None
+        return cls.lacks()
 
     def close(self) -> None:
         """Called once, when the run of the job has ended."""

@@ -58,12 +58,19 @@ class DaskCompute(Compute):
         return address_of(flavor).partition(":")[0] == LOCAL
 
     @classmethod
+    def lacks(cls) -> str | None:
+        """Return that distributed is not installed, if it is not."""
+        if importlib.util.find_spec("distributed") is None:
+            return "dask is not installed; install it with: pip install 'armarium-training[dask]'"
+        return None
+
+    @classmethod
     def why_not(cls, flavor: str) -> str | None:
         """Return why not: distributed is not installed, the flavor names no cluster, or the connection is not
         encrypted.
         """
-        if importlib.util.find_spec("distributed") is None:
-            return "dask is not installed; install it with: pip install 'armarium-training[dask]'"
+        if (lacking := cls.lacks()) is not None:
+            return lacking
         place = address_of(flavor)
         kind, _, count = place.partition(":")
         if kind == LOCAL:

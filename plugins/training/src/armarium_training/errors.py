@@ -264,8 +264,8 @@ def may_have_trained(model: str, page: str) -> Invalid:
 def nothing_checked() -> Invalid:
     """422: none of the pages has a checked reading."""
     return Invalid(
-        "None of these pages has a reading that a person made or checked, so there is nothing to compare "
-        "with.",
+        "None of these pages has a reading that a person made or checked, so there is nothing to compare with. If the "
+        "truth is in a pass that came with a file, name that pass (pass; --pass on the command line).",
         code="nothing_checked",
     )
 

@@ -4,6 +4,7 @@ and prepares evaluations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -23,13 +24,18 @@ from armarium_source_model.api import (
     text_fingerprint,
     working_pass,
 )
+from armarium_training.relatives import REPEATED, Relatives, without_repeats
 
 FLAGS = ("empty_reading", "null_reading", "rejected_by_check")
 BY_PERSON = frozenset({"chosen", "correction", "newest-human"})
 """The reasons for which a reading counts if a person made or chose it."""
 PERSON, IMPORTED = "human", "external_import"
+MODEL, PERSONS = "model", "person"
+"""Whose verdict it is."""
 NO_PICTURE = "It has no picture."
-SAME_PICTURE = "It has the same picture as a page that is held out."
+SAME_PICTURE = "It shows the same picture as a page that is held out, the whole of it, or a part."
+MIN_LINES, MIN_PAGES = 100, 2
+"""How many checked lines, on how many pages, a comparison of readers needs."""
 FINGERPRINT = 16
 """How many characters of the fingerprint of a training text a card contains."""
 
@@ -41,6 +47,9 @@ class TaughtLine(NamedTuple):
     segment_id: str
     text: str
     by_person: bool
+    """Whether a person wrote, chose or confirmed it, or marked its pass as ground truth."""
+    by_machine: bool = False
+    """Whether a model read it, rather than a person or a file."""
 
 
 @dataclass
@@ -54,6 +63,9 @@ class LineSet:
     checksums: dict[str, str | None] = field(default_factory=dict)
     left_out: list[dict[str, str]] = field(default_factory=list)
     with_verdict: int = 0
+    checked_by_model: int = 0
+    held_out_lines: dict[str, int] = field(default_factory=dict)
+    """Of each page held out, how many of its lines a person checked."""
     held_out: list[dict[str, Any]] = field(default_factory=list)
     missing: list[dict[str, str]] = field(default_factory=list)
 
@@ -61,21 +73,36 @@ class LineSet:
         """Return what is shown of the set: counts, never words."""
         by_flag = {flag: sum(one["flag"] == flag for one in self.left_out) for flag in FLAGS}
         by_person = sum(line.by_person for line in self.lines)
+        by_machine = sum(line.by_machine and not line.by_person for line in self.lines)
         return {
             "teacher": self.teacher,
             "pages": len(self.pages),
             "lines": len(self.lines),
-            "lines_read_by_a_model": len(self.lines) - by_person,
+            "lines_read_by_a_model": by_machine,
+            "lines_from_files": len(self.lines) - by_person - by_machine,
             "lines_checked_by_a_person": by_person,
             "lines_left_out": len(self.left_out),
             "left_out": {flag: count for flag, count in by_flag.items() if count},
             "left_out_lines": self.left_out,
             "lines_with_a_verdict": self.with_verdict,
-            "check_ran": self.with_verdict > 0,
+            "check_ran": self.checked_by_model > 0,
             "flags_checked": list(FLAGS),
             "held_out": self.held_out,
+            "held_out_lines": sum(self.held_out_lines.values()),
+            "comparable": self.why_not_comparable() or None,
             "missing": self.missing,
         }
+
+    def why_not_comparable(self) -> str:
+        """Return, in words, what is missing for the trained reader to be compared with others; empty if nothing is."""
+        lines, pages = sum(self.held_out_lines.values()), sum(map(bool, self.held_out_lines.values()))
+        if lines >= MIN_LINES and pages >= MIN_PAGES:
+            return ""
+        return (
+            f"{lines} corrected lines on {pages} {'page' if pages == 1 else 'pages'} are held out. A bake-off compares the "
+            f"trained reader with others only on pages held out of its training: hold out {MIN_LINES} corrected lines on "
+            f"{MIN_PAGES} pages or more."
+        )
 
     def card_entry(self) -> dict[str, Any]:
         """Return what a card contains of it: the counts, and which pages a model may have seen."""
@@ -106,18 +133,22 @@ def line_set(
 ) -> LineSet:
     """Return the lines of *teacher*'s newest pass of each page, with a person's corrections.
 
-    *held_out_ids* are pages. They are left out, and so is every page whose picture has the same bytes. A page
-    that may not be put to *use* is listed as missing, with the reason. Without a teacher, the working pass of
-    each page is used.
+    *held_out_ids* are pages. They are left out, and so is every page that shows the same writing: a copy, what was cut
+    from it, what it was cut from. A page that may not be put to *use* is listed as missing, with the reason, and one whose
+    lines count already, as those of a picture it was cut from. Without a teacher, the working pass of each page is used.
     """
     found = LineSet(teacher)
+    relatives = Relatives(conn)
     found.held_out = [{"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids]
+    counted = {page: len(checked_lines(conn, page, None)[0]) for page in dict.fromkeys(held_out_ids)}
+    twice = relatives.repeated(counted)
+    found.held_out_lines = {page: count for page, count in counted.items() if page not in twice}
     held = set(held_out_ids)
-    same = {one["checksum"] for one in found.held_out if one["checksum"]}
+    same = relatives.of(held)
     kept_back = find_withheld(library, principal, [page for page in page_ids if page not in held], use)
     for page in page_ids:
         checksum = checksum_of(conn, page)
-        if page in held or checksum in same:
+        if page in same:
             if page not in held:
                 found.missing.append({"document_id": page, "why": SAME_PICTURE})
             continue
@@ -137,6 +168,12 @@ def line_set(
         if len(found.lines) > before:
             found.pages[page] = pass_id
             found.checksums[page] = checksum
+    taught = Counter(line.document_id for line in found.lines)
+    for page in sorted(relatives.repeated(taught)):
+        found.missing.append({"document_id": page, "why": REPEATED})
+        found.lines = [line for line in found.lines if line.document_id != page]
+        found.left_out = [one for one in found.left_out if one["document_id"] != page]
+        del found.pages[page], found.checksums[page]
     return found
 
 
@@ -144,6 +181,12 @@ def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None
     rule = reading_rule(conn)
     counting = counting_readings(conn, pass_id, rule=rule, words=False)
     verdict_on = newest_verdicts(conn, [one.representation_id for one in counting.values()])
+    by_trust = {
+        trust: newest_verdicts(conn, [one.representation_id for one in counting.values()], trust=trust)
+        for trust in (MODEL, PERSONS)
+    }
+    found.checked_by_model += len(by_trust[MODEL])
+    is_truth = any(one["id"] == pass_id and one["ground_truth"] for one in list_passes(conn, page, rule))
     for segment_id in lines_in_order(conn, page, pass_id):
         reading = counting.get(segment_id)
         text = (reading.text or "") if reading is not None else ""
@@ -160,7 +203,9 @@ def _add_page(conn: Connection, found: LineSet, page: str, pass_id: str) -> None
             found.left_out.append({"document_id": page, "segment_id": segment_id, "flag": flag})
             continue
         assert reading is not None
-        found.lines.append(TaughtLine(page, segment_id, text, reading.basis in BY_PERSON))
+        confirmed = by_trust[PERSONS].get(reading.representation_id) == "confirm"
+        by_person = is_truth or reading.basis in BY_PERSON or confirmed
+        found.lines.append(TaughtLine(page, segment_id, text, by_person, reading.labelled_machine))
 
 
 def checked_lines(
@@ -188,17 +233,18 @@ def checked_lines(
     if checked is not None or chosen["ground_truth"]:
         machines = [segment_id for segment_id, one in counting.items() if one.labelled_machine]
         counting |= _imported_texts(conn, counting, machines)
-    rejected = newest_verdicts(conn, [one.representation_id for one in counting.values()])
+    readings = [one.representation_id for one in counting.values()]
+    newest, of_persons = newest_verdicts(conn, readings), newest_verdicts(conn, readings, trust=PERSONS)
     found = []
     for segment_id in lines_in_order(conn, page, chosen["id"]):
         reading = counting.get(segment_id)
         if reading is None or not (reading.text or "").strip():
             continue
         by_person = reading.basis in BY_PERSON
-        verdict = rejected.get(reading.representation_id)
+        confirmed = of_persons.get(reading.representation_id) == "confirm"
         is_named = checked is not None and (with_unchecked or not reading.labelled_machine)
-        is_checked = is_named or chosen["ground_truth"] or by_person or verdict == "confirm"
-        if verdict != "reject" and is_checked:
+        is_checked = is_named or chosen["ground_truth"] or by_person or confirmed
+        if newest.get(reading.representation_id) != "reject" and is_checked:
             found.append(TaughtLine(page, segment_id, reading.text, by_person))
     who = conn.execute(
         select(representations.c.created_by)
@@ -248,16 +294,12 @@ def checked_pages(
     """Return page to its checked lines, and the pages that are left out, with the reasons: those held out, by id or by
     picture, those that may not be put to *use*, and those without a checked line.
     """
-    same = {checksum_of(conn, page) for page in held_out_ids} - {None}
+    same = Relatives(conn).of(held_out_ids)
     kept_back = find_withheld(library, principal, page_ids, use)
     found: dict[str, list[TaughtLine]] = {}
     missing: list[dict[str, str]] = []
     for page in page_ids:
-        why = (
-            "It is held out."
-            if page in held_out_ids or checksum_of(conn, page) in same
-            else kept_back.get(page)
-        )
+        why = "It is held out." if page in same else kept_back.get(page)
         lines = (
             [] if why is not None else checked_lines(conn, page, checked, with_unchecked=with_unchecked)[0]
         )
@@ -265,6 +307,9 @@ def checked_pages(
             found[page] = lines
         else:
             missing.append({"document_id": page, "why": why or "No line of it was checked."})
+    for page in sorted(without_repeats(conn, found)):
+        del found[page]
+        missing.append({"document_id": page, "why": REPEATED})
     return found, missing
 
 
@@ -323,13 +368,18 @@ def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
     return [*ordered, *sorted(lines.difference(ordered))]
 
 
-def newest_verdicts(conn: Connection, reading_ids: Iterable[str]) -> dict[str, str]:
-    """Return the newest verdict on each reading, if there is any."""
-    rows = conn.execute(
-        select(verdicts.c.target_id, verdicts.c.verdict)
-        .where(is_among(verdicts.c.target_id, reading_ids))
-        .order_by(verdicts.c.created_at, verdicts.c.id)
+def newest_verdicts(
+    conn: Connection, reading_ids: Iterable[str], *, trust: str | None = None
+) -> dict[str, str]:
+    """Return the newest verdict on each reading, a person's before a model's, if there is any; only those of one level of
+    *trust*, if named.
+    """
+    asked = select(verdicts.c.target_id, verdicts.c.verdict).where(
+        is_among(verdicts.c.target_id, reading_ids)
     )
+    if trust is not None:
+        asked = asked.where(verdicts.c.trust == trust)
+    rows = conn.execute(asked.order_by(verdicts.c.trust == PERSONS, verdicts.c.created_at, verdicts.c.id))
     return {row.target_id: row.verdict for row in rows}
 
 

@@ -4,6 +4,8 @@ against another.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -25,8 +27,8 @@ SEED = 4
 def page_scores(
     reference: Sequence[str], hypothesis: Sequence[str], policies: Sequence[str]
 ) -> dict[str, Any]:
-    """Score one page, line by line in order: the whole text under each policy, its words, each line's distance, and
-    which letters were taken for which, by the policy that ranks.
+    """Score one page, line by line in order: the whole text under each policy, its words, each line's share of the
+    distance, and which letters were taken for which, by the policy that ranks.
     """
     from rapidfuzz.distance import Levenshtein
 
@@ -50,7 +52,9 @@ def page_scores(
             (normalise(left, policy), normalise(right, policy))
             for left, right in zip(reference, hypothesis, strict=True)
         ]
-        lines[policy] = [[Levenshtein.distance(left, right), len(left)] for left, right in pairs]
+        lines[policy] = share_out(pairs, normalise(one, policy), normalise(other, policy)) or [
+            [Levenshtein.distance(left, right), len(left)] for left, right in pairs
+        ]
         if policy == main_policy(policies):
             confused = confusions(pairs)
     try:
@@ -58,6 +62,28 @@ def page_scores(
     except CannotScore:
         distance, words = 0, 0
     return {"scores": scores, "words": [distance, words], "lines": lines, "confusions": confused}
+
+
+def share_out(pairs: Sequence[tuple[str, str]], reference: str, hypothesis: str) -> list[list[int]] | None:
+    """Return each line's part of the distance between two whole texts, and of the characters of the reference: [distance,
+    characters], which add up to the whole. None if *reference* is not its lines put together.
+
+    So that an interval over lines is one of the rate of the whole text, whose alignment may cross the ends of lines.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    lengths = [len(left) + 1 for left, _ in pairs]
+    if "\n" not in reference:
+        lengths = [length if length > 1 else 0 for length in lengths]
+    ends = list(itertools.accumulate(lengths))
+    if not reference or not ends or ends[-1] - 1 != len(reference):
+        return None
+    last = bisect.bisect_left(ends, ends[-1])
+    lengths[last] -= 1
+    shares = [[0, length] for length in lengths]
+    for one in Levenshtein.editops(reference, hypothesis):
+        shares[min(bisect.bisect_right(ends, one.src_pos), last)][0] += 1
+    return shares
 
 
 def confusions(pairs: Iterable[tuple[str, str]]) -> list[list[Any]]:
@@ -96,7 +122,10 @@ def totals(pages: Sequence[Mapping[str, Any]], policies: Sequence[str]) -> dict[
         if not chars:
             continue
         distance = sum(one["distance"] for one in rated)
-        lines = np.array([line for page in pages for line in page["lines"][policy]], dtype=np.float64)
+        lines = np.array(
+            [line for page in pages if "cer" in page["scores"][policy] for line in page["lines"][policy]],
+            dtype=np.float64,
+        )
         found[policy] = {
             "cer": round(distance / chars, 6),
             "distance": distance,

@@ -15,6 +15,7 @@ from armarium_documents.api import documents, pages_under
 from armarium_reading.api import Reader, choose, installed_readers, placed_with_provider
 from armarium_training import cards, errors
 from armarium_training.line_sets import NO_PICTURE, checked_lines, checksum_of
+from armarium_training.relatives import REPEATED, Relatives
 from armarium_training.schemas.evaluation import Candidate, RunParams
 
 VISION = "vision"
@@ -184,7 +185,7 @@ def _held_out(one: Measurable) -> list[dict[str, Any]]:
 
 
 def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
-    """Return whether the candidate held a page out, and neither it nor its bases were trained on that picture.
+    """Return whether the candidate held a page out, and neither it nor its bases were trained on what it shows.
 
     Asked only of candidates that were trained here; which pages others were trained on is not known.
     """
@@ -193,23 +194,18 @@ def is_new_to(conn: Connection, one: Measurable, page: str) -> bool:
 
 def is_new_by_card(conn: Connection, card: Mapping[str, Any], page: str) -> bool:
     """As `is_new_to`, for the model of a card."""
-    checksum = checksum_of(conn, page)
-
-    def names(listed: Sequence[Mapping[str, Any]]) -> bool:
-        return any(
-            entry["document_id"] == page or (checksum is not None and entry.get("checksum") == checksum)
-            for entry in listed
-        )
-
+    relatives = Relatives(conn)
     seen = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
-    return names(cards.pages_on(card.get("held_out"))) and not names(seen)
+    held_out = cards.pages_on(card.get("held_out"))
+    return relatives.are_among(page, held_out) and not relatives.are_among(page, seen)
 
 
 def _checked_pages(
     conn: Connection, library: Library, principal: Principal, pages: Sequence[str], checked: str | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
     kept_back = find_withheld(library, principal, pages, "local-model")
-    told, missing = [], []
+    told: list[dict[str, Any]] = []
+    missing: list[dict[str, str]] = []
     for page in pages:
         if page in kept_back:
             missing.append({"document_id": page, "why": kept_back[page]})
@@ -223,4 +219,6 @@ def _checked_pages(
             told.append({"document_id": page, "name": name, "lines": len(lines)})
         else:
             missing.append({"document_id": page, "why": "No line of it has a reading that a person checked."})
-    return told, missing
+    twice = Relatives(conn).repeated({one["document_id"]: one["lines"] for one in told})
+    missing += [{"document_id": page, "why": REPEATED} for page in sorted(twice)]
+    return [one for one in told if one["document_id"] not in twice], missing

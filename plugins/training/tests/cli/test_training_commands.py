@@ -34,7 +34,9 @@ def test_a_reader_is_taught_measured_and_made_global(
     assert "<svg" in report.read_text("utf-8")
     assert "http" not in report.read_text("utf-8")
     (model,) = desk.succeed("models", "--json").json["items"]
-    assert "Abbot" in desk.succeed("models").out
+    listed = desk.succeed("models").out
+    assert "Abbot" in listed
+    assert "unmeasured" in listed
     scores = tmp_path / "scores.html"
     told = desk.succeed("evaluate", "pretend", model["id"], "--alone", "--report", str(scores)).out
     assert "pretend" in told

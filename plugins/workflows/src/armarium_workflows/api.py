@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium_workflows.checkpoints import failed_pages, page_counts, pages_done, pages_withheld
+from armarium_workflows.checkpoints import failed_pages, page_counts, pages_done
 from armarium_workflows.queries import find_run
 from armarium_workflows.system import FOLDERS, system_workflows
 
@@ -12,6 +12,5 @@ __all__ = [
     "find_run",
     "page_counts",
     "pages_done",
-    "pages_withheld",
     "system_workflows",
 ]

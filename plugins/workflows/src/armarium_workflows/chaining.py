@@ -25,7 +25,7 @@ from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
-from armarium_workflows.running import note_cancelled
+from armarium_workflows.running import note_cancelled, note_failed
 from armarium_workflows.schemas import ChainFields, ChainStep
 from armarium_workflows.scope import subjects_under
 
@@ -136,7 +136,19 @@ def run_chain(job: JobContext) -> dict[str, Any]:
         }
         kept["at"] = None if why and not step.continue_on_error else _next(job, execution, step, ids, kept)
         results = _results_of(kept)
-        job.save(kept, along=lambda conn, given=results: _set_state(conn, job.job_id, results=given))  # type: ignore[misc]
+        not_begun = why if run is None else None
+
+        def along(
+            conn: Connection,
+            given: Any = results,
+            thread_id: str = threads[step.id],
+            fault: str | None = not_begun,
+        ) -> None:
+            _set_state(conn, job.job_id, results=given)
+            if fault is not None:
+                note_failed(conn, thread_id, fault)
+
+        job.save(kept, along=along)
         if why and not step.continue_on_error:
             _end(job, threads, ids, kept, "failed")
             raise Invalid(f"Step {step.name}: {why}", code="step_failed")

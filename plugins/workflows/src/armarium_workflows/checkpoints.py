@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Connection
@@ -40,11 +40,14 @@ def lay_out(conn: Connection, thread_id: str, page_ids: Sequence[str], **given: 
 
     *given*: `scope_ids` and `inputs` of a step of a chain.
     """
+    raw = raw_of(conn)
+    # The step of a chain is laid out twice: as a run without pages, and when the chain has come to it.
+    raw.execute("DELETE FROM workflow_page WHERE thread_id = ?", (thread_id,))
     keep(conn, thread_id, "", (PageRow(one, n, "waiting") for n, one in enumerate(page_ids or [""])))
-    raw_of(conn).execute(
+    raw.execute(
         "INSERT OR REPLACE INTO workflow_run_state "
-        "(thread_id, status, pages, pages_done, pages_failed, outputs, forgotten, scope_ids, inputs) "
-        "VALUES (?, 'waiting', ?, 0, 0, '{}', 0, ?, ?)",
+        "(thread_id, status, pages, pages_done, pages_failed, pages_skipped, outputs, forgotten, scope_ids, inputs) "
+        "VALUES (?, 'waiting', ?, 0, 0, 0, '{}', 0, ?, ?)",
         (
             thread_id,
             len(page_ids),
@@ -112,9 +115,24 @@ def positions(conn: Connection, thread_id: str, page_ids: Sequence[str]) -> dict
     )
 
 
-def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]:
+class PageCounts(NamedTuple):
+    """How many pages a run covers, and what became of them; those of a run that goes on are in none of the last three."""
+
+    pages: int
+    pages_done: int
+    pages_failed: int
+    pages_skipped: int
+
+
+_COUNTED = (
+    "SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'), "
+    "count(*) FILTER (WHERE state = 'skipped') FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> ''"
+)
+
+
+def settle(conn: Connection, thread_id: str, steps: int) -> PageCounts:
     """Set the state of each page: done by all *steps*, failed at one, or skipped at one because of the page's
-    rights (skipped by a job, not by a branch); return (pages, done, failed).
+    rights (skipped by a job, not by a branch); return their numbers.
     """
     raw = raw_of(conn)
     raw.execute(
@@ -133,16 +151,25 @@ def settle(conn: Connection, thread_id: str, steps: int) -> tuple[int, int, int]
         "WHERE p.thread_id = ?1 AND p.node_id = ''",
         (thread_id, steps),
     )
-    total, done, failed = raw.execute(
-        "SELECT count(*), COALESCE(sum(state = 'done'), 0), COALESCE(sum(state = 'failed'), 0) FROM workflow_page "
-        "WHERE thread_id = ? AND node_id = '' AND page_id <> ''",
-        (thread_id,),
-    ).fetchone()
+    counts = PageCounts(*raw.execute(_COUNTED, (thread_id,)).fetchone())
     raw.execute(
-        "UPDATE workflow_run_state SET pages_done = ?, pages_failed = ? WHERE thread_id = ?",
-        (done, failed, thread_id),
+        "UPDATE workflow_run_state SET pages_done = ?, pages_failed = ?, pages_skipped = ? WHERE thread_id = ?",
+        (*counts[1:], thread_id),
     )
-    return total, done, failed
+    return counts
+
+
+def first_reason(conn: Connection, thread_id: str, state: str) -> str | None:
+    """Return why the first page in *state* (failed or skipped) is in it."""
+    row = (
+        raw_of(conn)
+        .execute(
+            "SELECT reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND state = ? ORDER BY position LIMIT 1",
+            (thread_id, state),
+        )
+        .fetchone()
+    )
+    return row[0] if row is not None else None
 
 
 def not_done(conn: Connection, thread_id: str) -> list[str]:
@@ -187,22 +214,18 @@ def is_forgotten(conn: Connection, thread_id: str) -> bool:
     return row is None or bool(row[0])
 
 
-def page_counts(conn: Connection, thread_id: str) -> tuple[int, int, int] | None:
-    """Return (pages, done, failed) of a run, as last counted; None if it is not a run. If documents are
+def page_counts(conn: Connection, thread_id: str) -> PageCounts | None:
+    """Return the numbers of a run's pages, as last counted; None if it is not a run. If documents are
     withheld from the caller, only the visible pages are counted.
     """
     raw = raw_of(conn)
-    row: tuple[int, int, int] | None = raw.execute(
-        "SELECT pages, pages_done, pages_failed FROM workflow_run_state WHERE thread_id = ?", (thread_id,)
-    ).fetchone()
-    if row is None or not withheld_nodes(conn):
-        return row
-    seen: tuple[int, int, int] = raw.execute(
-        "SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed') "
-        "FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> ''",
+    row = raw.execute(
+        "SELECT pages, pages_done, pages_failed, pages_skipped FROM workflow_run_state WHERE thread_id = ?",
         (thread_id,),
     ).fetchone()
-    return seen
+    if row is not None and withheld_nodes(conn):
+        row = raw.execute(_COUNTED, (thread_id,)).fetchone()
+    return PageCounts(*row) if row is not None else None
 
 
 def pages_done(conn: Connection, thread_id: str) -> list[str]:
@@ -210,19 +233,6 @@ def pages_done(conn: Connection, thread_id: str) -> list[str]:
     rows = raw_of(conn).execute(
         "SELECT page_id FROM workflow_page WHERE thread_id = ? AND node_id = '' AND page_id <> '' AND state = 'done' "
         "ORDER BY position",
-        (thread_id,),
-    )
-    return [row[0] for row in rows]
-
-
-def pages_withheld(conn: Connection, thread_id: str) -> list[str]:
-    """Return the pages that a run skipped because rights exclude them from its work, as its jobs report, in
-    order.
-    """
-    rows = raw_of(conn).execute(
-        "SELECT DISTINCT p.page_id, p.position FROM workflow_page p JOIN job j ON j.id = p.job_id "
-        "WHERE p.thread_id = ? AND p.page_id <> '' AND p.state = 'skipped' "
-        "AND json_extract(j.result, '$.withheld') IS NOT NULL ORDER BY p.position",
         (thread_id,),
     )
     return [row[0] for row in rows]

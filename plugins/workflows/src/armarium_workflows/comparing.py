@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, query
 from armarium_documents.api import artifacts
+from armarium_workflows.checkpoints import pages_done
 from armarium_workflows.errors import not_done, same_run
 from armarium_workflows.queries import run_row
 from armarium_workflows.schemas import Comparison
@@ -22,6 +23,7 @@ FoundInRun = Callable[[Connection, str], Mapping[tuple[str, str], Mapping[str, A
 result by the text it is compared by. A family adds one to its plugin's `extras["found_in_runs"]`.
 """
 
+SIDES = (("left", "right"), ("right", "left"))
 Thread = Annotated[str, Query(min_length=1, max_length=64)]
 
 
@@ -43,40 +45,43 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
             raise not_done(run["workflow_name"], run["status"])
     mine, theirs = _artifacts_of(conn, left), _artifacts_of(conn, right)
     pairs = [_pair(key, mine[key], theirs[key]) for key in mine if key in theirs]
-    for _, ask in engine.plugins.contributions("found_in_runs"):
-        pairs += _compare_found(ask(conn, left), ask(conn, right))
     unpaired = [
         {"document_id": key[0], "artifact_type": key[1], "side": side, "artifact_id": one["id"]}
         for side, own, other in (("left", mine, theirs), ("right", theirs, mine))
         for key, one in own.items()
         if key not in other
     ]
+    did = {"left": set(pages_done(conn, left)), "right": set(pages_done(conn, right))}
+    for _, ask in engine.plugins.contributions("found_in_runs"):
+        found = {"left": ask(conn, left), "right": ask(conn, right)}
+        for document_id, kind in dict.fromkeys((*found["left"], *found["right"])):
+            key = (document_id, kind)
+            # A page that only one run did cannot be compared: the other missed nothing on it.
+            lone = next((a for a, b in SIDES if key not in found[b] and document_id not in did[b]), None)
+            if lone is None:
+                pairs.append(_compare_found(key, found["left"].get(key, {}), found["right"].get(key, {})))
+            else:
+                unpaired.append(
+                    {"document_id": document_id, "artifact_type": kind, "side": lone, "artifact_id": None}
+                )
     return {**shown, "pairs": pairs, "unpaired": unpaired}
 
 
-def _compare_found(
-    left: Mapping[tuple[str, str], Mapping[str, Any]], right: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Yield what families report as results of the two runs, document by document; a side without results has
-    missed them all.
+def _compare_found(key: tuple[str, str], left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a family reports of one document and kind as results of two runs that both did it: the one
+    without results has missed them all.
     """
-    pairs = []
-    for document_id, kind in dict.fromkeys((*left, *right)):
-        mine, theirs = left.get((document_id, kind), {}), right.get((document_id, kind), {})
-        pairs.append(
-            {
-                "document_id": document_id,
-                "artifact_type": kind,
-                "left_artifact_id": None,
-                "right_artifact_id": None,
-                "lines": [],
-                "rate": None,
-                "only_left": [item for key, item in mine.items() if key not in theirs],
-                "only_right": [item for key, item in theirs.items() if key not in mine],
-                "both": len(mine.keys() & theirs.keys()),
-            }
-        )
-    return pairs
+    return {
+        "document_id": key[0],
+        "artifact_type": key[1],
+        "left_artifact_id": None,
+        "right_artifact_id": None,
+        "lines": [],
+        "rate": None,
+        "only_left": [item for name, item in left.items() if name not in right],
+        "only_right": [item for name, item in right.items() if name not in left],
+        "both": len(left.keys() & right.keys()),
+    }
 
 
 def _artifacts_of(conn: Connection, thread_id: str) -> dict[tuple[str, str], Any]:

@@ -78,6 +78,7 @@ run_states = Table(
     Column("pages", Integer, nullable=False),
     Column("pages_done", Integer, nullable=False),
     Column("pages_failed", Integer, nullable=False),
+    Column("pages_skipped", Integer, nullable=False, server_default="0"),
     # For a step of a chain: what it works on, which is known only when the chain reaches it.
     Column("scope_ids", Json),
     Column("inputs", Json),
@@ -105,7 +106,7 @@ node_pages = Table(
     Column("job_id", Text),
     PrimaryKeyConstraint("thread_id", "node_id", "page_id"),
     Index("ix_workflow_page_order", "thread_id", "node_id", "position"),
-    Index("ix_workflow_page_of", "thread_id", "page_id"),
+    Index("ix_workflow_page_of", "page_id", "thread_id"),
     info=operational(),
 )
 """The checkpoint of a run: the output of each node for each page."""

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
+from typing import Any
+
+from sqlalchemy import Column, Integer
+
+from armarium.api import Migration, Plugin, hookimpl
+from armarium_documents.api import WORK
 from armarium_workflows.actions import ACTIONS
 from armarium_workflows.comparing import compare_runs
 from armarium_workflows.jobs import KINDS
 from armarium_workflows.models import chains, metadata, workflows
-from armarium_workflows.queries import QUERIES
+from armarium_workflows.queries import QUERIES, work_on_documents
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
 from armarium_workflows.withheld import WithheldRuns
+
+
+def _count_skipped(op: Any) -> None:
+    op.add_column("workflow_run_state", Column("pages_skipped", Integer, nullable=False, server_default="0"))
+    op.drop_index("ix_workflow_page_of")
+    op.create_index("ix_workflow_page_of", "workflow_page", ["page_id", "thread_id"])
 
 
 @hookimpl
@@ -21,6 +32,8 @@ def armarium_plugin() -> Plugin:
         summary="Workflows: graphs of work on pages, their runs, chains of them, and comparisons of two runs",
         prefixes=("workflow", "chain", "run"),
         metadata=metadata,
+        version=2,
+        migrations=(Migration(2, "Runs count the pages that they passed over.", _count_skipped),),
         actions=ACTIONS,
         jobs=KINDS,
         queries=(*QUERIES, compare_runs),
@@ -28,6 +41,7 @@ def armarium_plugin() -> Plugin:
         extras={
             "export_records": {"workflow": workflows, "chain": chains},
             "withheld_rows": (WithheldRuns(),),
+            WORK: (work_on_documents,),
         },
         on_open=(reconcile,),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -10,10 +10,12 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from armarium.api import Rows, json_text, query, raw_of, withheld_nodes, withheld_pages
+from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
 from armarium_workflows.models import chains, executions, runs, workflows
+from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.schemas import (
     SAME_STATUS,
     Chain,
@@ -33,8 +35,14 @@ EXECUTIONS = Rows(executions, missing=unknown_execution)
 FINISHED = ("done", "failed", "cancelled")
 
 _FROM = "FROM workflow_run r LEFT JOIN workflow_run_state s ON s.thread_id = r.thread_id LEFT JOIN job j ON j.id = r.thread_id"
+NEVER_BEGUN = (
+    "NOT EXISTS (SELECT 1 FROM job WHERE job.id = r.thread_id) "
+    f"AND EXISTS (SELECT 1 FROM job x WHERE x.id = r.execution_id AND x.state IN {FINISHED})"
+)
+"""That a run *r* is a step that its chain, which has ended, never began."""
 _STATUS = (
-    "CASE WHEN j.id IS NULL THEN COALESCE(s.status, 'waiting') "
+    f"CASE WHEN s.status = 'waiting' AND {NEVER_BEGUN} THEN 'cancelled' "
+    "WHEN j.id IS NULL THEN COALESCE(s.status, 'waiting') "
     "WHEN j.state IN ('waiting', 'running') AND EXISTS (SELECT 1 FROM job_hold h WHERE h.paused = 1 "
     "AND h.job_id IN (j.id, j.parent_id)) AND NOT EXISTS (SELECT 1 FROM job c WHERE c.thread_id = r.thread_id "
     "AND c.state = 'running' AND c.body_done = 0) THEN 'paused' "
@@ -50,6 +58,7 @@ _COLUMNS = {
     "pages": "COALESCE(s.pages, 0)",
     "pages_done": "COALESCE(s.pages_done, 0)",
     "pages_failed": "COALESCE(s.pages_failed, 0)",
+    "pages_skipped": "COALESCE(s.pages_skipped, 0)",
     "provider": "r.provider",
     "model": "r.model",
     "execution_id": "r.execution_id",
@@ -59,6 +68,7 @@ _COLUMNS = {
     "started_at": "COALESCE(j.started_at, s.started_at)",
     "finished_at": "CASE WHEN j.id IS NULL THEN s.finished_at ELSE j.finished_at END",
     "cost_usd": "s.cost_usd",
+    "graph": "r.graph",
 }
 _SELECT = ", ".join(f"{text} AS {name}" for name, text in _COLUMNS.items())
 SortBy = Literal[
@@ -76,10 +86,36 @@ SortBy = Literal[
 def _row(conn: Connection, values: Any, hidden: frozenset[str]) -> dict[str, Any]:
     row = dict(zip(_COLUMNS, values, strict=True))
     row["scope_ids"] = [one for one in orjson.loads(row["scope_ids"]) if one not in hidden]
+    row |= choice_of_run(row, orjson.loads(row.pop("graph")))
     counts = page_counts(conn, row["thread_id"]) if hidden else None
     if counts is not None:
-        row |= dict(zip(("pages", "pages_done", "pages_failed"), counts, strict=True))
+        if counts.pages < row["pages"] and row["status"] == "done":
+            # Why pages were skipped would tell something about those that are withheld.
+            row["reason"] = None
+        row |= counts._asdict()
     return row
+
+
+_CHOICE_SETTINGS = {"provider": ("provider", "reader"), "model": ("model",)}
+
+
+def choice_of_run(of_run: Mapping[str, Any], graph: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provider and model of a run: as it was started with, else what its nodes or its workflow name,
+    where that is one and the same.
+    """
+    chosen = {}
+    for name, settings in _CHOICE_SETTINGS.items():
+        named = {
+            of_run[name]
+            or node.get(f"{name}_name")
+            or next(
+                (value for one in settings if (value := node.get("config", {}).get(one))), graph.get(name)
+            )
+            for node in graph["nodes"]
+            if node["tool"] not in BUILT_IN
+        } - {None}
+        chosen[name] = of_run[name] or (named.pop() if len(named) == 1 else None)
+    return chosen
 
 
 def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
@@ -168,6 +204,30 @@ def list_runs(
     hidden = withheld_nodes(conn)
     items = [_row(conn, row, hidden) for row in rows]
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}
+
+
+def work_on_documents(conn: Connection, document_ids: Sequence[str]) -> Iterable[Work]:
+    """Yield the runs that had each document in their scope; a page that failed in a run, or was passed over,
+    with the reason.
+    """
+    hidden = withheld_nodes(conn)
+    for page, state, why, *values in raw_of(conn).execute(
+        f"SELECT p.page_id, p.state, p.reason, {_SELECT} {_FROM} JOIN workflow_page p ON p.thread_id = r.thread_id "
+        "WHERE p.node_id = '' AND p.page_id IN (SELECT value FROM json_each(?))",
+        (json_text(list(document_ids)),),
+    ):
+        run = _row(conn, values, hidden)
+        yield Work(
+            page,
+            "workflow",
+            run["thread_id"],
+            run["thread_id"],
+            run["model"],
+            run["provider"],
+            "failed" if state == "failed" else run["status"],
+            why or run["reason"],
+            run["finished_at"] or run["started_at"] or run["created_at"],
+        )
 
 
 @query(

@@ -23,7 +23,8 @@ from armarium.api import (
 from armarium_reading.api import cost_of_thread
 from armarium_workflows import checkpoints
 from armarium_workflows.graph import Graph
-from armarium_workflows.queries import FINISHED, stored_run
+from armarium_workflows.ports import BUILT_IN
+from armarium_workflows.queries import FINISHED, NEVER_BEGUN, stored_run
 
 MOST_FINAL = 8 * 1024 * 1024
 """The most bytes of JSON for the outputs of a run; if there are more, only the count is stored."""
@@ -61,7 +62,7 @@ def run_workflow(job: JobContext) -> dict[str, Any]:
         step = job.child(node.id)
         if step is None:
             _refuse_late(job, run, len(order))
-            args = {"thread_id": job.job_id, "node_id": node.id}
+            args = {"thread_id": job.job_id, "node_id": node.id, "workflow_id": run["workflow_id"]}
             title = node.label or node.id
             job.spawn_many(
                 [NewJob("workflow-step", args, title, key=node.id, job_id=f"{job.job_id}:{node.id}", total=0)]
@@ -97,24 +98,29 @@ def _fail(job: JobContext, run: Mapping[str, Any], steps: int, why: str) -> None
 
 def _finish(job: JobContext, run: Mapping[str, Any], outputs: list[str], steps: int) -> dict[str, Any]:
     with job.library.db.write() as conn:
-        pages, done, failed = checkpoints.settle(conn, job.job_id, steps)
-        first = (
-            raw_of(conn)
-            .execute(
-                "SELECT reason FROM workflow_page WHERE thread_id = ? AND node_id = '' AND state = 'failed' "
-                "ORDER BY position LIMIT 1",
-                (job.job_id,),
-            )
-            .fetchone()
+        counts = checkpoints.settle(conn, job.job_id, steps)
+        failure = checkpoints.first_reason(conn, job.job_id, "failed")
+        skipped = checkpoints.first_reason(conn, job.job_id, "skipped")
+    if failure is not None and counts.pages_done == 0:
+        _fail(
+            job,
+            run,
+            steps,
+            f"No page could be done. The first failed: {failure}" if counts.pages else failure,
         )
-    if first is not None and done == 0:
-        _fail(job, run, steps, f"No page could be done. The first failed: {first[0]}" if pages else first[0])
-    result = {"pages": pages, "pages_done": done, "pages_failed": failed}
+    if counts.pages_skipped:
+        were = "was" if counts.pages_skipped == 1 else "were"
+        job.remark = (
+            f"{counts.pages_skipped} of {counts.pages} pages {were} passed over. The first: {skipped}"
+        )
+    elif not counts.pages and any(node["tool"] not in BUILT_IN for node in run["graph"]["nodes"]):
+        job.remark = "The run was started without pages, so its steps that work on pages did nothing."
+    result = counts._asdict()
 
     def along(conn: Connection) -> None:
         given = _final(conn, job.job_id, outputs)
         cost = cost_of_thread(conn, job.job_id)
-        checkpoints.set_ended(conn, job.job_id, "done", None, outputs=given, cost_usd=cost)
+        checkpoints.set_ended(conn, job.job_id, "done", job.remark, outputs=given, cost_usd=cost)
         tell(conn, run, "workflow_completed", "done.", metadata=result)
 
     if not job.checkpoint.get("told"):
@@ -175,6 +181,14 @@ def on_cancel(engine: Engine, library: Library | None, thread_id: str) -> None:
         note_cancelled(conn, thread_id, "Cancelled by a person.")
 
 
+def note_failed(conn: Connection, thread_id: str, why: str) -> None:
+    """Record that a run could not begin."""
+    run = _run_if_there(conn, thread_id)
+    if run is not None:
+        checkpoints.set_ended(conn, thread_id, "failed", why)
+        tell(conn, run, "workflow_failed", "failed.", error=why)
+
+
 def note_cancelled(conn: Connection, thread_id: str, why: str) -> None:
     """Record which pages a cancelled run did."""
     run = _run_if_there(conn, thread_id)
@@ -194,9 +208,15 @@ def _run_if_there(conn: Connection, thread_id: str) -> dict[str, Any] | None:
 
 def reconcile(engine: Engine, library: Library) -> None:
     """When a project is opened: record the end of runs whose job has ended, because jobs are kept only 30
-    days.
+    days, and of those that a chain which has ended never began.
     """
     with library.db.write() as conn:
+        left = raw_of(conn).execute(
+            "SELECT thread_id FROM workflow_run r JOIN workflow_run_state s USING (thread_id) "
+            f"WHERE s.finished_at IS NULL AND {NEVER_BEGUN}"
+        )
+        for (thread_id,) in left.fetchall():
+            note_cancelled(conn, thread_id, "The chain ended before this step.")
         rows = (
             raw_of(conn)
             .execute(

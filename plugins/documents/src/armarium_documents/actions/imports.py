@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,11 @@ from armarium_documents.schemas.files import (
     AddResult,
     ImportParams,
     ImportStarted,
+    MadePicture,
     NewNode,
     NewPicture,
+    PagesPictured,
+    PicturePages,
 )
 
 
@@ -167,19 +171,71 @@ def add_files(ctx: ActionContext, p: AddParams) -> dict[str, Any]:
     _add_documents(ctx, p.nodes)
     pictures = [(node.id, node.picture) for node in p.nodes if node.picture is not None]
     _add_renditions(ctx, pictures)
-    wanted = [node_id for node_id, picture in pictures if picture.pixel_width is not None]
-    job_id: str | None = None
-    if wanted:
-        job_id = ctx.enqueue(
-            "thumbnails",
-            {"document_ids": wanted},
-            title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
-            total=len(wanted),
-        )
+    job_id = _draw_thumbnails(
+        ctx,
+        [node_id for node_id, one in pictures if one.checksum is not None and one.pixel_width is not None],
+    )
     ids = [node.id for node in p.nodes]
     ctx.target(*ids)
     ctx.note_changes(document_ids=ids)
     return {"ids": ids, "count": len(ids), "job_id": job_id}
+
+
+def _draw_thumbnails(ctx: ActionContext, wanted: list[str]) -> str | None:
+    if not wanted:
+        return None
+    return ctx.enqueue(
+        "thumbnails",
+        {"document_ids": wanted},
+        title=f"Thumbnails of {len(wanted)} {'page' if len(wanted) == 1 else 'pages'}",
+        total=len(wanted),
+    )
+
+
+def _picture_example(ex: Example) -> dict[str, Any]:
+    from armarium_documents.actions.samples import small_png
+
+    data = small_png()
+    assert ex.library is not None
+    page = {
+        "id": new_id(),
+        "parent_id": ex.run("document.create", {"name": "Letters"})["id"],
+        "doc_type": "page",
+        "name": "Page 1",
+        "picture": {"mime_type": "image/png", "pixel_width": 8, "pixel_height": 8},
+    }
+    ex.run("document.add_files", {"nodes": [page]})
+    picture = {"mime_type": "image/png", "pixel_width": 8, "pixel_height": 8, "size_bytes": len(data)}
+    checksum = ex.library.objects.put_bytes(data)
+    return {"pictures": [{**picture, "document_id": page["id"], "checksum": checksum}]}
+
+
+@action(
+    "document.picture_pages",
+    params=PicturePages,
+    result=PagesPictured,
+    summary="Give pages of a PDF or TIFF the pictures that were made of them: a step of an import.",
+    words="Pictured {|pages}",
+    example=_picture_example,
+)
+def picture_pages(ctx: ActionContext, p: PicturePages) -> dict[str, Any]:
+    """Raises Conflict for an object that does not exist, Forbidden by a lock."""
+    _check_stored(ctx, p.pictures)
+    made = []
+    for one in p.pictures:
+        row = renditions.c
+        waiting = (row.document_id == one.document_id, row.is_primary, row.materialized.is_(False))
+        known = {
+            name: getattr(one, name) for name in MadePicture.model_fields if name in row and name != "role"
+        }
+        if ctx.conn.execute(
+            renditions.update().where(*waiting).values({**known, "materialized": True})
+        ).rowcount:
+            made.append(one.document_id)
+    _draw_thumbnails(ctx, made)
+    ctx.target(*made)
+    ctx.note_changes(document_ids=made)
+    return {"count": len(made)}
 
 
 def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> None:
@@ -252,21 +308,25 @@ _RENDITION_COLUMNS = (
 )  # fmt: skip
 
 
-def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) -> None:
-    for checksum in dict.fromkeys(picture.checksum for _, picture in pictures):
-        if not ctx.project.objects.has(checksum):
+def _check_stored(ctx: ActionContext, pictures: Sequence[NewPicture]) -> None:
+    for checksum in dict.fromkeys(picture.checksum for picture in pictures):
+        if checksum is not None and not ctx.project.objects.has(checksum):
             raise Conflict(
                 f"The file {checksum[:12]}… is not among the project's files. Store it first.",
                 code="object_missing",
                 checksum=checksum,
             )
+
+
+def _add_renditions(ctx: ActionContext, pictures: list[tuple[str, NewPicture]]) -> None:
+    _check_stored(ctx, [picture for _, picture in pictures])
     rows = [
         (
             new_id(),
             node_id,
             picture.role,
             1,
-            1,
+            int(picture.checksum is not None),
             picture.mime_type,
             picture.pixel_width,
             picture.pixel_height,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from armarium.commandline import Refused, Session, file_name, place_for
+import typer
+
+from armarium.commandline import Refused, Session, file_name, place_for, plural
 
 
 def write_exports(
@@ -109,3 +112,13 @@ def _free(name: str, taken: set[str]) -> str:
         candidate = f"{stem}-{number}{dot}{suffix}"
     taken.add(candidate.casefold())
     return candidate
+
+
+def say_makers(made: Iterable[Mapping[str, Any]]) -> None:
+    """Print who stands behind the lines of an export: persons, machines, agents, files."""
+    counts: Counter[str] = Counter()
+    for one in made:
+        counts[one["words"]] += one["lines"]
+    if counts:
+        each = ", ".join(f"{lines} {words}" for words, lines in counts.items())
+        typer.echo(f"  {plural(counts.total(), 'line')}: {each}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armarium.commandline import Refused, Session, follow_job, legible, plural
+from armarium.commandline import Refused, Session, follow_job, legible, plural, result_of
 from armarium_documents.remarks import count_remarks, remark_pattern
 
 Found = dict[str, Any]
@@ -37,9 +37,15 @@ def bring_archives(
         if refused.body.get("code") != "already_here":
             raise
         return {"files": 0, "documents": 0, "already": len(refused.body["refused"])}, []
-    if answer["job_id"]:
-        follow_job(session, answer["job_id"], "Thumbnails")
+    texts = 0
     notes: list[Found] = []
+    if answer["job_id"]:
+        node = follow_job(session, answer["job_id"], "Pictures")
+        for read in layout_results(session, node):
+            texts += read["texts"]
+            notes += read["notes"]
+    for document in answer["documents"]:
+        count_remarks(notes, document["name"], document["notes"])
     for one in answer["passes"]:
         count_remarks(notes, one["file"], one["notes"])
     outcome = {
@@ -49,7 +55,13 @@ def bring_archives(
         "audit_id": answer["audit_id"],
     }
     layouts = {key: answer[key] for key in ("mets", "unpaired")}
-    return outcome, [{**layouts, "passes": len(answer["passes"]), "notes": notes}]
+    return outcome, [{**layouts, "passes": len(answer["passes"]), "texts": texts, "notes": notes}]
+
+
+def layout_results(session: Session, import_job: Found) -> list[Found]:
+    """Return the results of the jobs that read layout files and text layers for an import."""
+    children = import_job.get("children") or []
+    return [result_of(session, one["id"]) for one in children if one["kind"] == "ingest-layouts"]
 
 
 def tell(outcome: Found, layouts: Sequence[Found]) -> None:
@@ -57,10 +69,12 @@ def tell(outcome: Found, layouts: Sequence[Found]) -> None:
     typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_in_place_words(outcome)}.")
     _tell_left_out("not imported", outcome, "refused")
     for found in layouts:
-        if found.get("passes") or found.get("already") or not found.get("mets"):
+        if any(found.get(key) for key in ("passes", "already", "unpaired", "refused")):
             typer.echo(
                 f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they describe{_in_place_words(found)}."
             )
+        if found.get("texts"):
+            typer.echo(f"Read the text that PDFs had themselves on {plural(found['texts'], 'page')}.")
         for one in found.get("mets", ()):
             _tell_mets(one)
         for one in found.get("notes", ()):

@@ -22,7 +22,7 @@ from armarium.commandline import (
     table,
     write_file,
 )
-from armarium_documents.cli.import_summary import bring_archives, is_archive, tell
+from armarium_documents.cli.import_summary import bring_archives, is_archive, layout_results, tell
 from armarium_documents.cli.layouts import read_into
 from armarium_documents.cli.naming import document_id
 from armarium_documents.cli.scope import documents_under, is_page
@@ -44,6 +44,7 @@ _SUFFIXES = {
     "image/jpeg": (".jpg", ".jpeg"),
     "image/png": (".png",),
     "image/tiff": (".tif", ".tiff"),
+    "image/heic": (".heic", ".heif"),
     "application/pdf": (".pdf",),
 }
 _FLAGS = (("is_locked", "locked"), ("is_read", "read"), ("is_starred", "starred"), ("is_flagged", "flagged"))
@@ -66,7 +67,7 @@ def import_(
     paths: Annotated[
         list[str],
         typer.Argument(
-            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, PDF, ZIP archives of these; for a "
+            help="One folder, or files: JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF, HEIC, PDF, ZIP archives of these; for a "
             "page, layout files of it."
         ),
     ],
@@ -122,6 +123,8 @@ def import_(
     if len(places) == 1 and Path(places[0]).is_dir():
         body["folder"] = places[0]
     else:
+        if folders := [path for path, place in zip(paths, places, strict=True) if Path(place).is_dir()]:
+            raise Refused(f"{folders[0]} is a folder; import one folder at a time, or name files.")
         body["paths"] = places
     with project_session() as session:
         if into is not None:
@@ -144,8 +147,7 @@ def import_(
                 "set_id": started.get("set_id"),
                 **result_of(session, started["job_id"]),
             }
-            children = node.get("children") or []
-            layouts = [result_of(session, one["id"]) for one in children if one["kind"] == "ingest-layouts"]
+            layouts = layout_results(session, node)
     if not _has_any(
         found, layouts, "files", "documents", "already", "passes", "mets", "refused", "unpaired", "left"
     ):

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote_to_bytes
 from armarium.api import Invalid, JobContext, JobKind, NewJob, NotFound, PathNotAllowed, ServiceError, new_id
 from armarium_documents.intake import file_node, page_node
 from armarium_documents.jobs.present import ExistingFile, Place
-from armarium_documents.pictures import SourceFile, picture_page, take_in
+from armarium_documents.pictures import SourceFile, open_source_pages, take_in
 from armarium_documents.scan import (
     LAYOUT_SUFFIXES,
     TEXT_SUFFIXES,
@@ -37,8 +37,9 @@ BATCH_NODES = 24
 BATCH_SECONDS = 3.0
 
 TEXT_LAYERS = "text-layers"
-"""The stage of an import at which layout files beside pictures are read. A kind of job of this stage is started once
-the pictures are in, with the import's own arguments and `set_id`, the set that its steps belong to."""
+"""The stage of an import at which layout files beside pictures, and the text that PDFs have themselves, are read. A kind
+of job of this stage is started once the pictures are in, with the import's own arguments, `set_id`, the set that its
+steps belong to, and `document_ids`, the PDFs."""
 
 MAX_LISTED = 1000
 """Refused and left files that are named in the job's result; all of them are in its log."""
@@ -56,6 +57,8 @@ class Progress:
     """[name, node id] of the folders made for the present position, outermost first."""
     unfinished: dict[str, Any] | None = None
     """A file of several pages that is partly pictured: {source, node_id, next_page, position}."""
+    pdfs: list[str] = field(default_factory=list)
+    """Ids of the PDFs, whose own text another family reads."""
     files: int = 0
     documents: int = 0
     already: int = 0
@@ -105,10 +108,10 @@ class Import:
         self._commit()
         self.ctx.check()
         kept = self.kept
-        if kept.left_count:
+        if kept.left_count or kept.pdfs:
+            args = {**self.args.model_dump(), "set_id": self.ctx.job_id, "document_ids": kept.pdfs}
             for kind in self.readers:
-                args = {**self.args.model_dump(), "set_id": self.ctx.job_id}
-                self.ctx.spawn(NewJob(kind, args, "Layout files", kept.left_count))
+                self.ctx.spawn(NewJob(kind, args, "Layout files and text layers", kept.left_count))
         return {
             "files": kept.files,
             "documents": kept.documents,
@@ -172,6 +175,8 @@ class Import:
             there = self.place.holds((*self.above, *found.position[:-1]), name, found.source)
             if there is not None and there.pages is None:
                 self.kept.already += 1
+                if name.casefold().endswith(".pdf"):
+                    self.kept.pdfs.append(there.id)  # an import before may not have read its text
                 return
             source = take_in(self.ctx.library, found.source, max_pixels=self.max_pixels)
         except ValueError as error:
@@ -183,6 +188,7 @@ class Import:
         except OSError as error:
             self._refuse("/".join(found.position), f"It cannot be read: {error.strerror or error}.")
             return
+        self.lines += [("info", f"{'/'.join(found.position)}: {note}") for note in source.notes]
         if there is not None:
             self._picture_missing(found.position, name, there, source)
             return
@@ -239,26 +245,32 @@ class Import:
 
         *there*: the numbers, from 1, of the pages that the file has already.
         """
-        for index in range(start, source.pages):
-            if index + 1 in there:
-                continue
-            try:
-                page = picture_page(self.ctx.library, source, index, max_pixels=self.max_pixels)
-            except Invalid as refusal:
-                self._refuse(f"{'/'.join(position)}, page {index + 1}", refusal.detail)
-                continue
-            finally:
-                self.kept.unfinished = {
-                    "source": asdict(source),
-                    "position": list(position),
-                    "name": name,
-                    "node_id": node_id,
-                    "next_page": index + 1,
-                    "there": sorted(there),
-                }
-            self.nodes.append(page_node(node_id, index, page))
-            self._commit_when_full()
+        try:
+            with open_source_pages(self.ctx.library, source, max_pixels=self.max_pixels) as pages:
+                for index in range(start, source.pages):
+                    if index + 1 in there:
+                        continue
+                    try:
+                        page = pages.picture(self.ctx.library, index)
+                    except Invalid as refusal:
+                        self._refuse(f"{'/'.join(position)}, page {index + 1}", refusal.detail)
+                        continue
+                    finally:
+                        self.kept.unfinished = {
+                            "source": asdict(source),
+                            "position": list(position),
+                            "name": name,
+                            "node_id": node_id,
+                            "next_page": index + 1,
+                            "there": sorted(there),
+                        }
+                    self.nodes.append(page_node(node_id, index, page))
+                    self._commit_when_full()
+        except Invalid as refusal:
+            self._refuse("/".join(position), refusal.detail)
         self.kept.unfinished = None
+        if source.is_pdf:
+            self.kept.pdfs.append(node_id)
 
     def _resume_pages(self) -> None:
         half = self.kept.unfinished
@@ -305,6 +317,7 @@ def run_import(ctx: JobContext) -> dict[str, Any]:
 
 import_files = JobKind(
     name="import-files",
+    history="pictures",
     lane="images",
     summary="Copy files into the project: pictures, and the pages of TIFFs and PDFs",
     run=run_import,

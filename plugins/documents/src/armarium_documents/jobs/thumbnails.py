@@ -76,6 +76,7 @@ def _note(ctx: JobContext, rows: list[tuple[object, ...]]) -> None:
 
 thumbnails = JobKind(
     name="thumbnails",
+    history="pictures",
     lane="images",
     summary="Draw thumbnails of pictures",
     run=run_thumbnails,

@@ -118,6 +118,8 @@ class PrimaryRow(NamedTuple):
     pixel_height: int
     checksum: str
     exif_orientation: int
+    opens_alike: bool
+    """Whether every program that opens the file sees this picture."""
 
 
 def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
@@ -130,7 +132,12 @@ def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
         raise not_materialized(found["id"])
     stored = {name: found[name] for name in ("mime_type", "pixel_width", "pixel_height", "checksum")}
     return PrimaryRow(
-        found["id"], **stored, exif_orientation=int(found["params"].get("exif_orientation") or 1)
+        found["id"],
+        **stored,
+        exif_orientation=int(found["params"].get("exif_orientation") or 1),
+        opens_alike=found["params"].get(
+            "opens_alike", found["mime_type"] not in ("image/avif", "image/heic")
+        ),
     )
 
 
@@ -157,12 +164,13 @@ def page_image(library: Library, conn: Connection, document_id: str) -> PageImag
     """Return the primary picture of a page as an upright file: pixel (0, 0) is the top left as displayed.
 
     A file with an EXIF orientation is turned once and stored in the package's `derived` folder, so that every
-    reader and every fraction refers to the same frame. NotFound if the node has no picture.
+    reader and every fraction refers to the same frame; so is a HEIC, an AVIF, and a TIFF that begins with its thumbnail,
+    in which other programs would see another picture or none. NotFound if the node has no picture.
     """
     row = primary_row(conn, document_id)
     library.objects.size(row.checksum)
     path, mime_type = library.objects.path(row.checksum), row.mime_type
-    if row.exif_orientation != 1:
+    if row.exif_orientation != 1 or not row.opens_alike:
         path, mime_type = upright_file(library, row.checksum), "image/png"
     return PageImage(path, row.pixel_width, row.pixel_height, row.rendition_id, mime_type, row.checksum)
 
@@ -197,6 +205,8 @@ def upright_file(library: Library, checksum: str) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with library.objects.hold_file(checksum) as path, open_image(path) as image:
         turned = ImageOps.exif_transpose(image)
+        if turned.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
+            turned = turned.convert("RGB")
         descriptor, temporary = tempfile.mkstemp(dir=target.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:

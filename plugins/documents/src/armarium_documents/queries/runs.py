@@ -1,29 +1,71 @@
-"""The background work done on documents, from the jobs' rows."""
+"""The background work done on documents: jobs, and what families add as work of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import json_text, query, raw_of
+from armarium.api import Engine, json_text, query, raw_of
 from armarium_documents.schemas.runs import RunHistory
 
-KINDS = {
-    "import-files": "pictures",
-    "thumbnails": "pictures",
-    "split-pages": "pictures",
-    "embeds": "embeddings",
-    "find-lines": "lines",
-    "find-regions": "lines",
-    "read-a-line": "pages",
-    "read-a-page": "pages",
+WORK = "work_on_documents"
+"""Key of `extras`: functions (connection, document ids) that yield a `Work` for each piece of work on one of them that is
+not a job of its own."""
+
+MODELS_ASKED = "models_asked"
+"""Key of `extras`: functions (connection, document ids) that return a `ModelsAsked` for each pair of a job or run and a
+document about which it asked models."""
+
+OF_LAYER = {
+    "prepare": "pictures",
+    "lines": "lines",
+    "reading": "pages",
+    "structure": "pages",
+    "entities": "names",
+    "graph": "names",
+    "places": "names",
+    "catalogue": "names",
+    "knowledge": "names",
+    "vectors": "embeddings",
+    "check": "check",
 }
-"""Kind of a job to the word it has in a document's history."""
+"""Layer of a recipe job to the word under which its jobs are listed."""
 
 MOST_ROWS = 200
 """Rows of one document, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One piece of work on one document."""
+
+    document_id: str
+    kind: str
+    job_id: str | None
+    thread_id: str | None
+    model: str | None
+    provider: str | None
+    outcome: str
+    reason: str | None
+    at: str
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsAsked:
+    """Which model was asked, where it was one, and what all calls cost, where all are priced."""
+
+    provider: str | None
+    model: str | None
+    cost_usd: float | None
+
+
+WorkOnDocuments = Callable[[Connection, Sequence[str]], Iterable[Work]]
+ModelsOf = Callable[[Connection, Sequence[str]], dict[tuple[str, str], ModelsAsked]]
 
 
 @query(
@@ -34,45 +76,64 @@ MOST_ROWS = 200
     name="read_run_history",
 )
 def run_history(
-    conn: Connection, ids: Annotated[list[str], Query(min_length=1, max_length=500)]
+    conn: Connection, engine: Engine, ids: Annotated[list[str], Query(min_length=1, max_length=500)]
 ) -> dict[str, Any]:
-    """Return the work done on each of *ids*; unknown ids are left out.
-
-    A job states its documents in its arguments (`document_ids`, `page_ids`), else in its subject.
+    """Jobs and workflow runs on each of *ids*; unknown ids are left out. The provider, model and cost of a row are
+    those of the calls about this document; the cost is null unless all of them are priced.
     """
-    raw = raw_of(conn)
     # SQLite ends a text in JSON at a null character: no id contains one.
     wanted = json_text([one for one in dict.fromkeys(ids) if "\0" not in one])
     known = [
         row[0]
-        for row in raw.execute(
+        for row in raw_of(conn).execute(
             "SELECT d.id FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key", (wanted,)
         )
     ]
-    rows: dict[str, list[dict[str, Any]]] = {document_id: [] for document_id in known}
-    found = raw.execute(
-        "SELECT m.value, j.kind, j.id, j.thread_id, j.model, json_extract(j.args, '$.reader'), j.state, j.reason,"
-        " COALESCE(j.finished_at, j.started_at, j.created_at)"
-        " FROM job j, json_each(COALESCE(j.args -> '$.document_ids', j.args -> '$.page_ids',"
-        " json_array(j.subject ->> '$.id'))) m"
-        " WHERE j.kind IN (SELECT value FROM json_each(?)) AND m.value IN (SELECT value FROM json_each(?))"
-        " ORDER BY 9 DESC, j.seq DESC",
-        (json_text(list(KINDS)), wanted),
-    )
-    for document_id, kind, job_id, thread_id, model, provider, outcome, reason, at in found:
-        if document_id in rows and len(rows[document_id]) < MOST_ROWS:
-            rows[document_id].append(
-                {
-                    "kind": KINDS[kind],
-                    "job_id": job_id,
-                    "thread_id": thread_id,
-                    "model": model,
-                    "provider": provider,
-                    "outcome": outcome,
-                    "reason": reason,
-                    "at": at,
-                    "cost_usd": None,
-                }
-            )
-    items = [{"document_id": document_id, "rows": rows[document_id]} for document_id in known]
+    rows: dict[str, list[Work]] = {document_id: [] for document_id in known}
+    for ask in (_jobs(engine), *(one for _, one in engine.plugins.contributions(WORK))):
+        for one in ask(conn, known):
+            rows[one.document_id].append(one)
+    asked: dict[tuple[str, str], ModelsAsked] = {}
+    for _, models_of in engine.plugins.contributions(MODELS_ASKED):
+        asked |= models_of(conn, known)
+    items = []
+    for document_id, done in rows.items():
+        newest = sorted(done, key=lambda one: one.at, reverse=True)[:MOST_ROWS]
+        items.append({"document_id": document_id, "rows": [_answer(one, asked) for one in newest]})
     return {"items": items, "count": len(items), "withheld": 0}
+
+
+def _answer(one: Work, asked: dict[tuple[str, str], ModelsAsked]) -> dict[str, Any]:
+    row = asdict(one)
+    del row["document_id"]
+    found = asked.get((one.job_id or one.thread_id or "", one.document_id))
+    if found is not None:
+        row |= {"provider": found.provider or one.provider, "model": found.model or one.model}
+        row["cost_usd"] = found.cost_usd
+    return row
+
+
+def _jobs(engine: Engine) -> WorkOnDocuments:
+    """Return what yields the jobs on documents: a job states its documents in its arguments (`document_ids`,
+    `page_ids`), else in its subject.
+    """
+    words = {kind.name: kind.history for kind in engine.kinds if kind.history is not None}
+    words |= {one.id: OF_LAYER[one.layer] for one in engine.recipe_jobs.values() if one.layer in OF_LAYER}  # type: ignore[misc]
+    providers = {one.id: one.provider_setting for one in engine.recipe_jobs.values()}
+
+    def jobs(conn: Connection, ids: Sequence[str]) -> Iterable[Work]:
+        for document_id, kind, job_id, thread_id, model, provider, reader, state, reason, at in raw_of(
+            conn
+        ).execute(
+            "SELECT m.value, j.kind, j.id, j.thread_id, j.model, j.args ->> (json(?) ->> j.kind), j.args ->> '$.reader',"
+            " j.state, j.reason, COALESCE(j.finished_at, j.started_at, j.created_at)"
+            " FROM job j, json_each(COALESCE(j.args -> '$.document_ids', j.args -> '$.page_ids',"
+            " json_array(j.subject ->> '$.id'))) m"
+            " WHERE j.kind IN (SELECT value FROM json_each(?)) AND m.value IN (SELECT value FROM json_each(?))"
+            " ORDER BY 10 DESC, j.seq DESC",
+            (json_text(providers), json_text(list(words)), json_text(list(ids))),
+        ):
+            who = provider or reader
+            yield Work(document_id, str(words[kind]), job_id, thread_id, model, who, state, reason, at)
+
+    return jobs

@@ -141,22 +141,31 @@ def plan(conn: Connection, engine: Engine) -> dict[str, Any]:
         f" WHERE NOT EXISTS (SELECT 1 FROM {renditions.name} k JOIN document l ON l.id = k.document_id"
         " WHERE k.checksum = gone.checksum AND l.deleted_at IS NULL)"
     ).fetchone()
+    resting = resting_on(engine, conn, to_remove(raw)) if nodes else {}
+    also = {kind: sum(len(ids) for _, ids in resting.get(kind, ())) for kind in ("statements", "entities")}
     if nodes == 0:
         question = "The Trash is empty; there is nothing to remove."
     else:
         question = (
             f"Remove {items} {'thing' if items == 1 else 'things'} from the Trash permanently, {nodes} "
-            f"{'document' if nodes == 1 else 'documents'} in all? A snapshot is taken first; this cannot be undone."
+            f"{'document' if nodes == 1 else 'documents'} in all{_resting_words(also)}? "
+            "A snapshot is taken first; this cannot be undone."
         )
-    resting = resting_on(engine, conn, to_remove(raw)) if nodes else {}
     return {
         "items": items,
         "documents": nodes,
-        **{kind: sum(len(ids) for _, ids in resting.get(kind, ())) for kind in ("statements", "entities")},
+        **also,
         "bytes": size,
         "moved": moves(raw),
         "question": question,
     }
+
+
+def _resting_words(also: dict[str, int]) -> str:
+    """Return in words what goes with the documents because it rests on them alone."""
+    one = {"statements": "statement", "entities": "entity"}
+    told = [f"{count} {kind if count != 1 else one[kind]}" for kind, count in also.items() if count]
+    return f", and {' and '.join(told)} that rest on them alone" if told else ""
 
 
 def to_remove(raw: sqlite3.Connection) -> list[str]:

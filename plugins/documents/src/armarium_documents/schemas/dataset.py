@@ -51,6 +51,10 @@ class Filter(Params):
             if self.value is not None or self.value2 is not None:
                 raise ValueError(f"{self.op} takes no value")
             return self
+        needed = ("value", "value2") if self.op == "between" else ("value",)
+        missing = [name for name in needed if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"{self.op} needs {' and '.join(needed)}; {' and '.join(missing)} is missing")
         if self.op == "contains" and not isinstance(self.value, str):
             raise ValueError("contains takes a text")
         _check_type("value", self.value, self.type)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from calendar import isleap
 from typing import Annotated, Any
 
 import orjson
 from pydantic import AfterValidator, Field
+
+from armarium_documents.dates.edtf import check_date
 
 MAX_NAME = 1000
 """Characters of a name; longer than any shelf mark, short enough for a file name cut from it."""
@@ -65,34 +65,6 @@ def check_json(value: Any) -> Any:
         raise ValueError(f"this cannot be written as JSON: {error}") from error
     if size > MAX_JSON_BYTES:
         raise ValueError(f"at most {MAX_JSON_BYTES} bytes of JSON, this has {size}")
-    return value
-
-
-_DAY = r"[-+]?(?:[0-9]{4,9}|[0-9]{3}X|[0-9]{2}XX)(?:-(?:0[1-9]|1[0-2]|XX)(?:-(?:0[1-9]|[12][0-9]|3[01]|XX))?)?[?~%]?"
-_DATE = re.compile(rf"{_DAY}(?:/(?:{_DAY}|\.\.)?)?|\.\./{_DAY}")
-_FULL = re.compile(r"([-+]?[0-9]{4,9})-([0-9]{2})-([0-9]{2})")
-
-
-def last_day(year: int, month: int) -> int:
-    """Return the last day of a month in the proleptic Gregorian calendar, which ISO 8601 uses."""
-    if month == 2:
-        return 29 if isleap(year) else 28
-    return 30 if month in (4, 6, 9, 11) else 31
-
-
-def check_date(value: str) -> str:
-    """Return *value* if it is a date in ISO 8601 or EDTF; ValueError otherwise."""
-    if _DATE.fullmatch(value) is None:
-        raise ValueError(
-            "a date is written as 1750, 1750-03, 1750-03-21 or 1750/1752, with ? for uncertain and XX for unknown; "
-            "the source's own words go into date_original"
-        )
-    for year, month, day in _FULL.findall(value):
-        if int(day) > last_day(int(year), int(month)):
-            raise ValueError(
-                f"{year}-{month} has {last_day(int(year), int(month))} days, so there is no {year}-{month}-{day}; "
-                "dates are of the Gregorian calendar, the source's own words go into date_original"
-            )
     return value
 
 

@@ -139,16 +139,47 @@ class ThumbnailJobArgs(Message):
 
 
 class NewPicture(Message):
-    """The picture (or recording) of a new node: bytes that are already in the object store."""
+    """The picture (or recording) of a new node: bytes that are already in the object store, or, without a checksum,
+    a picture that is still to be made."""
 
-    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     mime_type: Annotated[str, Field(pattern=r"^[a-z]+/[a-z0-9.+-]+$", max_length=100)]
-    size_bytes: Annotated[int, Field(ge=0)]
+    size_bytes: Annotated[int, Field(ge=0)] | None = None
     pixel_width: Annotated[int, Field(gt=0)] | None = None
     pixel_height: Annotated[int, Field(gt=0)] | None = None
     role: Annotated[str, Field(min_length=1, max_length=64)] = "archival-original"
     made_by: Annotated[str, Field(max_length=200)] | None = None
     params: JsonObject = Field(default_factory=dict)
+
+
+class MadePicture(NewPicture):
+    """The picture that was made of a page: its bytes are in the object store."""
+
+    document_id: Id
+    checksum: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    size_bytes: Annotated[int, Field(ge=0)]
+    pixel_width: Annotated[int, Field(gt=0)]
+    pixel_height: Annotated[int, Field(gt=0)]
+
+
+class PicturePages(Params):
+    """Pictures of pages whose pictures were still to be made."""
+
+    pictures: Annotated[list[MadePicture], Field(min_length=1, max_length=1000)]
+
+
+class PagesPictured(Message):
+    """How many pages got their picture; one that has its picture already, or is gone, is passed over."""
+
+    count: int
+
+
+class PageJobArgs(Message):
+    """Files whose pages are still to be pictured, and the set that the steps belong to."""
+
+    document_ids: list[str]
+    parent_id: str
+    set_id: str | None = None
 
 
 class NewNode(Message):

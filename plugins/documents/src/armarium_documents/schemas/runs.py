@@ -10,7 +10,7 @@ from armarium.api import Message
 class RunRow(Message):
     """One piece of work on one document; the cost is null unless it was priced."""
 
-    kind: Literal["pictures", "embeddings", "names", "lines", "pages", "workflow"]
+    kind: Literal["pictures", "embeddings", "names", "lines", "pages", "check", "workflow"]
     job_id: str | None
     thread_id: str | None
     model: str | None

@@ -58,6 +58,7 @@ class EmptyPlan(Message):
     statements: int
     entities: int
     bytes: int
+    """Of pictures that nothing else needs: at least so much is freed, other files of the documents come on top."""
     moved: list[MovedAway]
     question: str
 

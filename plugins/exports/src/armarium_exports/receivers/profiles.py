@@ -26,6 +26,8 @@ class Profile:
     zipped: bool
     rules: tuple[str, ...]
     source: str
+    states_order: bool = False
+    """Whether each region, line and word says its place among its siblings in `custom`."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -81,9 +83,11 @@ PROFILES = {
                 "Pictures are in the folder itself, PAGE files in its folder page.",
                 _SAME_STEM,
                 "A line has an outline and a baseline; the text belongs to the line.",
+                "Regions, lines and words state their place in custom: readingOrder {index:0;}.",
                 _PIXELS,
             ),
             source="Transkribus help, Import PAGE XML: https://help.transkribus.org/uploading-files",
+            states_order=True,
         ),
         Profile(
             "ocr-d",

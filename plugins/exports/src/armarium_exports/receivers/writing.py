@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -12,16 +13,17 @@ from typing import Any
 import orjson
 from sqlalchemy import select
 
-from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, now, parse_xml
+from armarium.api import Engine, Library, Principal, ServiceError, find_withheld, now, parse_xml, plain_name
 from armarium_documents.api import documents, page_image, pages_under
 from armarium_exports.earlier import clash_refused, listed_before
 from armarium_exports.errors import nothing_to_export
-from armarium_exports.places import plain_name, require_parent, settle, whole_folder
+from armarium_exports.places import require_parent, settle, whole_folder
 from armarium_exports.receivers.checking import check_written
 from armarium_exports.receivers.mets import ALTO_TYPE, PAGE_TYPE, MetsPage, mets_of
 from armarium_exports.receivers.profiles import Profile, profile_named
 from armarium_exports.schemas import ReceiverParams
 from armarium_formats.api import export_page
+from armarium_source_model.api import join_made
 
 MANIFEST = "armarium-export.json"
 _ENDINGS = {"image/jpeg": ".jpg", "image/png": ".png", "image/tiff": ".tif", "image/webp": ".webp"}
@@ -39,6 +41,7 @@ class WritablePage:
     ending: str
     mime_type: str
     losses: list[dict[str, Any]] = field(default_factory=list)
+    made: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -54,6 +57,7 @@ class Pages:
         return {
             "receiver": profile.name,
             "pages": len(self.prepared),
+            "made": join_made(one.made for one in self.prepared),
             "losses": [
                 {"document_id": one.document_id, "filename": f"{one.stem}.xml", "losses": one.losses}
                 for one in self.prepared
@@ -134,6 +138,7 @@ def _prepare_pages(
                 ending,
                 picture.mime_type,
                 [*written["losses"], *more],
+                written["choices"]["made"],
             )
         )
     return found
@@ -160,11 +165,38 @@ def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, li
     else:
         for page in root.iter("{*}Page"):
             page.set("imageFilename", path)
+        if profile.states_order:
+            state_order(root)
         bare = [one for one in root.iter("{*}TextLine") if one.find("{*}Baseline") is None]
         if profile.needs_baselines and bare:
             why = f"{profile.label} ignores lines without a baseline"
             losses.append({"what": "lines without a baseline", "count": len(bare), "why": why})
     return etree.tostring(root, encoding="UTF-8", xml_declaration=True), losses
+
+
+_ORDER = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
+
+
+def state_order(root: Any) -> None:
+    """Write into the `custom` of each region, line and word its place among its siblings, if one of them lacks it."""
+    refs = [
+        one.get("regionRef")
+        for one in root.iter("{*}RegionRefIndexed", "{*}RegionRef", "{*}OrderedGroupIndexed")
+    ]
+    ranks = {ref: rank for rank, ref in enumerate(refs)}
+    for parent in root.iter():
+        siblings: dict[str, list[Any]] = {}
+        for child in parent:
+            kind = str(child.tag).rpartition("}")[2]
+            if kind in ("TextLine", "Word") or kind.endswith("Region"):
+                siblings.setdefault("Region" if kind.endswith("Region") else kind, []).append(child)
+        for members in siblings.values():
+            if all(_ORDER.search(one.get("custom") or "") for one in members):
+                continue
+            members.sort(key=lambda one: ranks.get(one.get("id"), len(ranks)))
+            for index, one in enumerate(members):
+                rest = _ORDER.sub("", one.get("custom") or "").strip()
+                one.set("custom", f"readingOrder {{index:{index};}} {rest}".strip())
 
 
 def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_ids: list[str]) -> None:

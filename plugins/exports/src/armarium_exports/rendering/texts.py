@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from armarium_exports.pages import ReadablePage
+from armarium_source_model.api import words_by_line
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>|~$])")
 _AT_START = re.compile(r"^(\s*\d*)([#>+=-]|(?<=\d)[.)](?=\s|$))")
@@ -48,6 +49,8 @@ def markdown(title: str, pages: Sequence[ReadablePage]) -> str:
                 lines.append(text)
             words = "\\\n".join(lines)
             parts.append(f"**{words}**" if block.is_heading else words)
+        if made := words_by_line([line.maker for line in page.lines]):
+            parts.append(f"*{escape_markdown(made)}.*")
     if notes:
         parts.append("\n".join(notes))
     return "\n\n".join(parts) + "\n"

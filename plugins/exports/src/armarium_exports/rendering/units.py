@@ -41,7 +41,9 @@ def render(
         there = set(
             conn.execute(select(documents.c.id).where(is_among(documents.c.id, unit.page_ids))).scalars()
         )
-        pages: list[ReadablePage] = [readable_page(conn, one) for one in unit.page_ids if one in there]
+        pages: list[ReadablePage] = [
+            readable_page(engine, conn, one) for one in unit.page_ids if one in there
+        ]
     if not pages:
         raise no_pages(unit.title)
     if format_name == "word":

@@ -10,8 +10,12 @@ from typing import Any
 
 from armarium_exports.pages import Line, ReadablePage
 from armarium_exports.rendering.word_fonts import set_fonts
+from armarium_source_model.api import words_by_line
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+UNCHECKED = "Unchecked reading"
+"""The character style of lines that no person made or checked: changed in Word in one place."""
+_UNCHECKED_COLOUR = (0x6B, 0x4A, 0x1E)
 _COUNT_BY = "5"
 """Every fifth line has its number in the margin."""
 
@@ -20,8 +24,12 @@ def word(title: str, pages: Sequence[ReadablePage]) -> bytes:
     """Return a .docx file; the same pages give the same bytes."""
     import docx
     from docx.enum.section import WD_SECTION
+    from docx.enum.style import WD_STYLE_TYPE
+    from docx.shared import RGBColor
 
     document = docx.Document()
+    unchecked = document.styles.add_style(UNCHECKED, WD_STYLE_TYPE.CHARACTER)
+    unchecked.font.color.rgb = RGBColor(*_UNCHECKED_COLOUR)
     about = document.core_properties
     about.title, about.author = _sound(title)[:255], "Armarium"
     about.created = about.modified = datetime(1980, 1, 1, tzinfo=UTC).replace(tzinfo=None)
@@ -52,6 +60,10 @@ def _page(document: Any, page: ReadablePage, *, alone: bool) -> None:
             if place < len(block.lines) - 1:
                 paragraph.paragraph_format.space_after = 0
             _line(paragraph, line, notes)
+    if made := words_by_line([line.maker for line in page.lines]):
+        said = document.add_paragraph()
+        said.add_run(_sound(f"{made}.")).italic = True
+        _without_number(said)
     if notes:
         _without_number(document.add_heading("Notes", 2))
         for number, note in enumerate(notes, 1):
@@ -60,6 +72,8 @@ def _page(document: Any, page: ReadablePage, *, alone: bool) -> None:
 
 def _line(paragraph: Any, line: Line, notes: list[str]) -> None:
     run = paragraph.add_run(_sound(line.text))
+    if line.maker is not None and not line.maker.by_person:
+        run.style = UNCHECKED
     if line.is_rtl:
         _add(paragraph._p.get_or_add_pPr(), "w:bidi")
         run.font.rtl = True

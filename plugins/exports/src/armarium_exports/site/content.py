@@ -16,7 +16,7 @@ from armarium_exports.pages import Block, Line, readable_page
 from armarium_exports.records import record_types
 from armarium_exports.selection import Selection
 from armarium_iiif.api import Picture, picture
-from armarium_source_model.api import segments, working_pass
+from armarium_source_model.api import LineMaker, segments, words_of_sum, working_pass
 
 _REVIEWED = {"claim": ("shortlisted", "curated"), "entity": ("verified",)}
 _NEVER = ("rejected", "merged")
@@ -221,9 +221,9 @@ def _verdicts(conn: Connection, ids: list[str]) -> dict[str, list[dict[str, Any]
 
 def page_data(
     engine: Engine, library: Library, conn: Connection, page_id: str
-) -> tuple[dict[str, Any], Picture | None]:
-    """Return a page as the site shows it, and its picture."""
-    page = readable_page(conn, page_id)
+) -> tuple[dict[str, Any], list[LineMaker], Picture | None]:
+    """Return a page as the site shows it, who stands behind its lines, and its picture."""
+    page = readable_page(engine, conn, page_id)
     try:
         shown: Picture | None = picture(engine, library, page_id)
     except ServiceError:
@@ -244,8 +244,9 @@ def page_data(
         "direction": "rtl" if page.is_rtl else "ltr",
         "blocks": blocks,
         "notes": notes,
+        "made": words_of_sum(page.makers),
     }
-    return data, shown
+    return data, page.makers, shown
 
 
 def _block(block: Block, zones: Mapping[str, str]) -> dict[str, Any]:
@@ -260,6 +261,8 @@ def _line(line: Line, zones: Mapping[str, str]) -> dict[str, Any]:
         "id": line.segment_id,
         "zone": zones.get(line.segment_id or ""),
         "notes": [{"text": one} for one in line.notes],
+        "maker": line.maker.words if line.maker else None,
+        "unchecked": line.maker is not None and not line.maker.by_person,
     }
 
 

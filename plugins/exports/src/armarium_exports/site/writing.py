@@ -24,6 +24,7 @@ from armarium_exports.site.content import Content, as_json, content_of, page_dat
 from armarium_exports.site.lettering import add_fonts
 from armarium_exports.site.tiles import SHOWN, THUMBNAIL, TILE, Pyramid, write_tiles
 from armarium_iiif.api import Picture
+from armarium_source_model.api import LineMaker, sum_makers, words_of_sum
 
 MANIFEST = "armarium-site.json"
 
@@ -85,9 +86,9 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
                 recursive=asked.recursive,
                 include_unreviewed=asked.include_unreviewed,
             )
-            assets = _pages(engine, library, conn, fresh, content)
+            assets, makers = _pages(engine, library, conn, fresh, content)
             title = asked.title or _root_name(conn, library, asked.target_id)
-        _data(fresh, content, title)
+        _data(fresh, content, title, makers)
         add_fonts(fresh)
         written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         # The folder is published: it does not name what was left out of it.
@@ -106,6 +107,7 @@ def _write(engine: Engine, library: Library, principal: Principal, asked: _SiteR
         "collection_count": len(content.folders),
         "files": [*(name for name in written if not name.startswith("static/iiif/")), MANIFEST],
         "assets": assets,
+        "made": sum_makers(makers),
         "left_behind": left,
         "built": str(built) if asked.build else None,
         "earlier_build": str(built) if not asked.build and os.path.lexists(built) else None,
@@ -136,9 +138,12 @@ def _templates(fresh: Path) -> None:
 
 def _pages(
     engine: Engine, library: Library, conn: Connection, fresh: Path, content: Content
-) -> list[dict[str, Any]]:
-    """Write the data of the pages, one after another, and their pictures; return what was made of the pictures."""
+) -> tuple[list[dict[str, Any]], list[LineMaker]]:
+    """Write the data of the pages, one after another, and their pictures; return what was made of the pictures, and
+    who stands behind the lines.
+    """
     assets: list[dict[str, Any]] = []
+    makers: list[LineMaker] = []
     links = _neighbours(content)
     named: dict[str, list[dict[str, Any]]] = {}
     for entity in content.entities:
@@ -155,7 +160,8 @@ def _pages(
     with (fresh / "content" / "_data" / "pages.json").open("wb") as file:
         file.write(b"[")
         for number, page_id in enumerate(content.page_ids):
-            page, picture = page_data(engine, library, conn, page_id)
+            page, of_lines, picture = page_data(engine, library, conn, page_id)
+            makers += of_lines
             page |= links[page_id]
             page["picture"] = None if picture is None else _picture(picture, fresh, page_id, assets)
             page["entities"] = list({one["id"]: one for one in named.get(page_id, ())}.values())
@@ -167,7 +173,7 @@ def _pages(
                     place["segment_id"] = None
             file.write((b"," if number else b"") + b"\n" + as_json(page))
         file.write(b"\n]\n")
-    return assets
+    return assets, makers
 
 
 def _neighbours(content: Content) -> dict[str, dict[str, Any]]:
@@ -219,7 +225,7 @@ def _full_size_path(folder: str, size: tuple[int, int]) -> str:
     return f"{folder}/full/{size[0]},{size[1]}/0/default.jpg"
 
 
-def _data(fresh: Path, content: Content, title: str) -> None:
+def _data(fresh: Path, content: Content, title: str, makers: list[LineMaker]) -> None:
     data = fresh / "content" / "_data"
     lists = sorted({one["list"] for one in content.entities})
     shown = {
@@ -228,6 +234,7 @@ def _data(fresh: Path, content: Content, title: str) -> None:
             "pages": len(content.page_ids),
             "lists": lists,
             "statements": len(content.statements),
+            "made": words_of_sum(makers),
         },
         "folders": content.folders,
         "loose": content.loose,

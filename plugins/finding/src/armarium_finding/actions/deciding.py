@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armarium.api import ActionContext, Example, Route, action, refuse_withheld
+from armarium_documents.api import require_live
 from armarium_finding import errors, store
 from armarium_finding.actions.answering import answer, hidden_pages, keep
 from armarium_finding.actions.placing import arrange_canvas, keep_places, places_before
@@ -14,6 +15,7 @@ from armarium_finding.actions.samples import make_proposal
 from armarium_finding.adjusting import open_document
 from armarium_finding.cues import plain
 from armarium_finding.loose import folders_of
+from armarium_finding.proposing import is_sure_enough
 from armarium_finding.schemas import Accepted, AcceptParams, Rejected, RejectParams
 
 
@@ -42,7 +44,7 @@ def accept(ctx: ActionContext, p: AcceptParams) -> dict[str, Any]:
     accepted = []
     for document in chosen:
         node_id = _made_node(ctx, folder_id, document)
-        document |= {"state": "accepted", "accepted_as": node_id, "decided_by": by}
+        document |= {"state": "accepted", "accepted_as": node_id, "decided_by": by, "from_proposal_id": None}
         accepted.append({"index": document["index"], "node_id": node_id})
         if len(document["page_ids"]) > 1:
             places.put(node_id, document["page_ids"])
@@ -77,7 +79,7 @@ def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptPar
         if not left:
             raise errors.nothing_left()
         return left
-    return [one for one in left if one["confidence"] >= p.min_confidence]
+    return [one for one in left if is_sure_enough(one, p.min_confidence)]
 
 
 def _refuse_moved(ctx: ActionContext, folder_id: str, chosen: Sequence[Mapping[str, Any]]) -> None:
@@ -98,13 +100,18 @@ def _made_node(ctx: ActionContext, folder_id: str, document: Mapping[str, Any]) 
     key = None if document["kind"] is None else _prototype(ctx, document["kind"])
     pages = document["page_ids"]
     if len(pages) == 1:
-        if key is not None:
+        # A page that has a kind keeps it, unless a person accepts the document: a person may have given it.
+        if key is not None and (ctx.principal.kind == "person" or not _has_kind(ctx, pages[0])):
             ctx.run("document.update", {"document_id": pages[0], "prototype_key": key})
         return str(pages[0])
     group = {"name": document["name"], "parent_id": folder_id, "doc_type": "group", "prototype_key": key}
     node_id = str(ctx.run("document.create", {**group, "date_iso": document["date"]})["id"])
     ctx.run("document.move", {"ids": pages, "parent_id": node_id})
     return node_id
+
+
+def _has_kind(ctx: ActionContext, page_id: str) -> bool:
+    return require_live(ctx.conn, page_id).prototype_key is not None
 
 
 def _prototype(ctx: ActionContext, kind: str) -> str:
@@ -164,7 +171,7 @@ def reject(ctx: ActionContext, p: RejectParams) -> dict[str, Any]:
     refuse_withheld(ctx.project, ctx.principal, [page for one in named for page in one["page_ids"]], "show")
     by = _decided_by(ctx)
     for document in named:
-        document |= {"state": "rejected", "decided_by": by}
+        document |= {"state": "rejected", "decided_by": by, "from_proposal_id": None}
     rejected = {one["index"] for one in named}
     for group in proposal["groups"]:
         if group["state"] == "proposed" and rejected & set(group["document_indexes"]):

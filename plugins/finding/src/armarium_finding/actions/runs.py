@@ -11,8 +11,10 @@ from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_documents.api import fill_artifact, require_live
 from armarium_finding import errors, store
 from armarium_finding.actions.samples import kept_params, lettered_pages
+from armarium_finding.decided import Decisions, decisions_of
 from armarium_finding.loose import folders_of, pages_in_scope
 from armarium_finding.models import said
+from armarium_finding.pages import words_of
 from armarium_finding.queries import JOB_KIND
 from armarium_finding.schemas import (
     FindArgs,
@@ -25,6 +27,9 @@ from armarium_finding.schemas import (
     RunParams,
     StartedRun,
 )
+from armarium_source_model.api import reading_rule
+
+MOST_LOOKED_AT = 500
 
 
 @action(
@@ -39,8 +44,15 @@ from armarium_finding.schemas import (
     after_undo=cancel_with_undo,
 )
 def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
-    """Enqueue a run; nothing in the source changes. Without accept_above, nothing is accepted automatically."""
+    """Enqueue a run; nothing in the source changes. Without accept_above, nothing is accepted automatically.
+
+    Raises NotFound, Conflict and Invalid for a scope without loose pages, and Invalid if nobody has read any of them.
+    """
     pages = pages_in_scope(ctx.conn, p.scope_ids)
+    rule = reading_rule(ctx.conn)
+    # Of more pages the run says so itself: looking at all of them would keep others from writing.
+    if len(pages) <= MOST_LOOKED_AT and not any(words_of(ctx.conn, one, rule).is_read for one in pages):
+        raise errors.nothing_read(len(pages))
     args = FindArgs(page_ids=pages, accept_above=p.accept_above)
     title = f"Find documents among {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
     job_id = ctx.enqueue(JOB_KIND, args.model_dump(mode="json"), title=title, total=len(pages))
@@ -52,7 +64,7 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     page_ids: list[Id] = Field(min_length=1)
-    confidence: float = Field(ge=0, le=1)
+    confidence: float | None = Field(ge=0, le=1)
     reasons: list[str]
 
 
@@ -98,7 +110,7 @@ def _propose_example(ex: Example) -> dict[str, Any]:
 )
 def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     """Store it as an artifact of the folder, replacing the previous proposal. Invalid for anything but a
-    proposal for the folder.
+    proposal for the folder, Conflict for one that goes against what a person decided.
     """
     if require_live(ctx.conn, p.folder_id).doc_type != "folder":
         raise errors.not_a_folder(p.folder_id)
@@ -107,6 +119,8 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     except (ValidationError, orjson.JSONDecodeError) as fault:
         raise errors.not_a_proposal("its JSON does not fit.") from fault
     _check(ctx, p.folder_id, sent)
+    decisions = decisions_of(store.every_proposal(ctx.conn, p.folder_id))
+    _keep_to(decisions, sent)
     head = {"pages": len(sent.page_ids), "leaves": sent.leaves, "documents_proposed": len(sent.documents)}
     kept = ctx.run(
         "artifact.create",
@@ -122,7 +136,7 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     proposal_id = str(kept["id"])
     # Not a free field of the action: a folder of some thousand pages has more joins than such a field may
     # contain.
-    fill_artifact(ctx, proposal_id, store.new_proposal_data(sent.model_dump(mode="json")))
+    fill_artifact(ctx, proposal_id, store.new_proposal_data(sent.model_dump(mode="json"), decisions))
     ctx.bulk_insert(
         said,
         (
@@ -153,6 +167,19 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     )
     ctx.target(p.folder_id, proposal_id)
     return {"id": proposal_id, "folder_id": p.folder_id, "documents": len(sent.documents)}
+
+
+def _keep_to(decisions: Decisions, sent: _Sent) -> None:
+    """Refuse documents against what a person decided in an earlier proposal; state at each join what that was."""
+    settled = decisions.settle(sent.page_ids)
+    starts = {one.page_ids[0] for one in sent.documents}
+    for page_id, (boundary, by) in settled.items():
+        if (page_id in starts) != boundary:
+            raise errors.against_a_decision(page_id, by, begins=boundary)
+    for join in sent.joins:
+        known = settled.get(join.page_id)
+        join.decided_by = known and known.by
+        join.probability = float(known.boundary) if known else join.run_probability
 
 
 def _check(ctx: ActionContext, folder_id: str, sent: _Sent) -> None:

@@ -10,6 +10,7 @@ from armarium.api import ActionContext, Example, Route, action, is_among
 from armarium_documents.api import classifications, documents, require_live
 from armarium_finding import errors, scoring, store
 from armarium_finding.actions.deciding import example_of_accepted
+from armarium_finding.decided import is_judged
 from armarium_finding.queries import levels_now
 from armarium_finding.schemas import Scored, ScoreParams
 
@@ -39,7 +40,7 @@ def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
     proposal = store.dress(ctx.conn, store.read_proposal(ctx.conn, proposal_id))
     if proposal["folder_id"] != folder.id:
         raise errors.other_folder(proposal_id, folder.id)
-    if not any(scoring.is_judged(one) for one in proposal["documents"]):
+    if not any(is_judged(one) for one in proposal["documents"]):
         raise errors.none_judged(proposal_id)
     kept = ctx.run(
         "artifact.create",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from armarium_formats.abbyy.languages import language_of
 from armarium_formats.abbyy.shapes import box_of
+from armarium_formats.markup.blanks import styles_on
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import parse_unsigned
@@ -27,6 +28,16 @@ _OF_WORDS: Final = (
     "wordPenalty",
     "meanStrokeWidth",
 )
+_STYLES: Final = {
+    "bold": "bold",
+    "italic": "italic",
+    "underline": "underline",
+    "strikeout": "strikethrough",
+    "superscript": "superscript",
+    "subscript": "subscript",
+    "smallcaps": "smallcaps",
+}
+"""What a formatting says of its characters, and the words of `rend` for it."""
 MAX_VARIANTS: Final = 20
 
 
@@ -56,6 +67,7 @@ class Characters:
         self.open = False
         self.readings: list[str] = []
         self.languages: list[str] = []
+        self.styles: list[tuple[int, int, str]] = []
 
     def formatting(self, element: etree._Element) -> None:
         """Add one formatting element: characters with their boxes, or bare text."""
@@ -63,6 +75,12 @@ class Characters:
         if stated.get("lang"):
             self.languages.append(stated["lang"])
         bare = stated.get("base64encoded") in _TRUE
+        start = sum(map(len, self.text))
+        self._contents(element, stated, bare)
+        if rend := " ".join(word for key, word in _STYLES.items() if stated.get(key) in _TRUE):
+            self.styles.append((start, sum(map(len, self.text)), rend))
+
+    def _contents(self, element: etree._Element, stated: dict[str, str], bare: bool) -> None:
         parts = [child for child in element if isinstance(child.tag, str)]
         if not parts:
             text = element.text or ""
@@ -122,7 +140,7 @@ class Characters:
         """Set the line's text, language and words."""
         text = " ".join("".join(self.text).split())
         if text:
-            self.line.texts.append(PageText(text))
+            self.line.texts.append(PageText(text, marks=styles_on("".join(self.text), text, self.styles)))
         if len(set(self.languages)) == 1:
             self.line.language = language_of(self.languages[0])
         self.line.children.extend(self._segment(word) for word in self.words)

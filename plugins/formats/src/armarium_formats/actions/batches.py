@@ -23,18 +23,19 @@ from armarium.api import (
     Library,
     Route,
     action,
+    cancel_with_undo,
     new_id,
 )
 from armarium_documents.api import clean_name, documents, require_parent, sources_folder
-from armarium_formats.actions.importing import ToKeep, keep_passes, make_ready
 from armarium_formats.actions.mets import use_mets_once
 from armarium_formats.actions.samples import SAMPLE_PAGE, sample_picture
 from armarium_formats.batches.batch_files import named_on_disk, received_files, unpack_archives
 from armarium_formats.batches.by_mets import StagedMets, pass_name
 from armarium_formats.batches.disk import disk_refuses, scratch
 from armarium_formats.batches.names import Folder, printable_name
-from armarium_formats.batches.staging import BatchPlan, ReceivedFile, StagedPass, stage
+from armarium_formats.batches.staging import BatchPlan, ReceivedFile, StagedPass, StagedPicture, stage
 from armarium_formats.errors import AlreadyAPass, AlreadyHere, NothingCameIn
+from armarium_formats.keeping import ToKeep, keep_passes, make_ready
 from armarium_formats.opening import OpenedFile, collector_waits
 from armarium_formats.placing import Beyond
 from armarium_formats.queries.exchange import pass_of_file, picture_of
@@ -109,6 +110,7 @@ def _batch_example(ex: Example) -> dict[str, Any]:
     words="Imported files: {|none}",
     example=_batch_example,
     prepare=_look_through_sent,
+    after_undo=cancel_with_undo,
 )
 def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Forbidden by a lock, NothingCameIn with the reasons, Unavailable
@@ -132,6 +134,7 @@ def _files_example(ex: Example) -> dict[str, Any]:
     words="Imported files: {|none}",
     example=_files_example,
     prepare=_look_through_named,
+    after_undo=cancel_with_undo,
 )
 def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that is not allowed is refused by itself. With `link` a picture
@@ -170,6 +173,8 @@ class _Step:
         self.documents: list[dict[str, Any]] = []
         self.passes: list[dict[str, Any]] = []
         self.mets: list[dict[str, Any]] = []
+        self.to_picture: list[str] = []
+        """Files of several pages, whose pages have no picture yet."""
         self.already = 0
         """How many files were refused because they are here."""
 
@@ -181,12 +186,14 @@ class _Step:
         assert parent is not None
         self.folders[()] = parent.id
         for one in self.staged.pictures:
-            self._picture(one.given, one.nodes, one.checksum)
+            self._picture(one)
         job_id = None
         for start in range(0, len(self.nodes), NODES_AT_ONCE):
             part = {"nodes": self.nodes[start : start + NODES_AT_ONCE]}
             added = ctx.run("document.add_files", part)
             job_id = job_id or added["job_id"]
+        if self.to_picture:
+            job_id = self._picture_later(parent.id)
         for staged in self.staged.passes:
             self._pass(staged)
         for mets in self.staged.mets:
@@ -207,7 +214,20 @@ class _Step:
             "job_id": job_id,
         }
 
-    def _picture(self, given: ReceivedFile, nodes: list[dict[str, Any]], checksum: str) -> None:
+    def _picture_later(self, parent_id: str) -> str:
+        """Have the pages of files of several pages pictured after this step, which belongs to the set of that job."""
+        files = len(self.to_picture)
+        job_id = self.ctx.enqueue(
+            "page-pictures",
+            {"document_ids": self.to_picture, "parent_id": parent_id, "set_id": self.ctx.set_id},
+            title=f"Picture the pages of {files} {'file' if files == 1 else 'files'}",
+        )
+        self.ctx.set_id = self.ctx.set_id or job_id
+        self.ctx.target(job_id)
+        return job_id
+
+    def _picture(self, staged: StagedPicture) -> None:
+        given, nodes, checksum = staged.given, staged.nodes, staged.checksum
         file = nodes[0]
         try:
             parent_id = self._folder(given.mirrored)
@@ -222,7 +242,11 @@ class _Step:
             return
         self.nodes += [{**file, "parent_id": parent_id}, *nodes[1:]]
         self.pages[file["id"]] = [node["id"] for node in nodes]
-        self.documents.append({"id": file["id"], "name": file["name"], "path": file["path"]})
+        if nodes[1:]:
+            self.to_picture.append(file["id"])
+        self.documents.append(
+            {"id": file["id"], "name": file["name"], "path": file["path"], "notes": staged.notes}
+        )
 
     def _existing_document(self, parent_id: str, name: str, checksum: str) -> list[str]:
         """Return the live document of this name and these bytes in a folder, with its pages, or nothing."""

@@ -79,7 +79,7 @@ def _seen_example(ex: Example) -> dict[str, Any]:
     result=ConversionStatus,
     summary="Mark the report of a conversion as seen.",
     route=Route("POST", "/api/conversion/{run_id}/seen"),
-    words="Marked the report of a conversion as seen",
+    words="MarkWords the report of a conversion as seen",
     person_only=True,
     example=_seen_example,
 )

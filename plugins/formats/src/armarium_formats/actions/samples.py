@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 SAMPLE_PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 <PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
   <Metadata><Creator>x</Creator><Created>2026-01-01T00:00:00</Created><LastChange>2026-01-01T00:00:00</LastChange></Metadata>
@@ -43,3 +45,32 @@ def sample_picture() -> bytes:
     file = io.BytesIO()
     Image.new("L", (1000, 1400), 230).save(file, "PNG")
     return file.getvalue()
+
+
+def sample_pdf(*texts: str) -> bytes:
+    """Return a PDF of pages of 72 by 48 points, each with one of *texts* in Helvetica."""
+    return write_pdf([f"BT /F1 9 Tf 6 24 Td ({text}) Tj ET" for text in texts or ("Dear Sir",)])
+
+
+def write_pdf(contents: Sequence[str], page: str = "/MediaBox [0 0 72 48]") -> bytes:
+    """Return a PDF with a page for each of *contents*, its drawing instructions; *page*: what each page states."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(contents)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(contents)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, content in enumerate(contents):
+        resources = "/Resources << /Font << /F1 3 0 R >> >>"
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R {page} {resources} /Contents {5 + 2 * number} 0 R >>",
+            f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
+        ]
+    data = b"%PDF-1.4\n"
+    places = []
+    for number, one in enumerate(objects, 1):
+        places.append(len(data))
+        data += f"{number} 0 obj\n{one}\nendobj\n".encode("latin-1")
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(data)}\n%%EOF\n"
+    return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{end}".encode()

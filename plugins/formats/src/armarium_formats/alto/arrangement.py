@@ -103,11 +103,7 @@ def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list
     def close() -> None:
         if words:
             lose("words without a line", "ALTO has words in lines only; one was put around them", len(words))
-            found.append(
-                PageSegment(
-                    f"{words[0].id}_line", "line", children=list(words), extras={"alto": {"wraps": "yes"}}
-                )
-            )
+            found.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
             words.clear()
 
     def take(segment: PageSegment) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
+from armarium_formats.marks import SAID
 from armarium_formats.page_model import PageModel
 
 
@@ -21,6 +22,7 @@ class Alto(Format):
         "1.0", "1.1", "1.2", "1.3", "1.4", "2.0", "2.1", "3.0", "3.1", "4.0", "4.1", "4.2", "4.3", "4.4",
     )  # fmt: skip
     aliases: ClassVar[tuple[str, ...]] = ("alto-xml", "alto_xml", "altoxml")
+    carries = frozenset({SAID})
 
     def sniff(self, data: bytes) -> float:
         from armarium_formats.alto.reader import sniff

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from armarium_formats.alto.marking import marks_of_words, take_marks
+from armarium_formats.alto.own import drop_maker
 from armarium_formats.alto.reader_state import Reading
 from armarium_formats.alto.shapes import number, read_baseline, read_shape
 from armarium_formats.alto.strings import touch
-from armarium_formats.page_model import PageSegment, PageText
+from armarium_formats.page_model import PageSegment, PageText, TextMark
 
 if TYPE_CHECKING:
     from lxml import etree
 
-OF_THE_TEXT = ("CC", "SUBS_TYPE", "SUBS_CONTENT")
-"""Attributes of a String that are about its very text: gone when that is corrected."""
+OF_THE_TEXT = ("CC",)
+"""Attributes of a String that are about its very letters: gone when those are corrected."""
 
 
 def read_line(element: etree._Element, reading: Reading) -> PageSegment:
     """Read a line: its outline, baseline and text, with a word for each String that is one."""
     attributes = reading.attributes(element)
+    drop_maker(attributes)
     found = PageSegment(reading.identity(attributes.pop("ID", None), "line"), "line")
     strings: list[etree._Element] = []
     spaces: list[etree._Element | None] = []
@@ -90,7 +93,10 @@ def _take_whole(element: etree._Element, line: PageSegment, reading: Reading) ->
     attributes = reading.attributes(element)
     for key in ("HPOS", "VPOS", "WIDTH", "HEIGHT"):
         attributes.pop(key, None)
+    marks = take_marks(attributes, len(element.get("CONTENT") or ""), reading)
     line.texts = _texts(element, attributes, reading)
+    if marks and line.texts:
+        line.texts[0].marks = marks
     if attributes:
         for key in attributes:
             reading.kept[f"attribute String/@{key}"] += 1
@@ -108,7 +114,8 @@ def _take_words(
     line: PageSegment,
     reading: Reading,
 ) -> None:
-    words = [_word(one, reading) for one in strings]
+    marked: list[list[TextMark]] = []
+    words = [_word(one, reading, marked) for one in strings]
     parted = len(strings) < 2 or any(space is not None for space in spaces[:-1])
     if not parted and reading.says_blanks and touch(words):
         parted = True
@@ -116,8 +123,10 @@ def _take_words(
         reading.note("A line's Strings have no SP between them; they were read as words with blanks between")
     line.children = words
     pieces: list[str] = []
+    starts: list[int] = []
     last = len(words) - 1
     for index, one in enumerate(strings):
+        starts.append(sum(map(len, pieces)))
         pieces.append(one.get("CONTENT") or "")
         if index < last and (spaces[index] is not None or not parted):
             pieces.append(" ")
@@ -135,7 +144,7 @@ def _take_words(
             extras["hyphen"] = kept
     text = "".join(pieces)
     if text:
-        line.texts = [PageText(text)]
+        line.texts = [PageText(text, marks=marks_of_words(list(zip(starts, marked, strict=True))))]
         if extras:
             line.texts[0].extras = {"alto": extras}
 
@@ -180,8 +189,10 @@ def _whole_number(value: str) -> str:
     return value[:-2] if value.endswith(".0") else value
 
 
-def _word(element: etree._Element, reading: Reading) -> PageSegment:
+def _word(element: etree._Element, reading: Reading, marked: list[list[TextMark]]) -> PageSegment:
+    """Read a String that is a word; what it says of its characters is added to *marked*."""
     attributes = reading.attributes(element)
+    marked.append(take_marks(attributes, len(element.get("CONTENT") or ""), reading))
     found = PageSegment(reading.identity(attributes.pop("ID", None), "word"), "word")
     shape: etree._Element | None = None
     if len(element):

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from armarium_formats.alto.line_reader import derived_space
+from armarium_formats.alto.marking import as_kept, attributes_by_word
 from armarium_formats.alto.own import clean_extras
 from armarium_formats.alto.profile import elements
 from armarium_formats.alto.reader_state import checksum
@@ -56,12 +57,24 @@ class Textlines(Writing):
         box = {key: attributes[key] for key in _BOX} if shape else {}
         if line.baseline:
             attributes["BASELINE"] = self.places(line.baseline)[1]
+        self._state_maker(line, stated, attributes)
         self._write_other_attributes("TextLine", stated, attributes, entry)
         strings = self._strings(line, box, entry, indent + "  ")
         if entry:
             self.own_segments[attributes["ID"]] = entry
         inner = f"{indent}  {shape}" if shape else ""
         self.out.append(f"{indent}<TextLine{attributes_of(attributes)}>{inner}{strings}{indent}</TextLine>")
+
+    def _state_maker(self, line: PageSegment, stated: dict[str, str], attributes: dict[str, str]) -> None:
+        """Refer to the step by which the line's text came about, and state whether a person made or checked it."""
+        maker = line.texts[0].maker if line.texts else None
+        if maker is None:
+            return
+        kept, _ = self._resolve_references(stated.pop("PROCESSINGREFS", ""))
+        attributes["PROCESSINGREFS"] = " ".join([*kept, self.steps[maker]])
+        stated.pop("CS", None)
+        if maker.by_person:
+            attributes["CS"] = "true"
 
     def _label(self, segment: PageSegment, stated: dict[str, str]) -> None:
         """The kind of a line or word as a tag."""
@@ -104,8 +117,9 @@ class Textlines(Writing):
             spaces = None
         parts: list[str] = []
         last = len(split.words) - 1
+        said = self._marks_of_words(line, split, entry)
         for index, (word, text) in enumerate(split.words):
-            parts.append(self._word(word, text, indent))
+            parts.append(self._word(word, text, indent, said[index] if said else {}))
             if index < last:
                 if split.blanks[index]:
                     stated = (spaces[index] if spaces else None) or derived_space(
@@ -118,6 +132,25 @@ class Textlines(Writing):
             stated = {**(extras.get("hyphen") or {}), "CONTENT": split.hyphen}
             parts.append(f"<HYP{self._measures('HYP', stated)}/>")
         return "".join(parts)
+
+    def _marks_of_words(
+        self, line: PageSegment, split: Split, entry: dict[str, Any]
+    ) -> list[dict[str, str]] | None:
+        """Return what the marks of a line's text come to on its words."""
+        if not line.texts or not line.texts[0].marks:
+            return None
+        self._keep_marks(line, entry)
+        places: list[tuple[int, int]] = []
+        at = 0
+        for _, text in split.words:
+            at = line.text.index(text, at) if text else at
+            places.append((at, at + len(text)))
+            at += len(text)
+        return attributes_by_word(line.texts[0], places, self)
+
+    def _keep_marks(self, segment: PageSegment, entry: dict[str, Any]) -> None:
+        if kept := as_kept(segment.texts[0]):
+            entry["marks"] = {"of": checksum(segment.text), "all": kept}
 
     @cache  # noqa: B019 - a writer lives for one file
     def says_blanks(self) -> bool:
@@ -153,6 +186,7 @@ class Textlines(Writing):
         stated = dict(kept.get("string") or {})
         if first.confidence is not None:
             attributes["WC"] = _ratio(first.confidence)
+        self._marks_of_string(line, stated, attributes, entry)
         inside = self._inside_string(first, line.texts[1:], attributes, entry)
         leftover: dict[str, Any] = {}
         self._write_other_attributes("String", stated, attributes, leftover)
@@ -177,7 +211,16 @@ class Textlines(Writing):
             else f"{indent}<String{attributes_of(attributes)}>{inside}</String>"
         )
 
-    def _word(self, word: PageSegment, text: str, indent: str) -> str:
+    def _marks_of_string(
+        self, segment: PageSegment, stated: dict[str, str], attributes: dict[str, str], entry: dict[str, Any]
+    ) -> None:
+        """Add what the marks of a text come to on the String that it is."""
+        if segment.texts and segment.texts[0].marks:
+            self._keep_marks(segment, entry)
+            (said,) = attributes_by_word(segment.texts[0], [(0, len(segment.text))], self)
+            _add(said, stated, attributes)
+
+    def _word(self, word: PageSegment, text: str, indent: str, said: dict[str, str]) -> str:
         entry: dict[str, Any] = {}
         kept: dict[str, Any] = {}
         stated: dict[str, str] = {}
@@ -191,6 +234,9 @@ class Textlines(Writing):
             or word.confidence is not None
         ):
             kept, stated = self._begin(word, entry)
+        _add(said, stated, attributes)
+        if text == word.text:
+            self._marks_of_string(word, stated, attributes, entry)
         if word.is_furniture:
             entry["furniture"] = True
         if word.language or word.direction:
@@ -328,6 +374,15 @@ class Textlines(Writing):
             text.kind,
             extras or None,
         ]
+
+
+def _add(said: dict[str, str], stated: dict[str, str], attributes: dict[str, str]) -> None:
+    """Add the attributes that say a mark: references to those of the String, others as they are."""
+    for key, value in said.items():
+        if key.endswith("REFS"):
+            stated[key] = f"{stated[key]} {value}" if key in stated else value
+        else:
+            attributes[key] = value
 
 
 def _ratio(value: float) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 TYPE = "armarium:kept"
 EXPORT = "armarium_export"
 """The id of the processing step that every export of ours states."""
+MADE = "armarium_made_"
+"""What the ids of the steps that say who stands behind a line's text begin with."""
+OUR_STEPS = (EXPORT, MADE)
+"""What the ids of our processing steps begin with; each export states them anew."""
 
 NAMESPACE = "urn:armarium:kept"
 _MAX = 8 * 1024 * 1024
@@ -32,6 +36,17 @@ _SHAPES: dict[str, dict[str, type]] = {
 """What the extras of our drivers are: `object` is the same again; what is not named is a string."""
 
 _FACTS = ("language", "script", "direction", "kind_raw")
+
+
+def drop_maker(attributes: dict[str, str]) -> None:
+    """Remove from a line's attributes what an export of ours said of who made its text."""
+    references = attributes.get("PROCESSINGREFS", "").split()
+    others = [one for one in references if not one.startswith(MADE)]
+    if len(others) < len(references):
+        attributes.pop("CS", None)
+        attributes["PROCESSINGREFS"] = " ".join(others)
+        if not others:
+            del attributes["PROCESSINGREFS"]
 
 
 def write_tag(identity: str, own: dict[str, Any]) -> str:
@@ -115,6 +130,9 @@ def _segment(value: dict[str, Any]) -> dict[str, Any]:
         and all(_is_whole(number) for number in cell.values())
     ):
         found["cell"] = cell
+    marks = value.get("marks")
+    if isinstance(marks, dict) and _is_whole(marks.get("of")):
+        found["marks"] = {"of": marks["of"], "all": marks.get("all")}
     texts = value.get("texts")
     if isinstance(texts, dict) and (_is_whole(texts.get("of")) or texts.get("of") is None):
         kept = [one for stated in texts.get("all") or () if (one := _text(stated)) is not None]

@@ -13,8 +13,9 @@ from armarium_formats.alto.files import (
     volumes_of,
 )
 from armarium_formats.alto.line_reader import read_line
+from armarium_formats.alto.marking import font_styles
 from armarium_formats.alto.order_reader import read_chain, read_order
-from armarium_formats.alto.own import EXPORT, TYPE, read_tag
+from armarium_formats.alto.own import OUR_STEPS, TYPE, read_tag
 from armarium_formats.alto.profile import SPACES
 from armarium_formats.alto.reader_state import Reading, merge
 from armarium_formats.alto.shapes import (
@@ -110,6 +111,7 @@ class _File(Reading):
             self.about["styles"] = [
                 self.scale.keep(one) for one in parts["Styles"] if isinstance(one.tag, str)
             ]
+            self.font_styles = font_styles(self.about["styles"])
             self.kept["element alto/Styles"] += len(self.about["styles"])
         if "Tags" in parts and self.heads.get("Tags") is not parts["Tags"]:
             self._tags(parts["Tags"])
@@ -143,7 +145,7 @@ class _File(Reading):
                     else:
                         source.append(self.scale.keep(one))
                         self.kept[f"element sourceImageInformation/{self.name_of(one)}"] += 1
-            elif child.get("ID") != EXPORT:  # a step of our own, which every export states anew
+            elif not (child.get("ID") or "").startswith(OUR_STEPS):
                 kept.append(self.scale.keep(child))
                 self.kept[f"element Description/{name}"] += 1
                 for step in child.iter():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from armarium_formats.alto.marking import from_kept
 from armarium_formats.alto.profile import TAG_ELEMENTS, XLINK
 from armarium_formats.alto.shapes import Scale
 from armarium_formats.alto.tags import Tag, kind_in, language_in
@@ -34,6 +35,7 @@ class Reading(Notes):
         self.ids: set[str] = set()
         self.made = 0
         self.tags: dict[str, Tag] = {}
+        self.font_styles: dict[str, str] = {}
         self.own: dict[str, Any] = {"page": {}, "segments": {}, "groups": {}}
         self.given_back: dict[str, str] = {}
         self.words_without_ids = False
@@ -155,6 +157,11 @@ class Reading(Notes):
             found.children = self.resequence(found.children, entry["sequence"])
         if "texts" in entry:
             self._restore_texts(found, entry["texts"])
+        if "marks" in entry and found.texts and entry["marks"]["of"] == checksum(found.text):
+            ours = from_kept(entry["marks"]["all"], len(found.text))
+            there = {(one.kind, one.start, one.end) for one in ours}
+            read = [one for one in found.texts[0].marks if (one.kind, one.start, one.end) not in there]
+            found.texts[0].marks = [*read, *ours]
         if "id" in entry and entry["id"] not in self.ids:
             self.ids.add(entry["id"])
             self.given_back[found.id] = entry["id"]
@@ -178,6 +185,8 @@ class Reading(Notes):
                 kept = {**kept, **(first.extras or {})}
             same = first.text if first is not None else ""
             texts.append(PageText(same if text is None else text, sure, kind, kept or None))
+        if first is not None and texts and texts[0].text == first.text:
+            texts[0].marks = first.marks
         found.texts = texts
 
 

@@ -162,6 +162,26 @@ class Tagging:
         self.prefixes[kind, label] = identity
         return identity
 
+    def entity(self, kind: str, words: str, uri: str | None) -> str:
+        """Return the id of the tag of a named entity, which is made if there is none yet."""
+        label = " ".join(words.split())
+        for identity, tag in self.tags.items():
+            stated = tag.attributes
+            if (
+                tag.element == "NamedEntityTag"
+                and tag.label == label
+                and stated.get("TYPE") == kind
+                and stated.get("URI") == uri
+            ):
+                return identity
+        number = 1 + sum(tag.element == "NamedEntityTag" for tag in self.tags.values())
+        while (identity := f"NE{number}") in self.tags:
+            number += 1
+        self.renamed[identity] = self.ids.take(identity)
+        stated = {"ID": identity, "TYPE": kind, "LABEL": label} | ({"URI": uri} if uri else {})
+        self.tags[identity] = Tag("NamedEntityTag", stated)
+        return identity
+
     def write_tags(self) -> list[str]:
         """The tags as they stand in a file."""
         found: list[str] = []

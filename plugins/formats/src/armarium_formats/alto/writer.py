@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from armarium_formats.alto.arrangement import Block, arrange, holds_text
 from armarium_formats.alto.line_writer import Textlines
-from armarium_formats.alto.own import EXPORT, clean_extras, write_tag
+from armarium_formats.alto.own import EXPORT, MADE, clean_extras, write_tag
 from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK
 from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.writer_state import IDS, OURS, is_moved
-from armarium_formats.driver import Loss, WriteContext, WrittenPage
+from armarium_formats.driver import WriteContext, WrittenPage, as_losses
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
 from armarium_formats.markup.fragments import attributes_of, name_of, text_of
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment
@@ -79,7 +80,7 @@ class _File(Textlines):
                 f"\n  <Layout{layout}>{body}\n  </Layout>\n</alto>\n",
             ]
         )
-        return WrittenPage(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
+        return WrittenPage(content, as_losses(self.losses))
 
     def _name_fragment(self, fragment: str, where: str) -> str | None:
         """A kept part of the file with an id that clashes with nothing; what ALTO 4.4 has no place for goes into our tag."""
@@ -99,9 +100,7 @@ class _File(Textlines):
         for fragment in self.kept.get("description") or ():
             if name_of(fragment) not in ("OCRProcessing", "Processing"):
                 self._leave(self.own_page, "elements", fragment)
-            elif f'ID="{EXPORT}"' not in fragment and (
-                settled := self._name_fragment(fragment, "Description")
-            ):
+            elif settled := self._name_fragment(fragment, "Description"):
                 steps.append(settled)
         steps.sort(key=lambda one: name_of(one) != "OCRProcessing")
         source: list[str] = []
@@ -125,6 +124,7 @@ class _File(Textlines):
             f"<processingStepDescription>export</processingStepDescription>"
             f"<processingSoftware>{software}</processingSoftware></Processing>"
         )
+        steps += self._making_steps()
         if not self.page.image:
             self.lose("the image's name", "the page names no image; programs that read ALTO look for one")
         name = f"<fileName>{text_of(self.page.image)}</fileName>" if self.page.image else ""
@@ -133,6 +133,25 @@ class _File(Textlines):
             f"\n  <Description>\n    <MeasurementUnit>pixel</MeasurementUnit>\n    <sourceImageInformation>{name}"
             f"{''.join(source)}</sourceImageInformation>{inside}\n  </Description>"
         )
+
+    def _making_steps(self) -> list[str]:
+        """Return a processing step for each way in which the texts of lines came about; lines refer to them."""
+        steps: list[str] = []
+        makers = self.page.makers()
+        for number, (maker, lines) in enumerate(Counter(makers).most_common(), 1):
+            self.steps[maker] = identity = self.ids.take(f"{MADE}{number}")
+            category = "contentGeneration" if maker.by == "machine" else "contentModification"
+            software = (
+                f"<processingSoftware><softwareName>{text_of(maker.name)}</softwareName></processingSoftware>"
+                if maker.by == "machine" and maker.name
+                else ""
+            )
+            steps.append(
+                f'<Processing ID="{identity}"><processingCategory>{category}</processingCategory>'
+                f"<processingStepDescription>{lines} of {len(makers)} lines {text_of(maker.words)}"
+                f"</processingStepDescription>{software}</Processing>"
+            )
+        return steps
 
     def _body(self) -> str:
         """The Page with its spaces."""

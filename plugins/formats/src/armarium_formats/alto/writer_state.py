@@ -13,10 +13,11 @@ from armarium_formats.alto.reader_state import DIRECTIONS
 from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.shapes import corners
 from armarium_formats.alto.tags import Tagging, language_in
-from armarium_formats.driver import WriteContext
-from armarium_formats.markup.fragments import attribute_of
+from armarium_formats.driver import MarkWords, WriteContext
+from armarium_formats.markup.fragments import attribute_of, name_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
+from armarium_source_model.api import LineMaker
 
 IDS = re.compile(r'(<[^<>]*?\s)(ID)="([^"]*)"')
 """The ids in a fragment of ALTO."""
@@ -34,7 +35,7 @@ class Writing:
         self.page = page
         self.context = context
         self.kept: dict[str, Any] = page.extras.get("alto") or {}
-        self.losses: Counter[tuple[str, str]] = Counter()
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.renamed: dict[str, str] = {}
         self.own_segments: dict[str, Any] = {}
@@ -44,10 +45,12 @@ class Writing:
         self.tagging = Tagging(self.kept.get("tags") or [], self.ids, self.renamed)
         self.told: set[str] = set()
         """Segments whose language a tag says that they point at, as kraken has it."""
+        self.steps: dict[LineMaker, str] = {}
+        """The ids of the processing steps that say how texts of lines came about."""
         self.linked = False
         self.out: list[str] = []
 
-    def lose(self, what: str, why: str, count: int = 1) -> None:
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
         self.losses[what, why] += count
 
@@ -194,11 +197,14 @@ class Writing:
     def _leave(self, entry: dict[str, Any], where: str, value: str, key: str = "") -> None:
         """Something of ALTO that 4.4 has no place for: into our tag."""
         kept = entry.setdefault("alto", {})
+        why = "ALTO 4.4 does not allow it as it is; it is in a tag that only Armarium reads back"
         if where == "elements":
             if value not in kept.setdefault("elements", []):
                 kept["elements"].append(value)
+                self.lose(f"element {name_of(value)}", why)
         else:
             kept.setdefault("attributes", {})[key] = value
+            self.lose(f"attribute {key}", why)
 
     def _take(self, wish: str) -> str:
         given = self.ids.take(wish)

@@ -21,6 +21,7 @@ from armarium.api import (
     ServiceError,
     Unavailable,
     check_archive,
+    names_are_guessed,
     read_member,
 )
 from armarium_formats.batches.disk import disk_refuses
@@ -144,7 +145,9 @@ def _unpack(
         except OSError as error:
             raise disk_refuses(error) from error
         mirrored = (*given.mirrored, *own, *inner)
-        one = ReceivedFile(path, (*given.folder, *own, *inner), name, mirrored=mirrored, scratch=folder)
+        notes = (GUESSED_NAMES,) if names_are_guessed(member) else ()
+        at = (*given.folder, *own, *inner)
+        one = ReceivedFile(path, at, name, mirrored=mirrored, scratch=folder, notes=notes)
         if _is_zip(one, is_closed):
             staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
         else:
@@ -152,4 +155,8 @@ def _unpack(
     return found
 
 
+GUESSED_NAMES = (
+    "The archive does not say in what encoding its names are, so they were read as code page 437. If they are garbled (Japanese "
+    "or Cyrillic names of Windows), unpack the archive and import the folder."
+)
 _LEFTOVERS = frozenset({"thumbs.db", "desktop.ini"})

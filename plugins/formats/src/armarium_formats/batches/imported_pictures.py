@@ -25,8 +25,8 @@ def brought_in(
     """Return the documents of *files*, each with its folder for pairing; a file that was not imported has
     none. *above*: the folder below the parent that the imported folder became.
 
-    A document at a file's place matches if it came from the file's path, else if it has its name; of several,
-    the newest.
+    A document at a file's place matches if it came from the file's path, else if it has its name, exactly or apart from
+    case and Unicode form; of several, the newest.
     """
     found: list[PictureFile] = []
     folders: dict[Place, list[str]] = {(): [parent_id]}
@@ -36,7 +36,8 @@ def brought_in(
         if place not in inside:
             inside[place] = _pictures_in(raw, _folders_at(raw, place, folders))
         there = inside[place]
-        picture = there.get(str(file.path)) or there.get(plain(file.position[-1]))
+        name = file.position[-1]
+        picture = there.get(str(file.path)) or there.get(name) or there.get(plain(name))
         if picture is not None:
             found.append(replace(picture, folder=folder, name=file.path.name))
     return found
@@ -78,7 +79,7 @@ def _pictures_in(raw: sqlite3.Connection, folders: list[str]) -> dict[str, Pictu
     found: dict[str, PictureFile] = {}
     for name, path, identity, width, height, pages in rows:
         picture = PictureFile(identity, (), name, (width, height) if width and height else None, pages)
-        found[plain(name)] = picture
+        found[plain(name)] = found[name] = picture
         if path is not None:
             found[path] = picture
     return found

@@ -6,9 +6,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 from urllib.parse import unquote
 
+from armarium_documents.api import PICTURE_SUFFIXES
 from armarium_formats.labels.names import is_names_file
+
+T = TypeVar("T")
 
 Folder = tuple[str, ...]
 """The folders above a file, outermost first."""
@@ -35,9 +40,7 @@ LAYOUT_FOLDERS = frozenset(
 PICTURE_FOLDERS = ("images", "image", "img", "scans", "ocr-d-img", "facsimile")
 """Folders that hold the pictures of the layout files beside them."""
 
-_PICTURE_ENDINGS = frozenset(
-    {"jpg", "jpeg", "jpe", "png", "tif", "tiff", "pdf", "webp", "jp2", "j2k", "bmp", "gif"}
-)
+_PICTURE_ENDINGS = frozenset(suffix[1:] for suffix in PICTURE_SUFFIXES)
 _INNER = _PICTURE_ENDINGS | {
     *("page", "pagexml", "alto", "hocr", "tei", "abbyy", "gt", "xml", "html", "htm", "ocr", "txt"),
 }
@@ -46,7 +49,7 @@ _MADE = frozenset({"bin", "nrm", "raw", "dew", "deskew", "cropped"})
 
 def plain(name: str) -> str:
     """Return a name as it is compared: composed, without case."""
-    return unicodedata.normalize("NFC", name).casefold()
+    return _composed(name).casefold()
 
 
 _IIIF = re.compile(
@@ -66,26 +69,44 @@ def last_part(path: str) -> str:
 
 
 def layout_stems(name: str) -> list[str]:
-    """Return possible picture names for this layout file, likeliest first: `a.jpg.xml` is for `a.jpg`, else
-    for `a`.
+    """Return possible picture names for this layout file as it spells them, likeliest first: `a.jpg.xml` is for
+    `a.jpg`, else for `a`.
     """
-    stem = _without_ending(plain(name))
+    stem = _without_ending(name)
     stems = [stem]
-    while "." in stem and stem.rpartition(".")[2] in _INNER:
+    while "." in stem and plain(stem.rpartition(".")[2]) in _INNER:
         stem = stem.rpartition(".")[0]
         stems.append(stem)
     return [one for one in stems if one]
 
 
 def picture_keys(name: str) -> list[str]:
-    """Return the names under which a picture is found: its own, its stem, and that of its scan
+    """Return the names under which a picture is found, as they are compared: its own, its stem, and that of its scan
     (`a.bin.png`).
     """
-    own = plain(name)
-    keys = [own, _without_ending(own)]
-    if keys[1].rpartition(".")[2] in _MADE:
+    return [plain(one) for one in _spelled_keys(name)]
+
+
+def _spelled_keys(name: str) -> list[str]:
+    keys = [name, _without_ending(name)]
+    if plain(keys[1].rpartition(".")[2]) in _MADE:
         keys.append(_without_ending(keys[1]))
     return list(dict.fromkeys(one for one in keys if one))
+
+
+def spelled_alike(name: str, found: Sequence[T], name_of: Callable[[T], str]) -> list[T]:
+    """Of pictures that *name* may mean, return those spelled exactly so, else those that differ in Unicode form alone, else
+    all: `12a` and `12A`, `Straße` and `Strasse` are told apart where both are there.
+    """
+    for form in (str, _composed):
+        same = [one for one in found if form(name) in map(form, _spelled_keys(name_of(one)))]
+        if same:
+            return same
+    return list(found)
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def called_picture(name: str) -> bool:

@@ -19,6 +19,7 @@ from armarium_formats.batches.names import (
     picture_folders,
     picture_keys,
     plain,
+    spelled_alike,
 )
 from armarium_formats.mets.reader import MetsPage
 from armarium_formats.opening import Size, are_alike
@@ -100,6 +101,8 @@ class Pictures:
     items: list[PictureFile]
     mets: dict[_Place, _MetsStatement] = field(default_factory=dict)
     """Layout file to what METS files say of it, by its place."""
+    mets_spelled: dict[_Place, _MetsStatement] = field(default_factory=dict)
+    """The same, by its place as they spell it."""
     _mets_far: dict[str, list[_MetsStatement]] = field(default_factory=dict)
     _near: dict[tuple[Folder, str], list[PictureFile]] = field(default_factory=dict)
     _far: dict[str, list[PictureFile]] = field(default_factory=dict)
@@ -116,6 +119,7 @@ class Pictures:
             pictures = tuple(self.of_page(folder, page))
             for path, group in zip(page.layouts, page.groups, strict=True):
                 told = _MetsStatement(pictures, group)
+                self.mets_spelled.setdefault(_spelled_path(folder, path), told)
                 self.mets.setdefault(locate_path(folder, path), told)
                 self._mets_far.setdefault(plain(last_part(path)), []).append(told)
 
@@ -130,19 +134,23 @@ class Pictures:
             there = [one for one in self._near.get((place, name), ()) if plain(one.name) == name]
             if not there:
                 there = [one for one in self._far.get(name, ()) if plain(one.name) == name]
+            there = spelled_alike(path.rpartition("/")[2], there, _name)
             if len(there) == 1:
                 found += there
         return list(dict.fromkeys(found))
 
-    def find_named(self, folder: Folder, keys: Sequence[str]) -> list[PictureFile]:
-        """Return the pictures that one of *keys* names, nearest to *folder*; several if ambiguous."""
-        for key in keys:
+    def find_named(self, folder: Folder, names: Sequence[str]) -> list[PictureFile]:
+        """Return the pictures that one of *names* means, nearest to *folder* and spelled most like it; several if
+        ambiguous.
+        """
+        for name in names:
             for place in picture_folders(folder):
-                if found := self._near.get((_plain(place), key)):
-                    return found
-        for key in keys:
-            if found := self._far.get(key):
-                return found
+                if found := self._near.get((_plain(place), plain(name))):
+                    found = [one for one in found if one.folder == place] or found
+                    return spelled_alike(name, found, _name)
+        for name in names:
+            if found := self._far.get(plain(name)):
+                return spelled_alike(name, found, _name)
         return []
 
     def pair(self, layout: LayoutFile) -> list[Pair | UnpairedPage]:
@@ -235,14 +243,16 @@ class Pictures:
     def _find_declared(self, folder: Folder, page: LayoutPage) -> list[PictureFile]:
         if not page.image:
             return []
-        name = plain(last_part(page.image))
+        name = last_part(page.image)
         found = self.find_named(folder, [name])
         # The page of book.tif may be here as book.jpg.
         return found or (self.find_named(folder, [name.rpartition(".")[0]]) if "." in name else [])
 
     def _mets_statement(self, layout: LayoutFile) -> _MetsStatement:
         """Return what METS states about a layout file, by path, else by name if that is unique."""
-        found = self.mets.get((_plain(layout.folder), plain(layout.name)))
+        found = self.mets_spelled.get((layout.folder, layout.name)) or self.mets.get(
+            (_plain(layout.folder), plain(layout.name))
+        )
         if found is None:
             far = self._mets_far.get(plain(layout.name), ())
             found = far[0] if len(far) == 1 else None
@@ -300,7 +310,17 @@ def _plain(folder: Folder) -> Folder:
     return tuple(plain(part) for part in folder)
 
 
+def _name(picture: PictureFile) -> str:
+    return picture.name
+
+
+def _spelled_path(folder: Folder, path: str) -> tuple[Folder, str]:
+    """Return the path that a file in *folder* names, as it spells it."""
+    parts = path.split("/")
+    return (*folder, *parts[:-1]), parts[-1]
+
+
 def locate_path(folder: Folder, path: str) -> tuple[Folder, str]:
     """Return the normalised path that a file in *folder* names."""
-    parts = path.split("/")
-    return _plain((*folder, *parts[:-1])), plain(parts[-1])
+    place, name = _spelled_path(folder, path)
+    return _plain(place), plain(name)

@@ -1,6 +1,4 @@
-"""Examines a batch before anything is written: stores pictures, reads and pairs layout files, collects
-refusals. What was read is spooled to disk, not held in memory.
-"""
+"""Examines a batch before anything is written: stores pictures, reads and pairs layout files, collects refusals."""
 
 from __future__ import annotations
 
@@ -14,8 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
-from armarium.api import FileUnreadable, Invalid, NotAFile, PathNotAllowed, ServiceError, TooLarge, open_plain
-from armarium_documents.api import taken_in
+from armarium.api import (
+    FileUnreadable,
+    Invalid,
+    NotAFile,
+    PathNotAllowed,
+    ServiceError,
+    TooLarge,
+    image_kind,
+    open_plain,
+)
+from armarium_documents.api import recording_type, taken_in
 from armarium_formats.batches.by_mets import StagedMets, use_mets
 from armarium_formats.batches.names import Folder, called_picture, is_companion, printable_name
 from armarium_formats.batches.pairing import (
@@ -56,6 +63,7 @@ class ReceivedFile:
     kept_at: Path | None = None
     mirrored: Folder = ()
     scratch: Path | None = None
+    notes: tuple[str, ...] = ()
 
     def open(self, is_closed: IsClosed) -> BinaryIO:
         """Open its bytes for reading; refuses as `open_plain` does."""
@@ -74,6 +82,7 @@ class StagedPicture:
     given: ReceivedFile
     nodes: list[dict[str, Any]]
     checksum: str
+    notes: list[str]
 
 
 @dataclass(slots=True)
@@ -122,16 +131,8 @@ class BatchPlan:
 
 
 def looks_like_picture(head: bytes) -> bool:
-    """Return whether bytes begin like a picture or a PDF; opening it decides."""
-    return (
-        head.startswith(
-            (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8", b"\xff\x4f\xff")
-        )
-        or head[4:12] == b"jP  \r\n\x87\n"
-        or (head.startswith(b"RIFF") and head[8:12] == b"WEBP")
-        or (head.startswith(b"BM") and head[6:10] == b"\0\0\0\0")
-        or head.lstrip().startswith(b"%PDF")
-    )
+    """Return whether bytes begin like a picture, a PDF or a recording; opening it decides."""
+    return bool(image_kind(head[:32]) or head.lstrip().startswith(b"%PDF") or recording_type(head))
 
 
 def stage(
@@ -150,8 +151,8 @@ def stage(
         except (Invalid, PathNotAllowed) as refusal:
             staged.refuse(given.place, refusal.detail)
             continue
+        # A file named like a picture that is none is refused when it is opened.
         if looks_like_picture(head) or called_picture(given.name):
-            # A file named like a picture that is none is refused when it is opened.
             pictures.append(given)
         elif is_companion(given.name):
             companions.append(given)
@@ -188,13 +189,13 @@ def _take_pictures(
                 link=link and given.kept_at is not None,
                 within=given.scratch,
             )
+            return StagedPicture(given, nodes, source.checksum, [*source.notes, *given.notes])
         except (Invalid, PathNotAllowed) as refusal:
             return refusal.detail
         except ValueError as error:
             return f"Its name cannot be used: {error}."
         except OSError as error:
             return f"It cannot be read: {error.strerror or error}."
-        return StagedPicture(given, nodes, source.checksum)
 
     with ThreadPoolExecutor(min(HANDS, os.cpu_count() or 1), "ingest") as hands:
         for given, found in zip(pictures, hands.map(take, pictures), strict=True):

@@ -10,6 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Final, Protocol
 
 from armarium_formats.hocr.titles import class_of, numbers, properties
+from armarium_formats.markup.blanks import styles_on
 from armarium_formats.markup.fragments import local_name
 from armarium_formats.markup.noting import Notes
 from armarium_formats.page_model import PageSegment, PageText
@@ -20,7 +21,18 @@ if TYPE_CHECKING:
 WORDS: Final = frozenset({"ocrx_word", "ocr_word"})
 CHARACTERS: Final = frozenset({"ocrx_cinfo", "ocr_cinfo"})
 _INLINE: Final = frozenset({"ocr_glyph", "ocr_glyphs", "ocr_dropcap", "ocr_math", "ocr_chem"})
-_STYLES: Final = frozenset({"strong", "em", "b", "i", "u", "s", "sup", "sub", "small", "big", "font"})
+_STYLES: Final = {
+    "strong": "bold",
+    "b": "bold",
+    "em": "italic",
+    "i": "italic",
+    "u": "underline",
+    "s": "strikethrough",
+    "sup": "superscript",
+    "sub": "subscript",
+    "small": "small",
+    "big": "large",
+}
 _HIDDEN: Final = frozenset({"script", "style"})
 _SPACE = re.compile("[ \t\r\n\f]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -52,13 +64,15 @@ class _Run:
         self.pieces: list[str] = []
         self.choices: list[tuple[int, str, float | None]] = []
         self.characters: list[str] = []
+        self.styles: list[tuple[int, int, str]] = []
         self.confidence: float | None = None
 
     def finish(self, reader: Reader) -> None:
         text = flat("".join(self.pieces))
         segment = self.segment
         if text or self.choices:
-            segment.texts.append(PageText(text, self.confidence))
+            marks = styles_on("".join(self.pieces), text, self.styles) if self.styles else ()
+            segment.texts.append(PageText(text, self.confidence, marks=marks))
             for at, other, confidence in self.choices[:MAX_ALTERNATIVES]:
                 variant = [*self.pieces[:at], other, *self.pieces[at + 1 :]]
                 segment.texts.append(PageText(flat("".join(variant)), confidence))
@@ -131,12 +145,11 @@ class Flow:
         elif tag not in _HIDDEN:
             if name is not None:
                 self.reader.notes.kept[f"element {name}"] += 1
-            elif tag in _STYLES:
-                self.reader.notes.kept[f"element {tag}"] += 1
-                if self.word is not None:
-                    kept = ((self.word.segment.extras or {}).get("hocr") or {}).get("style", [])
-                    self.reader.keep(self.word.segment, "style", [*kept, tag])
+            start = sum(map(len, self.line.pieces))
             self._read_inside(element, _of_characters(element))
+            if name is None and (rend := _STYLES.get(tag)):
+                self.reader.notes.kept[f"element {tag}"] += 1
+                self.line.styles.append((start, sum(map(len, self.line.pieces)), rend))
 
     def _word(self, element: etree._Element, name: str) -> None:
         """Read a word. One inside it, left there by an unclosed tag, is placed after it, so that depth stays

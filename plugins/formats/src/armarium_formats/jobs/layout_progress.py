@@ -29,6 +29,8 @@ class LayoutJobArgs(Message):
     mirrored: str | None = None
     beyond: Beyond = "clip"
     set_id: str
+    document_ids: list[str] = []
+    """Imported PDFs, whose own text is read."""
 
 
 @dataclass
@@ -41,6 +43,12 @@ class Progress:
     waiting: list[dict[str, Any]] = field(default_factory=list)
     settled: int = 0
     passes: int = 0
+    texts: int = 0
+    """Pages whose own text became a pass."""
+    pdf: int = 0
+    """How many PDFs are done with, how many pages of the present one, and how many of these have a text."""
+    pdf_page: int = 0
+    pdf_texts: int = 0
     already: int = 0
     """Pages of files that are passes of their pictures since an earlier import."""
     unpaired: list[dict[str, str]] = field(default_factory=list)
@@ -56,7 +64,7 @@ class Progress:
 
     def answer(self) -> dict[str, Any]:
         """Return the job's result."""
-        inner = ("number", "page", "waiting", "settled")
+        inner = ("number", "page", "waiting", "settled", "pdf", "pdf_page", "pdf_texts")
         return {name: value for name, value in asdict(self).items() if name not in inner}
 
     def refuse(self, place: str, why: str) -> None:

@@ -26,7 +26,6 @@ from armarium_documents.api import (
     named_files,
     walk_folder,
 )
-from armarium_formats.actions.importing import make_ready
 from armarium_formats.batches.by_mets import MetsPages, mets_at, pass_name, without_pages
 from armarium_formats.batches.imported_pictures import brought_in, companions_of, known_among
 from armarium_formats.batches.names import Folder, is_companion, printable_name
@@ -36,6 +35,8 @@ from armarium_formats.errors import AlreadyAPass
 from armarium_formats.jobs.layout_progress import LayoutJobArgs, Progress
 from armarium_formats.jobs.pace import Pace
 from armarium_formats.jobs.reading_ahead import FileToRead, ReadAhead
+from armarium_formats.jobs.text_layers import read_text_layers
+from armarium_formats.keeping import make_ready
 from armarium_formats.mets.reader import Mets
 from armarium_formats.opening import MAX_FILE_BYTES, OpenedFile, collector_waits, digest_of, open_layout
 from armarium_formats.queries.exchange import passes_of_files, pictures_of
@@ -93,6 +94,7 @@ class Layouts:
         self._commit()
         self._by_size()
         self._commit()
+        read_text_layers(self.ctx, self.kept)
         kept = self.kept
         self.ctx.save(asdict(kept), done=total, total=total)
         return kept.answer()
@@ -386,7 +388,7 @@ def run_layouts(ctx: JobContext) -> dict[str, Any]:
 ingest_layouts = JobKind(
     name="ingest-layouts",
     lane="images",
-    summary="Read the layout files next to imported pictures, each into its page",
+    summary="Read the layout files next to imported pictures, and the text layers of PDFs, each into its page",
     run=run_layouts,
     args=LayoutJobArgs,
     stage="text-layers",

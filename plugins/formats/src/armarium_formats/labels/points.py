@@ -105,7 +105,6 @@ def _point(columns: list[str], row: str, number: int, name: str) -> dict[str, An
         "x": values["sourcex"],
         "y": values["sourcey"],
         "enabled": cells.get("enable", "1").strip().casefold() not in ("0", "false", "no"),
-        "stated": {key: cells[key] for key in ("dx", "dy", "residual") if cells.get(key)},
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from armarium.api import Invalid, parse_xml
-from armarium_formats.batches.names import layout_stems, picture_keys
+from armarium_formats.batches.names import last_part, layout_stems, picture_keys, plain, spelled_alike
 from armarium_formats.decoding import head_of
 from armarium_formats.mets.describing import Description, describe
 from armarium_formats.mets.hrefs import local_path
@@ -314,9 +314,7 @@ class _Reading:
         return [_Page(files) for files in pages.values()]
 
     def _from_names(self) -> list[_Page]:
-        """Without a structure or GROUPIDs: the images of the best group are the pages, files of the same name
-        belong to them.
-        """
+        """Without a structure or GROUPIDs: the images of the best group are the pages, files of their names belong to them."""
         there = [one for one in self.files.values() if one is not None]
         images = [one for one in there if one.role == "image"]
         if not images:
@@ -329,8 +327,10 @@ class _Reading:
                 named.setdefault(key, []).append(page)
         for one in there:
             own = one.path.rpartition("/")[2]
-            keys = layout_stems(own) if one.role == "layout" else picture_keys(own)
-            of = next((named[key] for key in keys if key in named), [])
+            keys = layout_stems(own) if one.role == "layout" else [own, *picture_keys(own)]
+            found = next((key for key in keys if plain(key) in named), None)
+            there_for = named[plain(found)] if found else []
+            of = spelled_alike(found or "", there_for, lambda page: last_part(page.files[0].path))
             if one.place not in pages and one.role != "other" and len(of) == 1:
                 of[0].files.append(one)
         self.strange["There is no structMap with pages; the order is that of the files"] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
+from armarium_formats.marks import FACTS, SAID
 from armarium_formats.page_model import PageModel
 from armarium_formats.pagexml.vocabulary import VERSIONS
 
@@ -20,7 +21,7 @@ class PageXml(Format):
     validated = True
     versions: ClassVar[tuple[str, ...]] = VERSIONS
     aliases: ClassVar[tuple[str, ...]] = ("page", "page-xml", "page_xml")
-    carries = frozenset({"editorial facts"})
+    carries = frozenset({FACTS, SAID})
 
     def sniff(self, data: bytes) -> float:
         from armarium_formats.pagexml.reader import sniff

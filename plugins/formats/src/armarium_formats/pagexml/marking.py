@@ -1,11 +1,12 @@
-"""Editorial facts in a PAGE file: in the `custom` of their line, where other programs write tags."""
+"""What a PAGE file says of characters, in the `custom` of their line or word, where other programs write tags."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 
-from armarium_formats.page_model import PageSegment, TextMark
+from armarium_formats.driver import MarkWords
+from armarium_formats.page_model import FACT_KINDS, PageSegment, PageText, TextMark
 from armarium_formats.pagexml.vocabulary import brace_free
 
 TAGS = {
@@ -16,47 +17,100 @@ TAGS = {
     "superfluous": "surplus",
     "deleted": "deleted",
     "added": "add",
+    "person": "person",
+    "place": "place",
+    "organization": "organization",
+    "date": "date",
+    "abbreviation": "abbrev",
+    "style": "textStyle",
 }
-KINDS = {tag: kind for kind, tag in TAGS.items()}
+"""How each kind of mark is called; editorial facts and the tags of Transkribus."""
+KINDS = {tag: kind for kind, tag in TAGS.items()} | {"organisation": "organization"}
+TAG = "tag"
+"""The kind of a mark that is none of these; `name` is its own word."""
 CUSTOM = re.compile(r"(?<![\w-])([\w-]++)\s*+\{([^{}]*+)\}")
+READINGS = "readings"
+"""The name of the MetadataItem that sums up who made the texts; like MADE, stated anew by each export."""
+MADE = re.compile(r"(?<![\w-])made\s*+\{[^{}]*+\}")
+"""The tag by which an export says who stands behind a text; stated anew by the next one."""
+_PLACE = re.compile(r"((?:offset|length)\s*:\s*)[^;{}]*")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _SAID = ("reason", "place", "extent", "source")
 _READ = frozenset({"offset", "length", "certainty", "quantity", "unit", "continued", *_SAID})
+_STYLES = {
+    "bold": "bold",
+    "italic": "italic",
+    "underlined": "underline",
+    "strikethrough": "strikethrough",
+    "superscript": "superscript",
+    "subscript": "subscript",
+    "letterSpaced": "letterspaced",
+    "smallCaps": "smallcaps",
+}
+"""The styles of a textStyle and the words of `rend` for them."""
 
 
-def with_marks(
-    custom: str | None, segment: PageSegment, lose: Callable[..., None], *, taken: bool = False
-) -> str:
-    """Return *custom* with a tag for each fact of the text that counts: offset and length in characters, and
-    details.
-
-    The file's own tags are left out where they are written again, and all of them where they were *taken* as
-    facts of the project, which may have changed since.
+def with_marks(custom: str | None, segment: PageSegment, lose: Callable[..., None]) -> str:
+    """Return *custom* with a tag for each mark of the text that counts: offset and length in characters, and
+    details; and with one that says who stands behind the text, if that is known. A tag stands as the file wrote
+    it, where its words are now.
     """
+    rest = CUSTOM.sub(_without_marks, custom) if custom and "offset" in custom else custom
+    tags = [" ".join(rest.split()) if rest != custom else rest] if rest and rest.strip() else []
     text = segment.texts[0] if segment.texts else None
-    marks = [
-        (mark, mark.start or 0, len(text.text) if mark.end is None else mark.end)
-        for mark in (text.marks if text else ())
-        if text
-    ]
-    places = {(mark.kind, start, end) for mark, start, end in marks}
-
-    def keep_unless_taken(found: re.Match[str]) -> str:
-        mark = _mark(found.group(1), said_in(found.group(2)))
-        gone = mark is not None and (taken or (mark.kind, mark.start, mark.end) in places)
-        return "" if gone else found.group(0)
-
-    rest = " ".join(CUSTOM.sub(keep_unless_taken, custom).split()) if custom and (taken or places) else custom
-    tags = [rest] if rest else []
-    for mark, start, end in marks:
-        said = {"offset": str(start), "length": str(end - start)} | dict(mark.stated)
-        clean = {key: brace_free(value) for key, value in said.items()}
-        if clean != said:
-            lose(
-                "marks in editorial facts",
-                "a `custom` allows no braces and semicolons; they became blanks",
-            )
-        tags.append(f"{TAGS[mark.kind]} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}")
+    for mark in text.marks if text else ():
+        if text and (tag := _tag(mark, text, lose)):
+            tags.append(tag)
+    if text is not None and text.maker is not None:
+        by, name = text.maker
+        named = f" name:{brace_free(name)};" if name else ""
+        tags.append(f"made {{by:{by};{named}}}")
     return " ".join(tags)
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    """Leave out tags that older imports kept in place: they are marks, whose places are known."""
+    said = said_in(found.group(2))
+    is_fact = KINDS.get(found.group(1)) in FACT_KINDS
+    return "" if is_fact and _span(said) is not None else found.group(0)
+
+
+def _tag(mark: TextMark, text: PageText, lose: Callable[..., None]) -> str:
+    start, end = mark.span_in(text.text)
+    if written := mark.source.get("pagexml"):
+        numbers = iter(
+            (start, end - start) if written.find("offset") < written.find("length") else (end - start, start)
+        )
+        return _PLACE.sub(lambda found: f"{found.group(1)}{next(numbers)}", written, count=2)
+    name, stated = _describe_tag(mark)
+    if name is None or (start == end and mark.kind not in FACT_KINDS):
+        words = text.text[start:end] or mark.stated.get("text", "")
+        lose(MarkWords(mark.kind, words), "PAGE has no tag for them, or no characters that they are of")
+        return ""
+    said = {"offset": str(start), "length": str(end - start)} | stated
+    clean = {key: brace_free(value) for key, value in said.items()}
+    if clean != said:
+        what = "editorial facts" if mark.kind in FACT_KINDS else "tags"
+        lose(f"marks in {what}", "a `custom` allows no braces and semicolons; they became blanks")
+    return f"{name} {{{' '.join(f'{key}:{value};' for key, value in clean.items())}}}"
+
+
+def _describe_tag(mark: TextMark) -> tuple[str | None, dict[str, str]]:
+    """Return the tag of a mark that another format, or the project, states; None if PAGE has none."""
+    stated = {re.sub(r"[^\w-]", "_", key): value for key, value in mark.stated.items() if key != "text"}
+    if mark.kind == "style":
+        known = {word: tag for tag, word in _STYLES.items()}
+        words = stated.pop("rend", "").split()
+        return TAGS["style"], {**{known[one]: "true" for one in words if one in known}, **stated}
+    if mark.kind == "date" and (
+        day := re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", stated.get("when", ""))
+    ):
+        numbers = zip(("year", "month", "day"), day.groups(), strict=True)
+        stated |= {key: str(int(value)) for key, value in numbers if value is not None}
+    if mark.kind == "divided":
+        return None, {}
+    name = TAGS.get(mark.kind) or re.sub(r"[^\w-]", "_", stated.pop("name", ""))
+    return name or None, stated
 
 
 def said_in(body: str) -> dict[str, str]:
@@ -65,50 +119,88 @@ def said_in(body: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in parts}
 
 
-def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -> None:
-    """Set the editorial facts of *custom* on the text that counts; what has no place there is noted."""
-    if segment.kind == "region":
-        if any(word in KINDS for word, _ in CUSTOM.findall(custom)):
-            note("An editorial fact of a region refers to no characters; it is kept as the file writes it")
-        return
-    found = []
-    length = len(segment.texts[0].text) if segment.texts else 0
-    for word, body in CUSTOM.findall(custom):
-        if word not in KINDS:
-            continue
-        said = said_in(body)
-        mark = _mark(word, said)
+def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -> str:
+    """Set the marks of *custom* on the text that counts; return what is left of it, tags without a place there
+    among it, which are noted.
+    """
+    text = segment.texts[0] if segment.texts else None
+    found: list[TextMark] = []
+
+    def take(tag: re.Match[str]) -> str:
+        word, said = tag.group(1), said_in(tag.group(2))
+        is_fact = KINDS.get(word) in FACT_KINDS
+        if not is_fact and _span(said) is None:
+            return tag.group(0)
+        if segment.kind == "region" and (is_fact or text is None):
+            if is_fact:
+                note(
+                    "An editorial fact of a region refers to no characters; it is kept as the file writes it"
+                )
+            return tag.group(0)
+        mark = _mark(word, said, tag.group(0))
         if (
             mark is None
             or mark.end is None
-            or mark.end > length
+            or mark.end > len(text.text if text else "")
             or (mark.start == mark.end and word != "gap")
         ):
             note(
                 f"The tag {word} refers to characters that its text does not have; it is kept as the file "
                 "writes it"
             )
-            continue
-        if said.get("continued") == "true":
+            return tag.group(0)
+        if is_fact and said.get("continued") == "true":
             note(f"A tag {word} extends over several lines; its part in each line is a fact of its own")
-        if left := sorted(set(said) - _READ):
+        if is_fact and (left := sorted(set(said) - _READ)):
             note(f"A tag {word} states {', '.join(left)}, for which an editorial fact has no place")
         found.append(mark)
-    if found:
-        segment.texts[0].marks = [*segment.texts[0].marks, *found]
+        return ""
+
+    rest = CUSTOM.sub(take, custom)
+    if found and text:
+        text.marks = [*text.marks, *found]
+        return " ".join(rest.split())
+    return custom
 
 
-def _mark(word: str, said: Mapping[str, str]) -> TextMark | None:
-    """Return the fact that a tag states; None for other tags, and if it names no characters."""
-    if word not in KINDS or not said.get("offset", "").isdecimal() or not said.get("length", "").isdecimal():
+def _span(said: Mapping[str, str]) -> tuple[int, int] | None:
+    if not said.get("offset", "").isdecimal() or not said.get("length", "").isdecimal():
         return None
     start = int(said["offset"][:9])
-    stated = {key: said[key] for key in _SAID if said.get(key)}
-    if (certainty := _number(said.get("certainty"))) is not None and certainty <= 1:
-        stated["certainty"] = repr(certainty)
-    if _number(said.get("quantity")) is not None and said.get("unit"):
-        stated |= {"quantity": said["quantity"], "unit": said["unit"]}
-    return TextMark(KINDS[word], start, start + int(said["length"][:9]), stated)
+    return start, start + int(said["length"][:9])
+
+
+def _mark(word: str, said: Mapping[str, str], written: str) -> TextMark | None:
+    """Return the mark that a tag states; None if it names no characters."""
+    span = _span(said)
+    if span is None:
+        return None
+    kind = KINDS.get(word, TAG)
+    if kind in FACT_KINDS:
+        stated = {key: said[key] for key in _SAID if said.get(key)}
+        if (certainty := _number(said.get("certainty"))) is not None and certainty <= 1:
+            stated["certainty"] = repr(certainty)
+        if _number(said.get("quantity")) is not None and said.get("unit"):
+            stated |= {"quantity": said["quantity"], "unit": said["unit"]}
+        return TextMark(kind, *span, stated)
+    stated = {
+        key: _ESCAPED.sub(lambda code: chr(int(code.group(1), 16)), value)
+        for key, value in said.items()
+        if key not in ("offset", "length") and value
+    }
+    if kind == TAG:
+        stated["name"] = word
+    elif kind == "style":
+        stated = {
+            "rend": " ".join(_STYLES[one] for one in _STYLES if stated.pop(one, "") == "true"),
+            **stated,
+        }
+    elif kind == "date" and stated.get("year", "").isdecimal():
+        parts = [stated[one] for one in ("year", "month", "day") if stated.get(one, "").isdecimal()]
+        stated["when"] = "-".join(
+            f"{int(one):0{4 if number == 0 else 2}d}" for number, one in enumerate(parts)
+        )
+    return TextMark(kind, *span, stated, {"pagexml": written})
 
 
 def _number(stated: str | None) -> float | None:

@@ -16,7 +16,7 @@ from armarium_formats.page_model import PageModel, PageSegment, Point
 from armarium_formats.pagexml.early import modernise
 from armarium_formats.pagexml.fragments import points_of
 from armarium_formats.pagexml.keeping import Keeper
-from armarium_formats.pagexml.marking import CUSTOM, read_marks, said_in
+from armarium_formats.pagexml.marking import CUSTOM, MADE, READINGS, read_marks, said_in
 from armarium_formats.pagexml.order_reader import read_order
 from armarium_formats.pagexml.strangers import holds_segments, respell, usual_tags
 from armarium_formats.pagexml.text_reader import read_text, sort_texts
@@ -174,7 +174,7 @@ class _Reading:
             name = local_name(str(child.tag))
             if name in ("Creator", "Created", "LastChange") and not len(child):
                 kept[name] = (child.text or "").strip()
-            else:
+            elif name != "MetadataItem" or child.get("name") != READINGS:
                 fragments += self.keeper.element("Metadata", child, attributes)
         self.keeper.attach("Metadata", kept, attributes, fragments)
         return kept
@@ -298,7 +298,9 @@ class _Reading:
             found.kind_raw = attributes.pop("type")
         custom = attributes.get("custom")
         if custom:
-            self._custom(custom, found)
+            if MADE.search(custom):
+                custom = " ".join(MADE.sub("", custom).split())
+            self._custom(custom, found, attributes)
         if found.kind == "line" and (stated := parse_unsigned(attributes.get("index"))) is not None:
             found.position = stated
         found.is_furniture = found.kind == "region" and is_furniture(found.kind_raw or "")
@@ -323,14 +325,17 @@ class _Reading:
         if name == "TableCell":
             self._cell(found, attributes)
 
-    def _custom(self, custom: str, found: PageSegment) -> None:
+    def _custom(self, custom: str, found: PageSegment, attributes: dict[str, str]) -> None:
         for word, body in CUSTOM.findall(custom):
             values = said_in(body)
             if word == "readingOrder" and (stated := parse_unsigned(values.get("index"))) is not None:
                 found.position = stated
             elif word == "structure" and values.get("type") and found.kind_raw is None:
                 found.kind_raw = values["type"]
-        read_marks(custom, found, self.keeper.note)
+        if rest := read_marks(custom, found, self.keeper.note):
+            attributes["custom"] = rest
+        else:
+            del attributes["custom"]
 
     def _cell(self, found: PageSegment, attributes: dict[str, str]) -> None:
         """Read the cells of Transkribus tables: row, col, rowSpan, colSpan on the element itself."""

@@ -69,7 +69,7 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
 def _is_indented(text: str, element: etree._Element) -> bool:
     """Return whether the line breaks and spaces around a text come from indenting the XML."""
     indent = str(element.text or "")
-    return len(indent) > 1 and text.startswith(indent) and not text.isspace()
+    return indent.startswith("\n") and text.startswith(indent) and not text.isspace()
 
 
 def sort_texts(found: PageSegment, keeper: Keeper) -> None:

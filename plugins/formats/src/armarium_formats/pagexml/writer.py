@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from armarium_formats.driver import Loss, WriteContext, WrittenPage
+from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.heights import line_height
-from armarium_formats.marks import TAKEN
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -22,7 +21,7 @@ from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
-from armarium_formats.pagexml.marking import with_marks
+from armarium_formats.pagexml.marking import READINGS, with_marks
 from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
 from armarium_formats.pagexml.schema import fits, is_valid
 from armarium_formats.pagexml.vocabulary import (
@@ -33,6 +32,7 @@ from armarium_formats.pagexml.vocabulary import (
     script_names,
     script_of,
 )
+from armarium_source_model.api import words_of_sum
 
 _LAWFUL_POINTS = re.compile(r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+")
 _STRUCTURE = re.compile(r"structure\s*\{[^{}]*\}")
@@ -52,8 +52,7 @@ class _Writing:
     def __init__(self, page: PageModel, context: WriteContext) -> None:
         self.page = page
         self.context = context
-        self.losses: Counter[tuple[str, str]] = Counter()
-        self.taken = (page.extras.get("pagexml") or {}).get("marks") == TAKEN
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
         self.regions = {segment.id for segment in page.walk() if segment.kind == "region"}
         self.line_height = cache(lambda: line_height(page, (page.width, page.height)))
@@ -96,10 +95,9 @@ class _Writing:
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
             f"{self._metadata(kept.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
         )
-        losses = [Loss(what, count, why) for (what, why), count in self.losses.items()]
-        return WrittenPage(content, losses)
+        return WrittenPage(content, as_losses(self.losses))
 
-    def lose(self, what: str, why: str, count: int = 1) -> None:
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
         self.losses[what, why] += count
 
@@ -186,7 +184,7 @@ class _Writing:
             if found is None or int(found.group(1)) != segment.position:
                 rest = _READING_ORDER.sub("", custom or "").strip()
                 custom = f"readingOrder {{index:{segment.position};}} {rest}".strip()
-        if custom := with_marks(custom, segment, self.lose, taken=self.taken):
+        if custom := with_marks(custom, segment, self.lose):
             attributes["custom"] = custom
         if segment.kind_raw == "TableCell" or (segment.kind_raw or "").startswith("TableCell:"):
             self.lose(
@@ -385,6 +383,8 @@ class _Writing:
         slots = self._slots("Metadata", kept.get("elements") or (), others)
         step = f'<MetadataItem type="processingStep" name="export" value="{attribute_of(self.context.creator)}"/>'
         items = slots.get("MetadataItem", "")
+        if made := words_of_sum(self.page.makers()):
+            items += f'<MetadataItem type="other" name="{READINGS}" value="{attribute_of(made)}"/>'
         if creator != self.context.creator and step not in items:
             items += step
         body = "".join(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import NotFound, json_text, now, raw_of
-from armarium_documents.api import renditions, require_document
+from armarium.api import NotFound, json_text, now, plain_name, raw_of
+from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
 from armarium_formats.assembling import AssembledPage, assemble
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
@@ -26,6 +26,7 @@ from armarium_source_model.api import (
     UnknownKind,
     get_pass,
     is_provisional,
+    line_makers,
     notice_of_text_elsewhere,
     order_walk,
     passes,
@@ -34,6 +35,7 @@ from armarium_source_model.api import (
     reading_rule,
     segments,
     standing_order,
+    sum_makers,
     working_pass,
     written_order,
 )
@@ -191,6 +193,7 @@ def export(
             )
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
+        assembled.state_makers(line_makers(engine, conn, assembled.counting))
         beside += mark_page(engine, conn, assembled.page, assembled.rows, assembled.reading_of, driver)
     page = assembled.page
     page.image = page.image or frame.image
@@ -220,6 +223,7 @@ def export(
             "order_name": AS_WRITTEN if order is None else order.name,
             "reading_kind": reading_kind,
             "segment_count": assembled.segment_count,
+            "made": sum_makers(page.makers()),
             "notes": notes,
         },
         "losses": [asdict(loss) for loss in (*assembled.losses, *written.losses, *beside)],
@@ -239,9 +243,12 @@ def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) 
 
 
 def page_of_pass(
-    conn: Connection, document_id: str, pass_id: str
+    conn: Connection, document_id: str, pass_id: str, *, engine: Engine | None = None
 ) -> tuple[AssembledPage, tuple[int, int] | None]:
-    """Return a pass as it would be exported, and its size in pixels; None if nothing in it was measured."""
+    """Return a pass as it would be exported, and its size in pixels; None if nothing in it was measured.
+
+    With *engine*, each line says who stands behind its text.
+    """
     row = conn.execute(select(format_imports).where(format_imports.c.pass_id == pass_id)).first()
     try:
         frame, _ = _frame(conn, document_id, _measured_on(conn, pass_id), row, "page")
@@ -258,6 +265,8 @@ def page_of_pass(
         imported=row.page if row else None,
         sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
     )
+    if engine is not None:
+        assembled.state_makers(line_makers(engine, conn, assembled.counting))
     return assembled, None if frame.is_nominal else frame.size
 
 
@@ -299,6 +308,8 @@ _EXTENSIONS = {
     "image/tiff": ".tif",
     "image/webp": ".webp",
     "image/jp2": ".jp2",
+    "image/avif": ".avif",
+    "image/heic": ".heic",
 }
 
 
@@ -366,12 +377,9 @@ def _creator() -> str:
 
 
 def _filename(name: str, extension: str) -> str:
-    """Return a file name: the document's, without its image's extension and without illegal characters."""
+    """Return a file name that every system accepts: the document's, without its image's extension."""
     stem = PurePath(name).stem if PurePath(name).suffix.lower() in _IMAGE_ENDINGS else name
-    clean = "".join("_" if char in '/\\:*?"<>|' or ord(char) < 32 else char for char in stem).strip(" .")
-    return (clean or "page") + extension
+    return plain_name(stem, longest=200) + extension
 
 
-_IMAGE_ENDINGS = frozenset(
-    {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".jp2", ".gif", ".bmp", ".pdf", ".xml"}
-)
+_IMAGE_ENDINGS = frozenset({*PICTURE_SUFFIXES, ".xml"})

@@ -74,6 +74,7 @@ class IngestedDocument(Message):
     id: str
     name: str
     path: str | None
+    notes: list[str] = []
 
 
 class IngestedPass(Message):
@@ -92,7 +93,9 @@ class NotTaken(Message):
 
 
 class Ingested(Message):
-    """What was imported, what was not and why; the job draws thumbnails, null if there was no picture."""
+    """What was imported, what was not and why; the job pictures the pages of PDFs and TIFFs and has their text layers read,
+    else it draws thumbnails; null if there was no picture. With a job that pictures pages, this step belongs to its set.
+    """
 
     documents: list[IngestedDocument]
     passes: list[IngestedPass]

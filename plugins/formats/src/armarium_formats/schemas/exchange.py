@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr
 
 from armarium.api import MaterialPath, Message, Params, SourceText
 from armarium_formats.placing import Beyond
+from armarium_source_model.api import MadeLines
 
 
 class FormatInfo(Message):
@@ -132,6 +133,9 @@ class Choices(Message):
     order_name: str
     reading_kind: str
     segment_count: int
+    made: Annotated[
+        list[MadeLines], Field(description="Who stands behind the lines: persons, machines, files")
+    ]
     notes: list[str]
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name, text_of
-from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, TextMark
 from armarium_formats.tei.blocks import Block
 from armarium_formats.tei.facts import marks_in
 from armarium_formats.tei.keeping import name_of, start_tag
@@ -16,6 +16,7 @@ from armarium_formats.tei.lines import Line, OpenElement, Word, join_pieces, pre
 from armarium_formats.tei.shapes import drawn_in
 from armarium_formats.tei.surfaces import DEEPEST, Page, Surfaces, Zone, stated_id
 from armarium_formats.tei.vocabulary import LINE_POINTERS, WORD_POINTERS, XML, image_of, language_of
+from armarium_source_model.api import DIVIDED
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -147,6 +148,10 @@ class Collecting:
             return
         line.markup += [f"</{opened.tag}>" for opened in reversed(self.open)]
         texts = line.texts()
+        if texts and texts[0].text.strip() and line.attributes.get("break") == "no":
+            first = texts[0].text.split(maxsplit=1)[0]
+            goes_on = TextMark(DIVIDED, 0, len(first), {"goes_on": "true"}, {"tei": ""})
+            texts[0].marks = [*texts[0].marks, goes_on]
         page = line.page
         assert page is not None
         bare = line.zone is None and not (line.identity or line.attributes or line.drawn)

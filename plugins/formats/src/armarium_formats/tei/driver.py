@@ -6,6 +6,7 @@ import re
 from typing import ClassVar
 
 from armarium_formats.driver import Format, ReadContext, WriteContext, WrittenPage
+from armarium_formats.marks import KINDS
 from armarium_formats.page_model import PageModel
 
 
@@ -20,7 +21,7 @@ class Tei(Format):
     validated = True
     versions: ClassVar[tuple[str, ...]] = ("P5",)
     aliases: ClassVar[tuple[str, ...]] = ("tei-p5", "tei-xml", "tei_xml", "p5")
-    carries = frozenset({"editorial facts", "hands", "signs"})
+    carries = frozenset(KINDS)
 
     def sniff(self, data: bytes) -> float:
         from armarium_formats.tei.reader import sniff

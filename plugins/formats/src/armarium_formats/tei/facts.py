@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarium.api import ServiceError, parse_xml
 from armarium_formats.marks import SIGN, TAKEN
+from armarium_formats.markup.blanks import collapse_blanks
 from armarium_formats.page_model import PageHand, PageModel, PageSign, TextMark
-from armarium_formats.tei.keeping import attributes, name_of
+from armarium_formats.tei.keeping import attributes, keep, name_of, start_tag
 from armarium_formats.tei.marking import COUNTING, REASONS
+from armarium_formats.tei.naming import MARKUP, said_by
 from armarium_formats.tei.vocabulary import EDITED, NAMESPACE, ORIGINAL, UNSEEN, XML
+from armarium_source_model.api import DIVIDED
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -28,6 +31,9 @@ KINDS = {
 }
 """Each element with the kind of fact it is read as; a `supplied` for what was lost is a restored one."""
 _MARKED = re.compile(r"<(?:unclear|gap|supplied|surplus|del|add|g|handShift)[\s/>]")
+_TAG = re.compile(r"<(/?)[^<>]*?(/?)>")
+DEEPEST = 50
+"""How deep elements of a line may be nested: deeper ones are one mark of all of it."""
 _SHIFT = re.compile(r"<handShift\b[^<>]*(?:/>|></handShift>)")
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _STATED = ("scribe", "date", "place", "style", "notes")
@@ -36,8 +42,8 @@ LONGEST = 500
 
 
 class Marks(NamedTuple):
-    """The marks of a line's characters; `is_all` if its markup says nothing else; elements that are not
-    marks.
+    """The marks of a line's characters; `is_all` if its markup says nothing else than facts and signs; elements
+    that are neither.
     """
 
     marks: list[TextMark]
@@ -47,40 +53,35 @@ class Marks(NamedTuple):
 
 def marks_in(fragment: str, plain: str) -> Marks:
     """Return what the markup of a line says about the characters of its text *plain*."""
-    if not _MARKED.search(fragment):
+    if "<" not in fragment:
         return Marks([], False, 0)
+    whole = TextMark(MARKUP, 0, len(plain), {"name": "markup"}, {"tei": fragment})
+    if _depth(fragment) > DEEPEST:
+        return Marks([whole] if plain else [], False, len(_MARKED.findall(fragment)))
     try:
         root = parse_xml(f'<ab xmlns="{NAMESPACE}">{fragment}</ab>'.encode(), name="A line")
     except ServiceError:
-        return Marks([], False, 1)
+        return Marks([], False, 1 if _MARKED.search(fragment) else 0)
     walk = _Walk()
     walk.content(root)
-    text, places = _collapse_blanks("".join(walk.raw))
+    text, places = collapse_blanks("".join(walk.raw))
     if text != plain:
-        return Marks([], False, walk.unplaced + len(walk.found))
+        return Marks([whole] if plain else [], False, walk.unplaced + walk.facts)
     marks = []
-    for element, first, last in walk.found:
-        mark = walk.mark_of(element, places[first], places[last])
+    for element, first, last, written in walk.found:
+        start, end = places[first], places[last]
+        mark = walk.mark_of(element, start, end) if written is None else said_by(element, start, end, written)
         if mark is not None:
             marks.append(mark)
     return Marks(marks, walk.is_all, walk.unplaced)
 
 
-def _collapse_blanks(raw: str) -> tuple[str, list[int]]:
-    """Collapse the spaces of a text; also return the new position of each position of *raw*."""
-    out: list[str] = []
-    places = []
-    for char in raw:
-        if char in " \t\r\n":
-            places.append(len(out) if not out or out[-1] != " " else len(out) - 1)
-            if out and out[-1] != " ":
-                out.append(" ")
-        else:
-            places.append(len(out))
-            out.append(char)
-    text = "".join(out).rstrip(" ")
-    places.append(len(out))
-    return text, [min(place, len(text)) for place in places]
+def _depth(fragment: str) -> int:
+    depth = deepest = 0
+    for is_end, is_empty in _TAG.findall(fragment):
+        depth += -1 if is_end else not is_empty
+        deepest = max(deepest, depth)
+    return deepest
 
 
 class _Walk:
@@ -89,9 +90,13 @@ class _Walk:
     def __init__(self) -> None:
         self.raw: list[str] = []
         self.length = 0
-        self.found: list[tuple[etree._Element, int, int]] = []
+        self.found: list[tuple[etree._Element, int, int, str | None]] = []
+        """Elements with their characters, outer ones first; for one that is no fact or sign how it is written: its
+        start tag, or all of it if it holds characters that do not count."""
         self.is_all = True
         self.unplaced = 0
+        self.facts = 0
+        self.whole = 0
 
     def say(self, text: str | None) -> None:
         if text:
@@ -110,27 +115,47 @@ class _Walk:
         if name == "handShift":
             self.is_all &= not set(attributes(element, ("new",)))
         elif name == "del" and element.get("type") != COUNTING:
-            # Its characters are not in the text, so no mark can refer to them.
-            self.is_all = False
+            # Its characters are not in the text, so no fact can refer to them.
             self.unplaced += 1
+            self._as_whole(element, ())
         elif name in KINDS or name == "g":
-            first = self.length
-            self.content(element)
-            self.found.append((element, first, self.length))
-        elif name == "choice":
-            self.is_all = False
+            self.facts += 1
+            self._inside(element, None)
+        elif name in ("choice", "app", "subst") or (name == "expan" and _is_twofold(element)):
             children = [child for child in element if isinstance(child.tag, str)]
-            counting = [child for child in children if name_of(child) in ORIGINAL]
+            counting = [child for child in children if name_of(child) in (*ORIGINAL, "lem")]
             counting += [child for child in children if name_of(child) not in EDITED] or children
-            for child in counting[:1]:
-                self.content(child)
+            self._as_whole(element, [element] if name in ("subst", "expan") else counting[:1])
         elif name == "space":
-            self.is_all = False
+            self._as_whole(element, ())
             self.say(" ")
+        elif name in UNSEEN or name in ("orphan", "rdg") or (name == "ex" and self.whole):
+            self._as_whole(element, ())
+        elif name == "w" and element.get("facs"):
+            # A word with a place of its own, which is written where it is.
+            self.is_all = False
+            self.content(element)
         else:
             self.is_all = False
-            if name not in UNSEEN and name not in ("orphan", "rdg"):
-                self.content(element)
+            self._inside(element, start_tag(element))
+
+    def _inside(self, element: etree._Element, written: str | None) -> None:
+        """Take an element with its contents; inside one that is written as a whole only facts and signs."""
+        at, first = len(self.found), self.length
+        self.content(element)
+        if written is None or not self.whole:
+            self.found.insert(at, (element, first, self.length, written))
+
+    def _as_whole(self, element: etree._Element, counting: Iterable[etree._Element]) -> None:
+        """Take an element that holds characters which do not count; those of *counting* do."""
+        self.is_all = False
+        at, first = len(self.found), self.length
+        self.whole += 1
+        for one in counting:
+            self.content(one)
+        self.whole -= 1
+        if not self.whole:
+            self.found.insert(at, (element, first, self.length, keep(element)))
 
     def mark_of(self, element: etree._Element, start: int, end: int) -> TextMark | None:
         name = name_of(element)
@@ -165,6 +190,12 @@ class _Walk:
         if kind == "lost":
             end = start
         return TextMark(kind, start, end, stated)
+
+
+def _is_twofold(expan: etree._Element) -> bool:
+    """Return whether an expansion has the abbreviated form beside it, so that its characters do not all count."""
+    inside = {name_of(one) for one in expan.iter() if isinstance(one.tag, str)}
+    return "ex" in inside and not inside.isdisjoint(("abbr", "am"))
 
 
 def _reason(kind: str, reason: str) -> tuple[str, str]:
@@ -313,7 +344,7 @@ def beyond_markup(marks: Sequence[TextMark], markup: str, plain: str) -> list[Te
     only).
     """
     said = {_place_of(one) for one in marks_in(markup, plain).marks}
-    return [one for one in marks if _place_of(one) not in said]
+    return [one for one in marks if _place_of(one) not in said and one.kind != DIVIDED]
 
 
 def _place_of(mark: TextMark) -> tuple[str, int | None, int | None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from armarium_formats.driver import Loss
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageOrder
+
+_REPEATED = re.compile(r"(?:readingOrder|structure)\s*\{[^{}]*\}")
 
 
 def losses_of(page: PageModel) -> list[Loss]:
@@ -59,11 +62,13 @@ def _extras(page: PageModel) -> list[dict[str, Any]]:
 
 
 def _says_something(kept: Any) -> bool:
-    """Return whether extras matter: a bare index of a TextEquiv repeats the sequence."""
-    return (
-        bool(kept)
-        and kept != {}
-        and not (
-            isinstance(kept, dict) and set(kept) == {"attributes"} and set(kept["attributes"]) <= {"index"}
-        )
-    )
+    """Return whether extras matter: an index of a TextEquiv and a readingOrder repeat the sequence, a structure the
+    kind.
+    """
+    if not isinstance(kept, dict) or set(kept) - {"attributes", "marks"}:
+        return bool(kept)
+    stated = dict(kept.get("attributes") or {})
+    stated.pop("index", None)
+    if not _REPEATED.sub("", stated.get("custom", "")).strip():
+        stated.pop("custom", None)
+    return bool(stated)

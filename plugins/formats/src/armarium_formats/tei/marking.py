@@ -1,16 +1,21 @@
-"""Writes hands, signs and editorial facts to a TEI file: handNote and handShift, charDecl and g, unclear,
-gap, supplied, surplus, del and add (docs/tei-profile.md).
+"""Writes hands, signs, editorial facts and other marks to a TEI file: handNote and handShift, charDecl and g, unclear,
+gap, supplied, surplus, del and add, and what `naming` has (docs/tei-profile.md).
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from armarium_formats.driver import MarkWords
 from armarium_formats.marks import SIGN
 from armarium_formats.markup.fragments import attributes_of, text_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.page_model import PageModel, PageSegment, PageText, TextMark
+from armarium_formats.tei.naming import is_whole, write_said
+from armarium_source_model.api import DIVIDED
 
 Lose = Callable[..., None]
 
@@ -33,8 +38,14 @@ COUNTING = "counting"
 _BLANKS = re.compile(r"\s+")
 
 
+MADE = re.compile(r'<respStmt xml:id="made-[^"<>]*+"><resp>[^<>]*+</resp><name>[^<>]*+</name></respStmt>')
+"""A statement of an export on who stands behind texts; stated anew by the next one."""
+MAKER = "made-"
+"""What the ids of these begin with."""
+
+
 class Declarations:
-    """The hands and signs of one file: declared in its header, referenced from its text."""
+    """The hands, signs and makers of one file: declared in its header, referenced from its text."""
 
     def __init__(self, page: PageModel, ids: Identities, kept: str) -> None:
         self.page = page
@@ -43,6 +54,11 @@ class Declarations:
         for key in (*page.hands, *page.signs):
             if key not in self.declared:
                 ids.take(key)
+        self.makers = Counter(page.makers())
+        self.maker_ids = {
+            maker: ids.take(f"{MAKER}{number}")
+            for number, (maker, _) in enumerate(self.makers.most_common(), 1)
+        }
 
     def header(self, header: str) -> str:
         """Return the header (ours, or that of the file that was read) with the declarations inserted."""
@@ -81,7 +97,20 @@ class Declarations:
                 ("<revisionDesc", f"<profileDesc><handNotes>{notes}</handNotes></profileDesc>\n    "),
                 ("</teiHeader>", f"<profileDesc><handNotes>{notes}</handNotes></profileDesc>"),
             )
+        if self.makers:
+            total = self.makers.total()
+            made = "".join(
+                f'<respStmt xml:id="{self.maker_ids[maker]}"><resp>{lines} of {total} lines '
+                f"{text_of(maker.words)}</resp><name>{text_of(maker.name or maker.by)}</name></respStmt>"
+                for maker, lines in self.makers.most_common()
+            )
+            header = _put(header, ("</titleStmt>", made))
         return header
+
+    def responsible(self, segment: PageSegment) -> dict[str, str]:
+        """Return the attribute of a line that refers to who stands behind its text."""
+        maker = segment.texts[0].maker if segment.texts else None
+        return {"resp": f"#{self.maker_ids[maker]}"} if maker is not None else {}
 
     def shift(self, segment: PageSegment) -> str:
         """Return what marks a change of hand at the beginning of a line."""
@@ -99,46 +128,93 @@ def _put(header: str, *places: tuple[str, str]) -> str:
     return header
 
 
-def mark_up(text: PageText, lose: Lose) -> str:
-    """Return a text as XML with its marks as elements; overlapping ones cannot nest and are counted."""
-    if not text.marks:
-        return text_of(text.text)
-    length = len(text.text)
-    spans = [
-        (0 if one.kind != "lost" else length, length, one)
-        if one.start is None or one.end is None
-        else (one.start, one.end, one)
-        for one in text.marks
-    ]
+class Word(NamedTuple):
+    """Characters of a text that are written as an element of their own."""
+
+    start: int
+    end: int
+    xml: str
+
+
+_IN_A_WORD = "they begin or end in a word that has a place of its own"
+
+
+def mark_up(text: PageText, lose: Lose, words: Sequence[Word] = ()) -> str:
+    """Return a text as XML, *words* as their elements, with its marks as elements around them; overlapping ones
+    cannot nest and are counted.
+    """
+    spans = []
+    for mark in text.marks:
+        start, end = mark.span_in(text.text)
+        if mark.kind == DIVIDED:
+            if "tei" not in mark.source:
+                lose(_words_of_mark(mark, text.text), "TEI says it of the line, by its hyphen")
+        elif any(
+            word.start < start < word.end
+            or word.start < end < word.end
+            or (is_whole(mark) and start < word.end and end > word.start)
+            for word in words
+        ):
+            lose(_words_of_mark(mark, text.text), _IN_A_WORD)
+        else:
+            spans.append((start, end, mark))
     spans.sort(key=lambda span: (span[0], -span[1]))
-    return _render_spans(text.text, 0, length, spans, lose)
+    return _Rendering(text.text, words, lose).render(0, len(text.text), spans)
 
 
-def _render_spans(
-    text: str, start: int, end: int, spans: Sequence[tuple[int, int, TextMark]], lose: Lose
-) -> str:
-    out: list[str] = []
-    at = start
-    waiting = list(spans)
-    while waiting:
-        first, last, mark = waiting.pop(0)
-        inner = [one for one in waiting if one[1] <= last and (one[0] < last or first == last)]
-        crossing = [one for one in waiting if one[0] < last < one[1]]
-        if crossing:
-            lose("editorial facts", "they overlap others, and elements nest", len(crossing))
-        waiting = [one for one in waiting if one not in inner and one not in crossing]
-        out.append(text_of(text[at:first]))
-        inside = _render_spans(text, first, last, inner, lose)
-        out.append(_element(mark, inside, lose))
-        at = last
-    out.append(text_of(text[at:end]))
-    return "".join(out)
+def _words_of_mark(mark: TextMark, text: str) -> MarkWords:
+    start, end = mark.span_in(text)
+    return MarkWords(mark.kind, text[start:end] or mark.stated.get("text", ""))
+
+
+class _Rendering(NamedTuple):
+    """A text while it becomes XML."""
+
+    text: str
+    words: Sequence[Word]
+    lose: Lose
+
+    def render(self, start: int, end: int, spans: Sequence[tuple[int, int, TextMark]]) -> str:
+        out: list[str] = []
+        at = start
+        waiting = list(spans)
+        while waiting:
+            first, last, mark = waiting.pop(0)
+            inner = [one for one in waiting if one[1] <= last and (one[0] < last or first == last)]
+            crossing = [one for one in waiting if one[0] < last < one[1]]
+            for one in crossing:
+                self.lose(_words_of_mark(one[2], self.text), "they overlap others, and elements nest")
+            waiting = [one for one in waiting if one not in inner and one not in crossing]
+            out.append(self._characters(at, first))
+            if is_whole(mark):
+                for one in inner:
+                    if ELEMENTS.get(one[2].kind, "g") not in mark.source["tei"]:
+                        self.lose(
+                            _words_of_mark(one[2], self.text),
+                            "an element that is written as it was read has no place for them",
+                        )
+                out.append(mark.source["tei"])
+            else:
+                out.append(_element(mark, self.render(first, last, inner), self.lose))
+            at = last
+        out.append(self._characters(at, end))
+        return "".join(out)
+
+    def _characters(self, start: int, end: int) -> str:
+        out: list[str] = []
+        for word in self.words:
+            if start <= word.start and word.end <= end and (word.start < word.end):
+                out += [text_of(self.text[start : word.start]), word.xml]
+                start = word.end
+        return "".join([*out, text_of(self.text[start:end])])
 
 
 def _element(mark: TextMark, inside: str, lose: Lose) -> str:
     stated = mark.stated
     if mark.kind == SIGN:
         return f"<g{attributes_of({'ref': '#' + stated['sign']})}>{inside}</g>"
+    if mark.kind not in ELEMENTS:
+        return write_said(mark, inside, lose)
     name = ELEMENTS[mark.kind]
     attributes = {"type": COUNTING} if name == "del" else {}
     reason = stated.get("reason")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from armarium_formats.markup.fragments import attributes_of, illegal_characters, lawful, text_of
 from armarium_formats.page_model import PageSegment, PageText
 from armarium_formats.tei.facts import beyond_markup
-from armarium_formats.tei.marking import mark_up
+from armarium_formats.tei.marking import Word, mark_up
 from armarium_formats.tei.vocabulary import EDITED_KIND, language_tag
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
@@ -60,27 +60,19 @@ def write_segment(segment: PageSegment, words: Sequence[str], lose: Lose) -> str
     if not texts:
         return f'<seg type="words">{" ".join(words)}</seg>' if words else ""
     first = texts[0]
-    markup = ((first.extras or {}).get("tei") or {}).get("xml")
-    joint = _joint(segment, first.text) if words else None
+    markup = ((first.extras or {}).get("tei") or {}).get("xml") if not words else None
+    placed = _place_words(segment, first.text, words) if words else []
     others = [text for text in texts[1:] if not (markup and text.kind == EDITED_KIND)]
-    if markup and words:
-        lose("markup in texts", "the line has words with places of their own, which are written instead")
-        markup = None
-    unsaid = beyond_markup(first.marks, markup, first.text) if markup else first.marks
-    if unsaid and (markup or joint is not None):
-        lose(
-            "marks of characters",
-            "the line has words with places, or markup of the file it was read from",
-            len(unsaid),
-        )
-    body = markup or (joint.join(words) if joint is not None else mark_up(first, lose))
+    if markup and (unsaid := beyond_markup(first.marks, markup, first.text)):
+        lose("marks of characters", "the line has the markup of the file it was read from", len(unsaid))
+    body = markup or mark_up(first, lose, placed or ())
     stated = attributes_for(first)
     kind = _word_of_kind(first, lose)
     if markup:
         stated.pop("xml:space", None)
-    if others or (words and joint is None):
+    if others or placed is None:
         rest = "".join(_reading(text, lose) for text in others)
-        if words and joint is None:
+        if placed is None:
             rest += f'<rdg type="words">{" ".join(words)}</rdg>'
         lemma = {**({"type": kind} if kind else {}), **stated}
         return f'<app type="readings"><lem{attributes_of(lemma)}>{body}</lem>{rest}</app>'
@@ -110,10 +102,16 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
     return text.kind
 
 
-def _joint(segment: PageSegment, text: str) -> str | None:
-    """Return the separator that joins the words into the line's text; None if there is none."""
+def _place_words(segment: PageSegment, text: str, written: Sequence[str]) -> list[Word] | None:
+    """Return the words of a line, as they are *written*, at their characters; None if they do not make up its text."""
     stated = [stated_texts(child) for child in segment.children if child.kind == "word"]
     words = [one[0].text if one else "" for one in stated]
-    if not all(words):
+    joint = next((joint for joint in (" ", "") if joint.join(words) == text), None) if all(words) else None
+    if joint is None:
         return None
-    return next((joint for joint in (" ", "") if joint.join(words) == text), None)
+    found: list[Word] = []
+    at = 0
+    for word, xml in zip(words, written, strict=True):
+        found.append(Word(at, at + len(word), xml))
+        at += len(word) + len(joint)
+    return found

@@ -245,13 +245,14 @@ def type_in_text(kind: str | None, *, furniture: bool = False) -> str | None:
 
 
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://")
-_NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\x7f]|%(?![0-9A-Fa-f]{2})")
+_NO_URL = re.compile(r"[\x00-\x20<>\"{}|\\^`\[\]\x7f]|%(?![0-9A-Fa-f]{2})")
 
 
 def url_of(image: str) -> str:
     """Return the @url of a picture: an address unchanged, a file name percent-encoded."""
     if _ADDRESS.match(image) is None:
-        image = image.replace("%", "%25")
+        for character in "%[]":
+            image = image.replace(character, f"%{ord(character):02X}")
     return _NO_URL.sub(lambda found: f"%{ord(found.group()):02X}", image)
 
 

@@ -10,7 +10,7 @@ from armarium_formats.tei.blocks import POINTERS, Block, cells_of
 from armarium_formats.tei.collecting import POINTING, Collecting
 from armarium_formats.tei.keeping import attributes, name_of, start_tag
 from armarium_formats.tei.lines import Line, Word
-from armarium_formats.tei.marking import COUNTING
+from armarium_formats.tei.marking import COUNTING, MAKER
 from armarium_formats.tei.shapes import probability
 from armarium_formats.tei.surfaces import Page, Zone
 from armarium_formats.tei.vocabulary import (
@@ -195,6 +195,8 @@ class Walk(Collecting):
         assert line is not None
         line.is_broken = True
         line.attributes = attributes(element, POINTING if zone is not None else ("facs",))
+        if line.attributes.get("resp", "").startswith(f"#{MAKER}"):
+            del line.attributes["resp"]
         if line.zone is None:
             line.identity = line.attributes.pop("xml:id", None)
         if zone is None:

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
-from armarium_formats.driver import Loss, WriteContext, WrittenPage
+from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
 from armarium_formats.markup.fragments import attributes_of, lawful, text_of
 from armarium_formats.markup.identities import Identities
 from armarium_formats.markup.points import parse_points
@@ -44,7 +45,7 @@ class _Writing:
     def __init__(self, page: PageModel, context: WriteContext) -> None:
         self.page = page
         self.context = context
-        self.losses: Counter[tuple[str, str]] = Counter()
+        self.losses: Counter[tuple[str | MarkWords, str]] = Counter()
         self.image = lawful(page.image).strip()
         self.kept: dict[str, Any] = page.extras.get("tei") or {}
         self.ids = Identities((segment.id for segment in page.walk()), IDS)
@@ -84,9 +85,9 @@ class _Writing:
         )
         for loss in losses_of(page):
             self.losses[loss.what, loss.why] += loss.count
-        return WrittenPage(content, [Loss(what, count, why) for (what, why), count in self.losses.items()])
+        return WrittenPage(content, as_losses(self.losses))
 
-    def lose(self, what: str, why: str, count: int = 1) -> None:
+    def lose(self, what: str | MarkWords, why: str, count: int = 1) -> None:
         """Count something that the file does not carry as the page has it."""
         self.losses[what, why] += count
 
@@ -333,27 +334,27 @@ class _Writing:
             self._loose_words(words, wrapped=True)
 
     def _table(self, cells: Sequence[PageSegment]) -> None:
+        """Write the cells of a table row by row, in whatever sequence they stand."""
         self.out.append("\n      <table>")
-        row: int | None = None
-        for segment in cells:
-            cell = segment.cell or {}
-            if cell.get("row", 0) != row:
-                if row is not None:
-                    self.out.append("</row>")
-                row = cell.get("row", 0)
-                self.out.append(f'\n      <row n="{row}">')
-            stated = {"n": str(cell.get("column", 0))}
-            for key, name in (("row_span", "rows"), ("column_span", "cols")):
-                if cell.get(key, 1) != 1:
-                    stated[name] = str(cell[key])
-            self._region(segment, stated)
-        self.out.append("</row></table>")
+        spans = (("row_span", "rows"), ("column_span", "cols"))
+        for row, members in groupby(
+            sorted(cells, key=lambda one: one.place_in_table), key=lambda one: one.place_in_table[0]
+        ):
+            self.out.append(f'\n      <row n="{row}">')
+            for segment in members:
+                stated = {
+                    name: str(said) for key, name in spans if (said := (segment.cell or {}).get(key, 1)) != 1
+                }
+                self._region(segment, {"n": str(segment.place_in_table[1]), **stated})
+            self.out.append("</row>")
+        self.out.append("</table>")
 
     def _line(self, segment: PageSegment) -> None:
         kept = ((segment.extras or {}).get("tei") or {}).get("lb")
         stated = {"facs": f"#{self.identities[id(segment)]}"}
         if segment.is_furniture:
             stated["type"] = "furniture"
+        stated |= self.marks.responsible(segment)
         stated |= self._attributes("lb", kept, stated)
         self.out.append(f"\n        <lb{attributes_of(stated)}/>{self.marks.shift(segment)}")
         kinds = [child.kind == "word" for child in segment.children]
@@ -361,8 +362,7 @@ class _Writing:
             self.lose("places of words among lines in a line", "the words of a line come first")
         words = [self._word(child) for child in segment.children if child.kind == "word"]
         body = text_writer.write_segment(segment, words, self.lose)
-        markup = ((segment.extras or {}).get("tei") or {}).get("markup")
-        if markup and body:
+        if (markup := ((segment.extras or {}).get("tei") or {}).get("markup")) and body:
             self.lose("markup of a line that had no text", "it surrounds no word of the present text")
         self.out.append(body or markup or "")
         for child in segment.children:

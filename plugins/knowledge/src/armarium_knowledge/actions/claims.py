@@ -8,9 +8,8 @@ from typing import Any
 from sqlalchemy import delete, select, update
 
 from armarium.api import ActionContext, Example, Route, action, is_among, new_id
-from armarium_documents.api import require_live
+from armarium_documents.api import require_live, runs_backwards
 from armarium_knowledge import errors, samples
-from armarium_knowledge.actions.entities import reversed_interval
 from armarium_knowledge.actions.evidence import (
     OF_SOURCES,
     Evidence,
@@ -21,7 +20,7 @@ from armarium_knowledge.actions.evidence import (
 from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.actions.laws import OF_CLAIMS
 from armarium_knowledge.actions.persons_only import CURATED_STATEMENTS
-from armarium_knowledge.folding import fold
+from armarium_knowledge.folding import fold, has_name
 from armarium_knowledge.models import claim_entities, claim_sources, claims, entities, reviews
 from armarium_knowledge.placing import PagePlaces, Place
 from armarium_knowledge.queries.claims import CLAIMS, claim
@@ -55,7 +54,7 @@ def _fold_text(text: str, *more: str) -> str:
 
 
 def _check_times(start: str | None, end: str | None) -> None:
-    if start and end and reversed_interval(start, end):
+    if runs_backwards(start, end):
         raise errors.interval_reversed("The statement")
 
 
@@ -286,14 +285,11 @@ def _take_one(
 
 def _find_named(ctx: ActionContext, words: str) -> str | None:
     """Return the one entity with exactly this name; None if there is none, or more than one."""
-    if not fold(words):
-        return None
     e = entities.c
-    there = select(e.id, e.folded_names).where(
-        e.curation_state.in_(("unreviewed", "verified")),
-        e.folded_names.contains(fold(words), autoescape=True),
+    there = select(e.id).where(
+        e.curation_state.in_(("unreviewed", "verified")), has_name(e.folded_names, words)
     )
-    found = [row.id for row in ctx.conn.execute(there) if fold(words) in row.folded_names.split("\n")]
+    found = ctx.conn.execute(there).scalars().all()
     return found[0] if len(found) == 1 else None
 
 

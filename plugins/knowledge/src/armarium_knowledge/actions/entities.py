@@ -18,6 +18,7 @@ from armarium.api import (
     project_setting,
     raw_of,
 )
+from armarium_documents.api import runs_backwards
 from armarium_knowledge import errors, samples
 from armarium_knowledge.actions.persons_only import (
     CORRECTED_BY_PERSONS,
@@ -26,7 +27,7 @@ from armarium_knowledge.actions.persons_only import (
     DECIDED_MATCHES,
     REFUSED_BY_PERSONS,
 )
-from armarium_knowledge.folding import fold, folded_names
+from armarium_knowledge.folding import all_names, fold
 from armarium_knowledge.models import (
     claim_entities,
     claims,
@@ -90,12 +91,6 @@ def name_rows(
     return found
 
 
-def all_names(canonical_name: str, names: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text in which a search of names looks."""
-    texts = [text for one in names for text in (one["text"], one["romanized"]) if text]
-    return folded_names([canonical_name, *texts])
-
-
 def insert_entity(ctx: ActionContext, p: EntityCreate, **more: Any) -> str:
     """Write a new entity; return its id."""
     stated = p.model_dump(mode="json", exclude={"names"})
@@ -146,22 +141,14 @@ def create(ctx: ActionContext, p: EntityCreate) -> dict[str, Any]:
 
 def _check_places(conn: Connection, p: EntityCreate | EntityUpdate) -> None:
     for date in p.date_values:
-        if date.iso_start and date.iso_end and reversed_interval(date.iso_start, date.iso_end):
+        if runs_backwards(date.iso_start, date.iso_end):
             raise errors.interval_reversed("date_values")
     for place in p.place_values:
         if place.relative is not None:
             live_entity(conn, place.relative.anchor_entity_id)
         when = place.when
-        if when is not None and when.start and when.end and reversed_interval(when.start, when.end):
+        if when is not None and runs_backwards(when.start, when.end):
             raise errors.interval_reversed("place_values")
-
-
-def reversed_interval(start: str, end: str) -> bool:
-    """Return whether plain dates run backwards; uncertain ones and those before the year 1 are accepted as
-    they are.
-    """
-    plain = all(one[:4].isdigit() and set(one) <= set("0123456789-") for one in (start, end))
-    return plain and end[: len(start)] < start[: len(end)]
 
 
 def _update_example(ex: Example) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
 from sqlalchemy import update
 
-from armarium.api import ActionContext, Example, action
+from armarium.api import ActionContext, Example, action, raw_of, versions
 from armarium_documents.api import require_live
 from armarium_knowledge import samples
 from armarium_knowledge.models import entities
@@ -30,7 +32,7 @@ def _dates_example(ex: Example) -> dict[str, Any]:
     example=_dates_example,
 )
 def take_dates(ctx: ActionContext, p: TakeDates) -> dict[str, Any]:
-    """Add them to those an entity has, without repeating any."""
+    """Add them to those an entity has, without repeating any, or adding one that a person took away."""
     given = ((one.entity_id, one.date.model_dump(mode="json")) for one in p.dates)
     return _add(ctx, p.document_id, "date_values", given, ("as_written", "iso_start", "iso_end"))
 
@@ -50,7 +52,7 @@ def _links_example(ex: Example) -> dict[str, Any]:
     example=_links_example,
 )
 def take_links(ctx: ActionContext, p: TakeLinks) -> dict[str, Any]:
-    """Add them to those an entity has, without repeating any."""
+    """Add them to those an entity has, without repeating any, or adding one that a person took away."""
     given = ((one.entity_id, one.link.model_dump(mode="json")) for one in p.links)
     return _add(ctx, p.document_id, "authority_links", given, ("uri",))
 
@@ -66,7 +68,8 @@ def _add(
     touched: dict[str, None] = {}
     for entity_id, value in given:
         there = list(getattr(live_entity(ctx.conn, entity_id), column))
-        if any(all(one[key] == value[key] for key in same) for one in there):
+        known = [*there, *_taken_away(ctx, entity_id, column)]
+        if any(all(one[key] == value[key] for key in same) for one in known):
             continue
         changes = {column: [*there, value], "updated_at": ctx.now}
         ctx.conn.execute(update(entities).where(entities.c.id == entity_id).values(changes))
@@ -74,3 +77,17 @@ def _add(
     ctx.target(document_id, *touched)
     ctx.note_changes(entity_ids=list(touched), document_ids=[document_id])
     return {"entity_ids": list(touched)}
+
+
+def _taken_away(ctx: ActionContext, entity_id: str, column: str) -> list[dict[str, Any]]:
+    """Return the values that persons have taken away from an entity, according to its history."""
+    states = versions(ctx.conn, entities, entity_id)
+    found: list[dict[str, Any]] = []
+    for before, after in itertools.pairwise(states):
+        if before["values"][column] == after["values"][column]:
+            continue
+        asked = "SELECT 1 FROM audit WHERE id = ? AND action_name = 'entity.update' AND actor_kind = 'person'"
+        if raw_of(ctx.conn).execute(asked, (after["audit_id"],)).fetchone() is not None:
+            left = orjson.loads(after["values"][column])
+            found += [one for one in orjson.loads(before["values"][column]) if one not in left]
+    return found

@@ -16,10 +16,11 @@ from armarium_knowledge.actions.entities import check_type, insert_entity
 from armarium_knowledge.actions.findings import note_findings
 from armarium_knowledge.actions.laws import OF_MENTIONS
 from armarium_knowledge.actions.persons_only import CORRECTED_BY_PERSONS, REFUSED_BY_PERSONS
-from armarium_knowledge.folding import fold
+from armarium_knowledge.folding import fold, has_name
 from armarium_knowledge.models import entities, mentions, refusals
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.entities import live_entity, survivor_of
+from armarium_knowledge.queries.for_families import named_by_authority
 from armarium_knowledge.queries.mentions import MENTIONS, RefusedSpans, mention, mention_at
 from armarium_knowledge.schemas.entities import Deleted, EntityCreate
 from armarium_knowledge.schemas.mentions import (
@@ -33,7 +34,7 @@ from armarium_knowledge.schemas.mentions import (
     TakeMentions,
     Taken,
 )
-from armarium_source_model.api import text_fingerprint
+from armarium_source_model.api import name_forms, text_fingerprint
 
 
 def _is_person(ctx: ActionContext) -> bool:
@@ -287,6 +288,11 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
     it among its other names, as after a merge), else to a new one. Names that are already mentions, that were
     refused, or that are no longer on their line are left out.
     """
+    return take_names(ctx, p)
+
+
+def take_names(ctx: ActionContext, p: TakeMentions, **made_by: Any) -> dict[str, Any]:
+    """Write the names as `mention.take` does, as whoever runs the step or, where *made_by* says so, another maker."""
     require_live(ctx.conn, p.document_id)
     places = PagePlaces(ctx.conn, p.document_id)
     refused = RefusedSpans(ctx.conn, places)
@@ -310,7 +316,7 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
             continue
         words = places.text[place.page_start : place.page_end]
         not_these = refused.entities_at(place.page_start, place.page_end)
-        entity_id, is_new = _named_by(ctx, name, words, not_these)
+        entity_id, is_new = _named_by(ctx, name, words, not_these, made_by)
         if entity_id is None:
             continue
         if is_new:
@@ -318,7 +324,9 @@ def take(ctx: ActionContext, p: TakeMentions) -> dict[str, Any]:
         taken.add(place)
         named[entity_id] = None
         made.append(
-            _insert(ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id)
+            _insert(
+                ctx, places, place, entity_id, confidence=name.confidence, episode_id=p.episode_id, **made_by
+            )
         )
     note_findings(ctx, p.document_id, "entities", found.items())
     ctx.target(p.document_id, *new)
@@ -342,7 +350,7 @@ class _Spans:
 
 
 def _named_by(
-    ctx: ActionContext, name: NamedOnLine, words: str, not_these: list[str]
+    ctx: ActionContext, name: NamedOnLine, words: str, not_these: list[str], made_by: Mapping[str, Any]
 ) -> tuple[str | None, bool]:
     """Return (entity, whether it is new); None if the name was refused to the entity it would go to."""
     if name.entity_id is not None:
@@ -351,21 +359,35 @@ def _named_by(
         return (None if entity_id in not_these else entity_id), False
     check_type(ctx.conn, name.entity_type)
     called = name.canonical_name or words
+    links = [one.model_dump(mode="json") for one in name.authority_links]
+    identified = [found for one in links for found in named_by_authority(ctx.conn, one["uri"])]
+    if identified:
+        return (None if identified[0] in not_these else identified[0]), False
     e = entities.c
-    same = select(e.id, e.canonical_name, e.folded_names).where(
+    same = select(entities).where(
         e.entity_type == name.entity_type,
         e.curation_state.in_(("unreviewed", "verified")),
-        e.folded_names.contains(fold(called), autoescape=True),
+        has_name(e.folded_names, called),
     )
-    rows = ctx.conn.execute(same.order_by(e.id)).all()
-    known = [row.id for row in rows if fold(row.canonical_name) == fold(called)]
-    if not known:
-        also = [row.id for row in rows if fold(called) in row.folded_names.split("\n")]
-        known = also if len(also) == 1 else []
+    # What has the link of another thing is not the one that these links identify.
+    rows = [row for row in ctx.conn.execute(same.order_by(e.id)) if not (links and row.authority_links)]
+    forms = set(name_forms(called))
+    known = [row.id for row in rows if forms.intersection(name_forms(row.canonical_name))]
+    if not known and len(rows) == 1:
+        known = [rows[0].id]
     if any(one in not_these for one in known):
         return None, False
     if known:
+        own = next(row for row in rows if row.id == known[0])
+        if (
+            links
+            and own.provenance_kind == made_by.get("provenance_kind")
+            and own.curation_state == "unreviewed"
+        ):
+            linked = {"authority_links": links, "updated_at": ctx.now}
+            ctx.conn.execute(update(entities).where(e.id == own.id).values(linked))
         return known[0], False
     dates = [one.model_dump(mode="json") for one in name.date_values]
     stated = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}
-    return insert_entity(ctx, EntityCreate.model_validate(stated)), True
+    made = EntityCreate.model_validate(stated | {"authority_links": links})
+    return insert_entity(ctx, made, **made_by), True

@@ -19,8 +19,9 @@ from armarium.api import (
     raw_of,
 )
 from armarium_knowledge import errors, samples
-from armarium_knowledge.actions.entities import NO_CIRCLE, all_names
+from armarium_knowledge.actions.entities import NO_CIRCLE
 from armarium_knowledge.actions.persons_only import DECIDED_MATCHES
+from armarium_knowledge.folding import all_names
 from armarium_knowledge.models import claims, entities, matches, reviews
 from armarium_knowledge.queries.entities import MATCHES, entity, live_entity
 from armarium_knowledge.schemas.entities import (

@@ -4,21 +4,22 @@ with a transfer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import Connection, Table, select, update
 
 from armarium.api import ActionContext, is_among, new_id
 from armarium_documents.api import representations
 from armarium_knowledge.actions.merging import insert_match, match_of
-from armarium_knowledge.folding import fold
+from armarium_knowledge.folding import has_name
 from armarium_knowledge.models import claim_sources, entities, mentions, refusals
-from armarium_knowledge.placing import align_span, move_span
 from armarium_source_model.api import (
     ReadingChange,
+    align_span,
     counting_readings,
     get_segment,
+    move_span,
     reading_rule,
     text_fingerprint,
 )
@@ -137,22 +138,42 @@ def _counting(ctx: ActionContext, segment_id: str) -> tuple[str, str] | None:
 def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) -> list[dict[str, Any]]:
     """Propose for review which entities of a transfer may be ones that already existed; nothing is merged."""
     ids = companions.get("entity", [])
+    new = select(entities).where(is_among(entities.c.id, ids)).order_by(entities.c.id)
+    return [
+        insert_match(ctx, other, row["id"], 1.0, "transfer", _SAME_NAME)
+        for row in (one._asdict() for one in ctx.conn.execute(new).all())
+        for other in _namesakes(ctx.conn, row, ids)
+        if match_of(ctx, other, row["id"]) is None
+    ]
+
+
+def expect_arrivals(conn: Connection, companions: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return what `propose_arrivals` would propose in the project of *conn*, before anything is there: each
+    candidate is named by its id in the project it comes from.
+    """
+    return [
+        {
+            "survivor_entity_id": other,
+            "candidate_entity_id": row["id"],
+            "score": 1.0,
+            "method": "transfer",
+            "reason": _SAME_NAME,
+        }
+        for row in companions.get("entity", [])
+        for other in _namesakes(conn, row, ())
+    ]
+
+
+_SAME_NAME = "It came from another project and has the same name."
+
+
+def _namesakes(conn: Connection, row: Mapping[str, Any], but: Sequence[str]) -> list[str]:
+    """Return the entities of the same type, except *but*, one of whose names is that of *row*."""
     e = entities.c
-    proposed = []
-    new = ctx.conn.execute(
-        select(e.id, e.canonical_name, e.entity_type).where(is_among(e.id, ids)).order_by(e.id)
-    ).all()
-    for row in new:
-        same = select(e.id, e.folded_names).where(
-            e.entity_type == row.entity_type,
-            e.curation_state.in_(("unreviewed", "verified")),
-            e.folded_names.contains(fold(row.canonical_name), autoescape=True),
-            ~is_among(e.id, ids),
-        )
-        for other in ctx.conn.execute(same.order_by(e.id)):
-            if fold(row.canonical_name) not in other.folded_names.split("\n"):
-                continue
-            if match_of(ctx, other.id, row.id) is None:
-                why = "It came from another project and has the same name."
-                proposed.append(insert_match(ctx, other.id, row.id, 1.0, "transfer", why))
-    return proposed
+    same = select(e.id).where(
+        e.entity_type == row["entity_type"],
+        e.curation_state.in_(("unreviewed", "verified")),
+        has_name(e.folded_names, row["canonical_name"]),
+        ~is_among(e.id, but),
+    )
+    return list(conn.execute(same.order_by(e.id)).scalars())

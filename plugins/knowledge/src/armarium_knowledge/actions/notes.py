@@ -9,6 +9,7 @@ from sqlalchemy import delete, select, update
 from armarium.api import ActionContext, Example, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_knowledge import errors, samples
+from armarium_knowledge.actions.persons_only import DECIDED_REVIEWS
 from armarium_knowledge.models import interpretations, reviews
 from armarium_knowledge.placing import PagePlaces
 from armarium_knowledge.queries.claims import CLAIMS, INTERPRETATIONS, shown_interpretations
@@ -95,19 +96,22 @@ def _predict_example(ex: Example) -> dict[str, Any]:
     example=_predict_example,
 )
 def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
-    """Save it. Raises NotFound for an entity, Conflict if the same relation of the same two is already pending."""
+    """Save it. Raises NotFound for an entity, Conflict if the same relation of the same two is already pending, or, for a
+    machine, was accepted or rejected.
+    """
     live_entity(ctx.conn, p.source_entity_id)
     live_entity(ctx.conn, p.target_entity_id)
     r = reviews.c
-    same = select(r.id).where(
+    same = select(r.id, r.state).where(
         r.source_entity_id == p.source_entity_id,
         r.relation == p.relation,
         r.target_entity_id == p.target_entity_id,
-        r.state == "pending",
     )
-    waits = ctx.conn.execute(same).first()
-    if waits is not None:
-        raise errors.review_pending(waits.id)
+    for known in ctx.conn.execute(same.order_by(r.created_at, r.id)):
+        if known.state == "pending":
+            raise errors.review_pending(known.id)
+        if known.state in ("accepted", "rejected") and ctx.principal.kind != "person":
+            raise errors.relation_reviewed(known.id, known.state)
     nothing_yet = dict.fromkeys(("note", "resulting_claim_id", "reviewed_by", "reviewed_at"))
     row = {
         "id": new_id(),
@@ -129,6 +133,7 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
     summary="Accept, reject or defer a predicted relation.",
     route=Route("PATCH", "/api/kg/kgembed/reviews/{review_id}"),
     words="Decided a predicted relation",
+    rules=(DECIDED_REVIEWS,),
     example=lambda ex: {
         "review_id": ex.run("prediction_review.create", _predict_example(ex))["id"],
         "state": "deferred",

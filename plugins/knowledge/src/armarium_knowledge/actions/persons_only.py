@@ -49,6 +49,19 @@ DECIDED_MATCHES: RowRule[Any] = RowRule(
 )
 """No machine accepts a match, or changes what a person decided about one."""
 
+
+def _was_reviewed(before: Image, after: Image) -> bool:
+    images = [one for one in (before, after) if one is not None]
+    return any(one["state"] == "accepted" for one in images) or (
+        before is not None and before["state"] == "rejected"
+    )
+
+
+DECIDED_REVIEWS: RowRule[Any] = RowRule(
+    "prediction_review", "person", when=_was_reviewed, refusal=errors.reviewed_by_person
+)
+"""No machine accepts a predicted relation, or decides anew about one that was accepted or rejected."""
+
 CURATED_STATEMENTS: RowRule[Any] = RowRule(
     "claim", "person", when=_was_curated, refusal=errors.curated_by_person
 )

@@ -32,6 +32,8 @@ def link(job: JobContext, page_id: str) -> PageWork:
     if not rows:
         raise PageSkipped("No entities are named on the page; find its names first.")
     file = read_known(job.library, job.args.file.real, wanted)
+    for note in file.notes:
+        job.log("info", note)
     links = []
     for row in rows:
         linked = {one["uri"] for one in row.authority_links}

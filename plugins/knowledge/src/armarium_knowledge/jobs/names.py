@@ -16,6 +16,7 @@ from armarium_knowledge.models import mentions
 from armarium_knowledge.placing import PagePlaces
 from armarium_knowledge.queries.entities import ENTITIES
 from armarium_knowledge.queries.mentions import MENTIONS, on_page
+from armarium_knowledge.tagged_names import tagged_on_page
 from armarium_reading.api import place_with_provider
 
 FIND = (
@@ -42,10 +43,11 @@ def find_names(job: JobContext, page_id: str) -> PageWork | None:
 def _find_known(job: JobContext, page_id: str) -> PageWork:
     names = known_names(job.library)
     with job.library.db.read() as conn:
+        tagged = tagged_on_page(conn, PagePlaces(conn, page_id))
         found = names_on_page(conn, names, page_id, misread=job.args.misread)
     # If two entities have the same name, a person decides which is meant.
     sure = [one for one in found if not one["others"]]
-    if not sure:
+    if not sure and not tagged:
         raise PageSkipped(
             "The page contains no name that the project knows and that is not already a mention."
         )
@@ -61,7 +63,7 @@ def _find_known(job: JobContext, page_id: str) -> PageWork:
         }
         for one in sure
     ]
-    return _work(page_id, listed, None)
+    return _work(page_id, [*tagged, *listed], None)
 
 
 def _work(page_id: str, listed: list[dict[str, Any]], episode_id: str | None) -> PageWork:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, create_model
 
-from armarium.api import JobContext, PageSkipped, PageWork
+from armarium.api import JobContext, PageSkipped, PageWork, origin_of
 from armarium_knowledge.jobs.asking import ask_about, one_of, text_of
 from armarium_knowledge.placing import PagePlaces
 from armarium_reading.api import ModelAnswer
@@ -98,12 +98,14 @@ def _artifact(
         "text_fingerprint": text_fingerprint(places.text),
         "cut": asked.cut,
     }
+    origin = origin_of(job)
     made = {
         "document_id": page_id,
         "artifact_type": artifact_type,
         "content": content,
         "data": {**data, **marks},
-        "step_name": job.kind.name,
+        "workflow_id": origin.workflow_id,
+        "step_name": origin.step_name or job.kind.name,
         "provider": asked.provider,
         "model": asked.model,
     }

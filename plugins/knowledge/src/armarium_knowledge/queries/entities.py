@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Query
-from sqlalchemy import ColumnElement, Connection, Row, and_, false, select, true
+from sqlalchemy import ColumnElement, Connection, Row, and_, false, or_, select, true
 
 from armarium.api import Rows, is_among, json_text, query, raw_of
 from armarium_documents.api import documents, require_document
 from armarium_knowledge.errors import merged_entity, unknown_entity, unknown_match, unknown_review
-from armarium_knowledge.folding import fold
 from armarium_knowledge.models import NOT_MERGED, claim_entities, entities, matches, mentions, reviews
 from armarium_knowledge.queries.visible import HiddenKnowledge, not_listed
 from armarium_knowledge.schemas.entities import Entity, EntityPage, MatchPage, ReviewList
 from armarium_knowledge.schemas.fields import EntityState, MatchState, ReviewState
+from armarium_source_model.api import name_forms
 
 ENTITIES = Rows(entities, missing=unknown_entity)
 MATCHES = Rows(matches, missing=unknown_match)
@@ -85,10 +86,13 @@ def in_words(column: ColumnElement[str], words: str) -> ColumnElement[bool]:
     """Return the condition that a folded column contains every one of *words*, anywhere. Blanks alone are in
     every column, marks of which nothing is left in none.
     """
-    wanted = fold(words).split()
-    if not wanted and words.strip():
+    wanted = [name_forms(word) for word in re.split(r"[\s,]+", words)]
+    if not any(wanted) and words.strip():
         return false()
-    return and_(true(), *(column.contains(one, autoescape=True) for one in wanted))
+    return and_(
+        true(),
+        *(or_(*(column.contains(form, autoescape=True) for form in forms)) for forms in wanted if forms),
+    )
 
 
 @query("/api/entities", summary="The entities of the project, by name", answer=EntityPage)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from armarium.api import Message, Params, answer_of, paged
 from armarium_knowledge.models import mentions
-from armarium_knowledge.schemas.fields import Dates, Fraction, Id, Name, Offset, ShortText, Word
+from armarium_knowledge.schemas.fields import Dates, Fraction, Id, Links, Name, Offset, ShortText, Word
 
 
 class MentionCreate(Params):
@@ -58,6 +58,9 @@ class NamedOnLine(Params):
     entity_type: Word = "other"
     confidence: Fraction | None = None
     date_values: Dates = []
+    authority_links: Links = Field(
+        default=[], description="What identifies it: it goes to the entity with this link."
+    )
 
 
 class TakeMentions(Params):

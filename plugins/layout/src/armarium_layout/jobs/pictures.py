@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from armarium.api import JobContext, PageSkipped, PageWork
-from armarium_images.api import live_cuts
+from armarium_images.api import live_cuts, was_unsplit
 from armarium_layout.jobs.looking import page_sheet
+from armarium_source_model.api import pages_transcribed
 
 
 def split_page(job: JobContext, page_id: str) -> PageWork | None:
@@ -14,6 +15,14 @@ def split_page(job: JobContext, page_id: str) -> PageWork | None:
     with job.library.db.read() as conn:
         if live_cuts(conn, page_id, "split")[1]:
             raise PageSkipped("The picture is already split, or is part of a split.")
+        if was_unsplit(conn, page_id):
+            raise PageSkipped(
+                "Somebody took a split of this picture back; split it yourself where it is to be split."
+            )
+        if pages_transcribed(conn, [page_id]):
+            raise PageSkipped(
+                "The picture was transcribed as it is, so it stays whole: its halves would begin without its lines."
+            )
     _, sheet = page_sheet(job, page_id, LOOKED_AT)
     gutter = gutter_of(sheet)
     if gutter is None:

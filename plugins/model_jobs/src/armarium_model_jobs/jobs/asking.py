@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from armarium.api import JobContext, PageSkipped, PageWithheld, PageWork, ServiceError
+from armarium.api import JobContext, PageSkipped, PageWithheld, PageWork, ServiceError, origin_of
 from armarium_model_jobs.queries import Line, PageLines, lines_of
 from armarium_reading.api import ModelAnswer, ModelRequest, Picture, Subject, ask_in_job
 
@@ -120,6 +120,7 @@ def artifact_work(
         "text_fingerprint": page.fingerprint,
         "cut": asked.cut,
     }
+    origin = origin_of(job)
     return PageWork(
         "artifact.create",
         {
@@ -127,7 +128,8 @@ def artifact_work(
             "artifact_type": artifact_type,
             "content": content,
             "data": {**data, **marks},
-            "step_name": job.kind.name,
+            "workflow_id": origin.workflow_id,
+            "step_name": origin.step_name or job.kind.name,
             "provider": asked.provider,
             "model": asked.model,
         },

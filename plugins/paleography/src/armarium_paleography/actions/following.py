@@ -20,7 +20,7 @@ from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, LETTERFORMS, description
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
-from armarium_source_model.api import ReadingChange, Why, span_in_new_text
+from armarium_source_model.api import ReadingChange, Why, move_span, span_in_new_text
 
 PENDING = "pending"
 OF_SEGMENTS = ("hand.attribute", "sign.add_instance", "campaign.assign", "letterform.set")
@@ -67,15 +67,8 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
     start, end = fact["char_start"], fact["char_end"]
     if start is None or end is None:
         return None, None
-    if start < end:
-        return span_in_new_text(start, end, old, new)
-    # Between two characters: the place is known if the text before it, or the text after it, is unchanged.
-    if new[:start] == old[:start] and start <= len(new):
-        return start, start
-    rest = len(old) - start
-    if rest <= len(new) and old[start:] == new[len(new) - rest :]:
-        return len(new) - rest, len(new) - rest
-    return "The place between two characters is not in the new reading."
+    # A place between two characters has none that could occur once.
+    return (move_span if start == end else span_in_new_text)(start, end, old, new)
 
 
 class MarksOfCopies:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarium.api import ActionContext, Invalid
-from armarium_formats.api import PageHand, PageSign, ReadMarks, TextMark
+from armarium_formats.api import FACT_KINDS, PageHand, PageSign, ReadMarks, TextMark
 from armarium_paleography.models import hands
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.live_segments import live
@@ -37,7 +37,7 @@ class MarksOfImports:
                     if key not in signs:
                         signs[key] = _sign(ctx, key, read.signs[key], text.segment_id, counts)
                     _instance(ctx, signs[key], text.segment_id, counts)
-                else:
+                elif mark.kind in FACT_KINDS:
                     _fact(ctx, text.segment_id, text.representation_id, mark, counts)
         if not counts:
             return []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, find_withheld
+from armarium.api import ActionContext, Example, Route, RowRule, action, cancel_with_undo, find_withheld
 from armarium_documents.api import pages_under
 from armarium_paleography.actions.ground import add, note_row, sample_hand, sample_lines, standing_segment
 from armarium_paleography.errors import already_decided, no_pages
@@ -109,6 +110,14 @@ def propose(ctx: ActionContext, p: Propose) -> dict[str, Any]:
     return {"items": items, "count": len(items), "total": len(items)}
 
 
+def _was_rejected(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> bool:
+    return before is not None and before["state"] == "rejected"
+
+
+_DECIDED: RowRule[Any] = RowRule("likeness_proposal", "person", when=_was_rejected)
+"""A machine may reject a proposal; it takes no rejection back, since a person may have made it."""
+
+
 def _decide_example(ex: Example) -> dict[str, Any]:
     return {"proposal_id": ex.run("likeness.propose", _propose_example(ex))["items"][0]["id"]}
 
@@ -141,6 +150,7 @@ def accept(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:
     summary="Reject a proposal; it is not made again.",
     route=Route("POST", "/api/likeness/proposals/{proposal_id}/reject", name="reject_alike"),
     words="Rejected a proposal on {proposal_id|a page}",
+    rules=(_DECIDED,),
     example=_decide_example,
 )
 def reject(ctx: ActionContext, p: ProposalId) -> dict[str, Any]:

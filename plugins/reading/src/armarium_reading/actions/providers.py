@@ -83,7 +83,7 @@ def _drop_key(ctx: ActionContext, row: Row[Any]) -> None:
     params=CreateProviderParams,
     result=Provider,
     summary="Add a provider of models",
-    route=Route("POST", "/api/providers", refusals=(404, 409), status=201),
+    route=Route("POST", "/api/providers", refusals=(404, 409)),
     scope="engine",
     role="owner",
     undoable=False,

@@ -111,6 +111,7 @@ def read_lines(ctx: ActionContext, params: ReadLinesParams) -> dict[str, Any]:
         provider=params.provider,
         pages_may_leave=params.pages_may_leave,
         own_readers=params.own_readers,
+        lines=params.lines,
         alternatives=params.alternatives,
     )
     lane = lane_of(ctx.engine, params.provider) if params.provider else None

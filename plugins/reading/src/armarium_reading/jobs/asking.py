@@ -48,7 +48,9 @@ class AskLines(ReadLines):
                 if segment_id not in known
             }
             try:
-                known |= {segment_id: one.result() for segment_id, one in asked.items()}
+                for number, (segment_id, one) in enumerate(asked.items()):
+                    self.ctx.item = {"done": number, "total": len(asked), "unit": "lines"}
+                    known[segment_id] = one.result()
                 readings = [{"text": bare_line(known[segment_id])} for segment_id in more["segment_ids"]]
             except BaseException as error:
                 for one in asked.values():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import Connection
+
 from armarium.api import PageSkipped, now
 from armarium_reading.fitting import trial
 from armarium_reading.jobs.pages import PageAnswer, PageJob, question
@@ -13,7 +15,12 @@ from armarium_reading.permission import refuse_withheld_page
 from armarium_reading.providers.served_reader import who_reads_lines
 from armarium_reading.queries.reading import lines_of
 from armarium_reading.readers import Choice
-from armarium_source_model.api import working_pass
+from armarium_source_model.api import (
+    confirmed_lines,
+    undecided_lines,
+    unread_lines,
+    working_pass,
+)
 
 
 class ReadLines(PageJob):
@@ -32,6 +39,8 @@ class ReadLines(PageJob):
             if pass_id is None:
                 raise PageSkipped("The page has no lines yet; find them first.")
             ids, shapes = lines_of(conn, pass_id, picture.width, picture.height)
+            if ids:
+                ids, shapes = self._select(conn, pass_id, ids, shapes)
             own = own_choices(self.ctx, conn, ids) if self.heeds_own_readers() else {}
         if not ids:
             raise PageSkipped("The page has no lines to read.")
@@ -66,6 +75,28 @@ class ReadLines(PageJob):
             found["own"].append((other, mine, float(answer.get("seconds", 0.0))))
         found["readings"] = [read[one] for one in ids]
         return PageAnswer(picture, started_at, found, choice, pass_id, tuple(ids), hand, expected, own)
+
+    def _select(
+        self, conn: Connection, pass_id: str, ids: list[str], shapes: list[dict[str, Any]]
+    ) -> tuple[list[str], list[dict[str, Any]]]:
+        """Return the lines that are to be read. PageSkipped if there are none.
+
+        A line whose reading a person confirmed keeps it: a newer one of a machine would count in its place.
+        """
+        wanted = set(ids)
+        if self.args.lines == "unread":
+            wanted = unread_lines(conn, pass_id)
+        elif self.args.lines == "unchecked":
+            wanted = undecided_lines(conn, pass_id)
+        wanted -= confirmed_lines(self.ctx.engine, conn, ids)
+        if not wanted:
+            raise PageSkipped(
+                "Every line of the page is read already."
+                if self.args.lines == "unread"
+                else "A person made or checked every line of the page."
+            )
+        chosen = [(one, shape) for one, shape in zip(ids, shapes, strict=True) if one in wanted]
+        return [one for one, _ in chosen], [shape for _, shape in chosen]
 
     def heeds_own_readers(self) -> bool:
         """Return whether lines with a reader of their own are read by it: as requested, by default if no

@@ -15,7 +15,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import Invalid, JobContext, PageSkipped, PageWithheld, ServiceError, now, open_image
+from armarium.api import (
+    Invalid,
+    JobContext,
+    PageSkipped,
+    PageWithheld,
+    ServiceError,
+    nothing_done,
+    now,
+    open_image,
+)
 from armarium_documents.api import PageImage, documents, page_image, still_image
 from armarium_reading import ledger
 from armarium_reading.caller import Caller, Subject
@@ -113,7 +122,8 @@ class PageJob(ABC):
                 self.ctx.check()
                 raise
             except PageSkipped as skipped:
-                kept = {**self.kept, "next": index + 1, "skipped": self.kept["skipped"] + 1}
+                kept = {"why": str(skipped), **self.kept, "next": index + 1}
+                kept["skipped"] += 1
                 if isinstance(skipped, PageWithheld):
                     kept.setdefault("withheld", str(skipped))
                 self._pass_over(document_id, str(skipped), kept, "info")
@@ -134,10 +144,11 @@ class PageJob(ABC):
             raise Invalid(
                 why if total == 1 else f"No page could be done. The first: {why}", code="all_failed"
             )
+        self.ctx.remark = nothing_done(self.kept, total)
         done = {key: self.kept[key] for key in ("pages", "lines", "skipped", "failed")}
         if self.method != "read_lines":
             done |= {key: self.kept[key] for key in ("without_lines", "without_lines_count")}
-        done |= {key: self.kept[key] for key in ("withheld", "output") if key in self.kept}
+        done |= {key: self.kept[key] for key in ("why", "withheld", "output") if key in self.kept}
         if self.method == "find_lines":
             return done
         return {

@@ -64,8 +64,6 @@ class ModelRequest:
     max_tokens: int | None = None
     seconds: float = 300.0
     """The longest the answer may take overall, including waits and repeated attempts."""
-    node: str | None = None
-    """The node of a workflow that asks."""
     on_text: Callable[[str], None] | None = None
     """Called with each piece of the answer's text as it arrives, in the caller's thread."""
 
@@ -232,7 +230,6 @@ class _Call:
                 started_at=started_at,
                 seconds=round(time.monotonic() - began, 4),
                 cost=cost,
-                node=self.request.node,
                 caused_by=caused_by,
             ),
         )

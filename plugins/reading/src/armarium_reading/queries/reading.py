@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
+from armarium.api import json_text, raw_of
+from armarium_documents.api import ModelsAsked
 from armarium_reading.models import episodes
 from armarium_source_model.api import get_pass, ladder_of_pass, segments_of
 
@@ -52,6 +54,24 @@ def cost_of_thread(conn: Connection, thread_id: str) -> float | None:
         for row in conn.execute(select(episodes.c.cost).where(episodes.c.thread_id == thread_id))
     ]
     return None if not costs or None in costs else float(sum(costs))
+
+
+def models_asked(conn: Connection, document_ids: Sequence[str]) -> dict[tuple[str, str], ModelsAsked]:
+    """Return which models were asked about documents, by the job, and by the run, that asked."""
+    found: dict[tuple[str, str], ModelsAsked] = {}
+    for column in ("job_id", "thread_id"):
+        for asker, document_id, provider, others, model, other_models, usd, unpriced in raw_of(conn).execute(
+            f"SELECT {column}, document_id, min(provider), max(provider), min(model), max(model), "
+            "sum(cost ->> '$.usd'), sum(cost ->> '$.usd' IS NULL) FROM episode WHERE kind = 'model_call' "
+            f"AND {column} IS NOT NULL AND document_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2",
+            (json_text(list(document_ids)),),
+        ):
+            found[asker, document_id] = ModelsAsked(
+                provider if provider == others else None,
+                model if model == other_models else None,
+                None if unpriced else usd,
+            )
+    return found
 
 
 def episode_answer(row: Row[Any]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ Language = Annotated[
     Field(max_length=40, json_schema_extra={"pattern": LANGUAGE_PATTERN}),
     AfterValidator(check_language),
 ]
+WhichLines = Literal["all", "unread", "unchecked"]
 PassName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -64,6 +65,10 @@ class ReadLinesSettings(Params):
     own_readers: bool | None = None
     """Whether lines that have a reader of their own (that of their hand) are read by it. Left out: only if no
     reader is named.
+    """
+    lines: WhichLines = "all"
+    """`unread`: only the lines that have no text; `unchecked`: those too whose text is a machine's that no person has
+    chosen or confirmed.
     """
     alternatives: Annotated[int, Field(ge=0, le=10)] = 0
     """How many alternative readings of each line are stored besides the likeliest, which counts; for readers
@@ -126,6 +131,7 @@ class ReadingArgs(Message):
     provider: str | None = None
     pages_may_leave: bool = False
     own_readers: bool | None = None
+    lines: WhichLines = "all"
     alternatives: int = 0
 
 

@@ -18,6 +18,7 @@ from armarium.api import (
 from armarium_recipes.actions.setup import example_answers, example_recipe
 from armarium_recipes.errors import (
     already_started,
+    reads_no_lines,
     start_refused,
     unknown_step,
     version_raised,
@@ -27,7 +28,7 @@ from armarium_recipes.models import proposals, starts
 from armarium_recipes.project import run_rows
 from armarium_recipes.project.noticing import before_action
 from armarium_recipes.project.plan import all_pages, make_plan
-from armarium_recipes.project.running import stored_cards
+from armarium_recipes.project.running import reads_some_lines, stored_cards
 from armarium_recipes.schemas.project import PressStart, StartAnswer
 
 
@@ -63,23 +64,30 @@ AGREED_BY_PERSONS: RowRule[PressStart] = RowRule(
     rules=(AGREED_BY_PERSONS,),
 )
 def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
-    """A step runs on the pages that lack its output, a step in redo on all pages. Undo withdraws the work
+    """A step runs on the pages that lack its output, a step in redo on all pages, one in redo_unchecked on the
+    lines that no person made or checked. Undo withdraws the work
     that has not begun; the work already done is a set of its own, by the id of the job.
     """
     # Pages withheld from the caller are neither worked on nor counted.
     pages = all_pages(ctx.conn)
     hidden = find_withheld(ctx.project, ctx.principal, pages, "show")
     pages = [page for page in pages if page not in hidden]
-    plan = make_plan(ctx.engine, ctx.project, ctx.conn, redo=p.redo, pages=pages)
+    plan = make_plan(
+        ctx.engine, ctx.project, ctx.conn, redo=p.redo, redo_unchecked=p.redo_unchecked, pages=pages
+    )
     going = run_rows.going_start(ctx.conn)
     if going is not None:
         raise already_started(going)
     recipe = plan.kept.recipe
     if recipe is not None:
         steps = [one.id for one in recipe.steps]
-        for step in p.redo:
+        for step in (*p.redo, *p.redo_unchecked):
             if step not in steps:
                 raise unknown_step(step, steps)
+        reading = [one.id for one in recipe.steps if reads_some_lines(ctx.engine, one.job)]
+        for step in p.redo_unchecked:
+            if step not in reading:
+                raise reads_no_lines(step, reading)
         if p.recipe_version not in (None, recipe.version):
             raise version_raised(p.recipe_version or 0, recipe.version)
     if plan.refusals or recipe is None:
@@ -99,7 +107,11 @@ def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
         page_ids=plan.pages,
         cards=cards,
         skipped=plan.skipped_steps,
-        settings={"redo": p.redo, "overrides": plan.kept.answer()["overrides"]},
+        settings={
+            "redo": p.redo,
+            "redo_unchecked": p.redo_unchecked,
+            "overrides": plan.kept.answer()["overrides"],
+        },
     )
     row = {
         "id": job_id,

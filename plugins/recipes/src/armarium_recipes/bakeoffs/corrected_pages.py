@@ -11,7 +11,7 @@ from sqlalchemy import Connection, or_, select
 from armarium.api import Library, Principal, find_withheld, is_among
 from armarium_documents.api import documents, pages_under, representations
 from armarium_source_model.api import passes
-from armarium_training.api import checked_lines, checksum_of
+from armarium_training.api import checked_lines, checksum_of, without_repeats
 
 PERSON = "human"
 
@@ -56,6 +56,11 @@ def corrected_pages(
             continue
         name = conn.execute(select(documents.c.name).where(documents.c.id == page)).scalar()
         found.pages.append({"document_id": page, "name": name, "lines": lines})
+    counted = {page["document_id"]: range(page["lines"]) for page in found.pages}
+    twice = without_repeats(conn, counted)
+    found.keep(
+        counted.keys() - twice, "Its lines are on a picture that it was cut from, or on those cut from it."
+    )
     return found
 
 

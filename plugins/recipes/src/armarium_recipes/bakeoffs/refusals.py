@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from armarium.api import Invalid, missing
-
-MIN_LINES, MIN_PAGES = 100, 2
+from armarium_training.api import MIN_LINES, MIN_PAGES
 
 unknown_bakeoff = missing(
     "bake-off", "List the bake-offs to find the right id.", code="unknown_bakeoff", key="bakeoff_id"

@@ -22,7 +22,7 @@ from armarium_recipes.project.saving import read_saved
 from armarium_recipes.schemas.bakeoffs import StartBakeoff
 from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import Answers
-from armarium_training.api import Candidate, Measurable, is_new_to, kind_of, measurable
+from armarium_training.api import MIN_LINES, MIN_PAGES, Candidate, Measurable, is_new_to, kind_of, measurable
 
 JOB = "read-a-line"
 PRINT = frozenset({"print"})
@@ -107,7 +107,7 @@ def plan_bakeoff(
 
 def require_ready(conn: Connection, corrected: CorrectedPages) -> Answers:
     """Return the answers of setup; Invalid if there are too few corrected lines or no answers."""
-    if corrected.lines < refusals.MIN_LINES or len(corrected.pages) < refusals.MIN_PAGES:
+    if corrected.lines < MIN_LINES or len(corrected.pages) < MIN_PAGES:
         raise refusals.too_few_lines(corrected.lines, len(corrected.pages))
     answers: Answers | None = read_saved(conn).answers
     if answers is None:
@@ -167,12 +167,14 @@ def _settle_pages(conn: Connection, corrected: CorrectedPages, able: Sequence[Ab
                 page["document_id"] for page in corrected.pages if is_new_to(conn, found, page["document_id"])
             }
             lines = sum(page["lines"] for page in corrected.pages if page["document_id"] in new)
-            if lines < refusals.MIN_LINES or len(new) < refusals.MIN_PAGES:
+            if lines < MIN_LINES or len(new) < MIN_PAGES:
                 row["not_scored"] = (
-                    f"It, or what it was trained from, may have been taught these pages: only {lines} of their lines, on "
-                    f"{len(new)} pages, are held out of it."
+                    "It was trained here, and only pages that were held out of its training, and of what it was trained "
+                    f"from, are known to be new to it: {lines} of these corrected lines, on {len(new)} "
+                    f"{'page' if len(new) == 1 else 'pages'}. A bake-off needs {MIN_LINES} on {MIN_PAGES}: "
+                    "hold out more when it is trained (held_out_ids; armarium train --hold-out PAGE)."
                 )
                 continue
-            corrected.keep(new, f"{row['name']}, or what it was trained from, may have been taught it.")
+            corrected.keep(new, f"It was not held out of the training of {row['name']}.")
         measured.append((row, found, candidate))
     return measured

@@ -33,6 +33,10 @@ LISTING = "model-hub-"
 OUTSIDE = "It is outside the catalogue and cannot be downloaded from here yet."
 
 
+def _of_earlier(cards: Sequence[Card]) -> str:
+    return f"{len(cards)} models found earlier are shown" if cards else "nothing was found earlier"
+
+
 def search_hub(
     engine: Engine, languages: Sequence[str], *, online: bool, held: str | None = None
 ) -> FoundCandidates:
@@ -44,7 +48,7 @@ def search_hub(
     listing = discovery.read_kept(engine, name)
     cards = [] if listing is None else list(_cards(engine, listing.entries))
     if online and held:
-        return FoundCandidates("offline", f"{held}; the models found earlier are shown.", cards)
+        return FoundCandidates("offline", f"{held}; {_of_earlier(cards)}.", cards)
     if not online and listing is None:
         return FoundCandidates(
             "not-searched", "It has not been searched for these languages yet; ask with online=true."
@@ -54,7 +58,7 @@ def search_hub(
     try:
         entries = _search(engine, tags)
     except ServiceError as refusal:
-        return FoundCandidates("failed", f"{refusal.detail} The models found earlier are shown.", cards)
+        return FoundCandidates("failed", f"{refusal.detail} {_of_earlier(cards).capitalize()}.", cards)
     listing = discovery.keep(engine, name, entries, time.time())
     cards = list(_cards(engine, listing.entries))
     return FoundCandidates("searched", f"{len(cards)} models read pictures in these languages.", cards)

@@ -62,8 +62,7 @@ def cer_of(card: Card, languages: Sequence[str]) -> float | None:
     if card.cer_published is None:
         return None
     named = {primary_subtag(tag) for tag in card.languages}
-    own = card.source == "installed" and not card.languages
-    return card.cer_published if own or all(primary_subtag(tag) in named for tag in languages) else None
+    return card.cer_published if all(primary_subtag(tag) in named for tag in languages) else None
 
 
 def band_of(cer: float | None) -> float:

@@ -14,6 +14,8 @@ from armarium_training.api import TrainedModel, scores_on_cards, trained_models
 POLICIES = ("diplomatic", "layout-insensitive", "lenient", "accent-blind")
 """The policies by which a CER is ranked; the first one measured is used."""
 
+UNMEASURED = "Its error rate is unmeasured until it has read pages that were held out of its training."
+
 
 def trained_cards(engine: Engine, library: Library | None) -> Iterator[Card]:
     """Return the models whose cards and weights are in the folder of the project or of this machine; the
@@ -35,7 +37,6 @@ def trained_cards(engine: Engine, library: Library | None) -> Iterator[Card]:
 def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Card:
     told = trained.card
     language = told.get("language")
-    cer = told.get("validation_cer")
     base_licence = told.get("base_licence")
     assert trained.weights is not None
     return Card(
@@ -58,8 +59,10 @@ def _card(trained: TrainedModel, reader: Any, readers: Mapping[str, Any]) -> Car
             "It was trained in this project." if trained.of_project else "It was trained on this machine."
         ),
         installed=True,
-        cer_published=float(cer) if isinstance(cer, int | float) and 0 <= cer < 10 else None,
-        note=str(told.get("summary") or "") or None,
+        # The rate on its validation lines is none to rank by: the best epoch was chosen by them.
+        note=" ".join(
+            filter(None, (str(told.get("summary") or ""), None if told.get("evaluations") else UNMEASURED))
+        ),
         reader=reader.name,
         model=trained.file_name,
     )

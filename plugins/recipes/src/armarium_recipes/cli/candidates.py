@@ -86,4 +86,4 @@ def show_candidates(step: str, found: dict[str, Any]) -> None:
 def _cer(card: dict[str, Any]) -> str:
     """Return the error rate measured here, otherwise the published one."""
     rate = card["cer_published"] if card["cer_measured_here"] is None else card["cer_measured_here"]
-    return "?" if rate is None else f"{rate:.1%}"
+    return "unmeasured" if rate is None else f"{rate:.1%}"

@@ -36,6 +36,12 @@ def start(
         list[str] | None,
         typer.Option(help="A step to repeat on pages that have its output; may be repeated."),
     ] = None,
+    redo_unchecked: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A step that reads lines, to repeat on those that no person made or checked; may be repeated."
+        ),
+    ] = None,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Agree that pages are sent to the providers named in the plan."),
@@ -49,7 +55,11 @@ def start(
             agree(found, yes=yes)
         # Another version may be saved while somebody reads the plan.
         recipe = session.get("/api/recipes/project")["recipe"]
-        body: dict[str, Any] = {"redo": redo or [], "recipe_version": recipe and recipe["version"]}
+        body: dict[str, Any] = {
+            "redo": redo or [],
+            "redo_unchecked": redo_unchecked or [],
+            "recipe_version": recipe and recipe["version"],
+        }
         started = session.post("/api/recipes/project/start", body)["started"]
         job_id = started["job_id"]
         if no_wait:
@@ -139,7 +149,8 @@ def _remedy(refusal: dict[str, Any], found: dict[str, Any]) -> str:
         return " (armarium setup)"
     if refusal["kind"] != "nothing-left" or not found["runs"]:
         return ""
-    return " (armarium start --redo STEP)" if found["pages"] else " (armarium import FOLDER)"
+    again = " (armarium start --redo STEP; only what nobody checked: armarium start --redo-unchecked STEP)"
+    return again if found["pages"] else " (armarium import FOLDER)"
 
 
 def duration(seconds: float | None) -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armarium.api import ServiceError
 from armarium_reading.api import list_providers
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ def providers_with_key(engine: Engine) -> list[dict[str, Any]]:
 def targets(engine: Engine) -> list[Target]:
     """Return this machine first, then the places that are installed or set up."""
     found = [Target("this-machine", "This machine", "the engine runs on it")]
-    far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE]
+    far = [name for name in engine.drivers.names(COMPUTE) if name != _HERE and _is_ready(engine, name)]
     if far:
-        found.append(Target("cluster", "A place of compute", f"the installed drivers {', '.join(far)}"))
+        named = f"the installed driver{'s' if len(far) > 1 else ''} {', '.join(far)}"
+        found.append(Target("cluster", "A place of compute", named))
     for provider in providers_with_key(engine):
         source = f"the provider {provider['name']}, which has a key"
         if provider["provider_type"] == "model-hub":
@@ -68,6 +70,15 @@ def targets(engine: Engine) -> list[Target]:
         else:
             found.append(Target(f"cloud:{provider['name']}", provider["name"], source))
     return found
+
+
+def _is_ready(engine: Engine, name: str) -> bool:
+    """Return whether everything that a driver of compute needs is installed; a hub's machines are named by its provider."""
+    try:
+        driver = engine.drivers.load(COMPUTE, name)
+    except ServiceError:
+        return False
+    return not driver.needs_hub_token and driver.lacks() is None
 
 
 @cache

@@ -7,7 +7,7 @@ estimate from what a card states, or is unknown, and what it is based on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,7 +73,7 @@ def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:
         return Way(nothing, nothing, nothing)
     calls = _calls(conn, card)
     here = card.runs_where == "this_mac"
-    return Way(_cost(card, calls, here), _seconds(card, calls), _cer(card))
+    return Way(_cost(card, calls, here), _seconds(conn, card, calls), _cer(card))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,25 @@ def _read_here(calls: _Calls) -> str:
     return f"{calls.pages} page{'s' if calls.pages != 1 else ''} that it read in this project"
 
 
+def with_measured_speeds(conn: Connection, cards: Iterable[Card]) -> list[Card]:
+    """Return the cards with the pages an hour that they read in this project, where they read any: the one speed of a
+    reader, in the routes, among the candidates and in the plan.
+    """
+    read = select(episodes.c.provider).where(
+        episodes.c.kind == "model_call", episodes.c.use_case.in_(READING)
+    )
+    known = set(conn.execute(read.distinct()).scalars())
+    found = []
+    for card in cards:
+        calls = _calls(conn, card) if (card.provider or card.reader) in known else _Calls()
+        if calls.pages and calls.seconds:
+            card = card.model_copy(
+                update={"pages_per_hour": 3600 * calls.pages / calls.seconds, "speed_measured": True}
+            )
+        found.append(card)
+    return found
+
+
 def _cost(card: Card, calls: _Calls, here: bool) -> Figure:
     if here:
         return Figure(0.0, "measured", "work on this machine is free of charge")
@@ -120,9 +139,10 @@ def _cost(card: Card, calls: _Calls, here: bool) -> Figure:
     return Figure(None, "unknown", f"the price of {card.name} is unknown")
 
 
-def _seconds(card: Card, calls: _Calls) -> Figure:
-    if calls.pages:
-        return Figure(calls.seconds / calls.pages, "measured", _read_here(calls))
+def _seconds(conn: Connection, card: Card, calls: _Calls) -> Figure:
+    (card,) = with_measured_speeds(conn, [card])
+    if card.speed_measured and card.pages_per_hour:
+        return Figure(3600 / card.pages_per_hour, "measured", _read_here(calls))
     if card.pages_per_hour:
         return Figure(3600 / card.pages_per_hour, "estimate", f"the card of {card.name}")
     return Figure(None, "unknown", f"{card.name} has read no page of this project yet")

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import raw_of
-from armarium_workflows.api import page_counts, pages_withheld
+from armarium_workflows.api import page_counts
 
 
 def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
@@ -25,12 +25,10 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
     ).fetchone()
     counts = page_counts(conn, child_id)
     if counts is not None:
-        pages, done, failed = counts
+        pages, done, failed, withheld = counts
         if row is not None and row[2] in ("waiting", "running"):
             # A run counts its pages only at its end; until then its jobs say how far it is.
             done = min(row[0], pages)
-        else:
-            withheld = len(pages_withheld(conn, child_id))
     elif row is not None:
         pages, done, failed = row[1], row[0], 0
     else:

@@ -14,6 +14,7 @@ from armarium_recipes.project.saving import SavedSetup
 from armarium_recipes.rules.checking import gap_of
 from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import CardChoice, Step
+from armarium_training.api import MIN_LINES, MIN_PAGES
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -255,12 +256,18 @@ def _check_card(library: Library, run: RunCard, step: Step, card: Card | None) -
     return replace(run, layer=layer, checker=f"{provider}/{model}", settings=settings)
 
 
+HOLD_OUT = (
+    f"Hold out {MIN_LINES} corrected lines on {MIN_PAGES} pages or more: only on pages held out of its training can the "
+    "trained reader be compared with others."
+)
+
+
 def words_of_offer(step: Step) -> str | None:
     """Return the condition, in words, of a step that is only offered later; None for one that Start runs."""
     wanted = words_of(step.offered_when.model_dump(exclude_none=True))
-    if wanted:
-        return wanted
-    return "Once enough lines are corrected." if step.layer == "train" else None
+    if step.layer == "train":
+        return f"{wanted or 'Once enough lines are corrected.'} {HOLD_OUT}"
+    return wanted or None
 
 
 def words_of(when: Mapping[str, Any]) -> str:

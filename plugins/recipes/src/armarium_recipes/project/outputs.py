@@ -1,7 +1,8 @@
 """Which pages already have the output of a piece of work, according to the project itself and to the notes of
 runs.
 
-The rule: lines in any pass of a page, and a text of it, count no matter who made or imported them. Work based
+The rule: lines in any pass of a page, and a text of all the lines by which it is read, count no matter who made or
+imported them; a page with a text and without lines is read. Work based
 on a text counts while the text is the one it was done on and the run that did it has not been undone. A page
 on which there was nothing to write counts as well; and a page without text or lines counts for work that
 needs them, for as long as it has none. Work for which this cannot be determined (checks, files, sites, groups
@@ -18,7 +19,14 @@ from sqlalchemy import Connection, select
 from armarium.api import RecipeJob, is_among, json_text, raw_of
 from armarium_knowledge.api import mentions
 from armarium_recipes.models import done_pages
-from armarium_source_model.api import page_texts, passes, segments
+from armarium_source_model.api import (
+    line_counts,
+    page_texts,
+    pages_lined_by_hand,
+    pages_transcribed,
+    passes,
+    segments,
+)
 
 UNTOLD = frozenset({"check", "export", "publish", "find-documents-in-a-folder", "train-a-model"})
 """Work that processes all pages each time."""
@@ -153,8 +161,46 @@ def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]
 _WITH_LINES = _with_segments("line")
 
 
-def _with_text(conn: Connection, pages: Sequence[str]) -> set[str]:
-    return set(fingerprints(conn, pages))
+def pages_read(conn: Connection, pages: Sequence[str]) -> set[str]:
+    """Return the pages with a text in which every line has its own."""
+    partly = {page for page, one in line_counts(conn, pages).items() if one.read < one.lines}
+    return set(fingerprints(conn, pages)) - partly
+
+
+def words_about(conn: Connection, job_id: str, pages: Sequence[str]) -> list[str]:
+    """Return what to say of *pages* beside how many have the output of a job, each a sentence."""
+    if job_id == "split-pages":
+        whole = len(pages_transcribed(conn, pages))
+        return [f"{_number(whole)} transcribed as pictured and {_stay(whole)} whole."] if whole else []
+    if job_id == "find-lines":
+        drawn = pages_lined_by_hand(conn, pages)
+        lines = sum(drawn.values())
+        said = f"On {_pages(len(drawn))} a person drew all lines ({lines}); no others are looked for there."
+        return [said] if drawn else []
+    if job_id == "read-a-line":
+        partly = [one for one in line_counts(conn, pages).values() if one.read < one.lines]
+        read, lines = sum(one.read for one in partly), sum(one.lines for one in partly)
+        said = f"On {_pages(len(partly))} {read} of {lines} lines are read; the others are read now."
+        return [said] if partly else []
+    return []
+
+
+def undecided_pages(conn: Connection, pages: Sequence[str]) -> set[str]:
+    """Return the pages with lines whose text no person made, brought along or chose."""
+    counts = line_counts(conn, pages)
+    return {page for page in pages if page not in counts or counts[page].decided < counts[page].lines}
+
+
+def _pages(number: int) -> str:
+    return "1 page" if number == 1 else f"{number} pages"
+
+
+def _number(number: int) -> str:
+    return f"{_pages(number)} {'was' if number == 1 else 'were'}"
+
+
+def _stay(number: int) -> str:
+    return "stays" if number == 1 else "stay"
 
 
 def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
@@ -173,8 +219,9 @@ def _with_names(conn: Connection, pages: Sequence[str]) -> set[str]:
 SHOWN: dict[str, Callable[[Connection, Sequence[str]], set[str]]] = {
     "find-lines": _WITH_LINES,
     "find-regions": _with_segments("region"),
-    "read-a-line": _with_text,
-    "read-a-page": _with_text,
+    "read-a-line": pages_read,
+    "read-a-page": pages_read,
+    "split-pages": pages_transcribed,
     "find-names-tag-words": _with_names,
 }
 """Work whose output is visible in the project itself, no matter who did it."""

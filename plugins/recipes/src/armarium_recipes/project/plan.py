@@ -13,10 +13,11 @@ from sqlalchemy import Connection, select
 from armarium.api import withheld_nodes
 from armarium_documents.api import documents, pages_under
 from armarium_recipes.cards.sources import cards_for, chosen_ids
+from armarium_recipes.knowledge.estimates import with_measured_speeds
 from armarium_recipes.models import ONLY, proposals, starts
+from armarium_recipes.project import outputs
 from armarium_recipes.project.cards_of_run import Cards, RunCard, cards_of, cloud_uses
 from armarium_recipes.project.checks import problems
-from armarium_recipes.project.outputs import pages_with_output
 from armarium_recipes.project.run_rows import find_run
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.cards import Card
@@ -92,6 +93,7 @@ class Plan:
                     "pages": len(left),
                     "cost_usd": round(each * len(left), 4) if each is not None else None,
                     "time_seconds": round(len(left) * 3600 / speed, 1) if speed else None,
+                    "time_measured": card is not None and card.speed_measured,
                 }
             )
         costs = [row["cost_usd"] for row in rows]
@@ -105,10 +107,11 @@ def make_plan(
     conn: Connection,
     *,
     redo: Sequence[str] = (),
+    redo_unchecked: Sequence[str] = (),
     pages: Sequence[str] | None = None,
 ) -> Plan:
     """Return the plan for the project as it is in *conn*; only for *pages* if they are named. Steps in *redo*
-    apply to every page.
+    apply to every page, those in *redo_unchecked* to the lines that no person made or checked.
     """
     kept = read_saved(conn)
     plan = Plan(kept, list(pages) if pages is not None else all_pages(conn))
@@ -118,15 +121,23 @@ def make_plan(
             _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
         )
         return plan
-    plan.known = {
-        card.id: card for card in cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
-    }
+    cards = cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
+    plan.known = {card.id: card for card in with_measured_speeds(conn, cards)}
     plan.cards = cards_of(engine, library, kept, plan.known)
+    note: str | None
     for run in plan.cards.runs:
         mine = pages_of_card(conn, run, kept, plan.pages)
         if run.folder_ids is not None and not mine:
             continue
-        left, note = _select_pages_left(conn, run, mine, run.steps[0] in redo)
+        step = run.steps[0]
+        if step in redo:
+            left, note = mine, f"It is repeated on all {len(mine)} pages."
+        elif step in redo_unchecked:
+            undecided = outputs.undecided_pages(conn, mine)
+            left = [page for page in mine if page in undecided]
+            note = f"It is repeated on the lines that no person made or checked, on {len(left)} of {len(mine)} pages."
+        else:
+            left, note = _select_pages_left(conn, run, mine)
         plan.of[run.id] = len(mine)
         plan.runs.append((run, left, note))
     plan.refusals += list(_refusals(engine, library, plan))
@@ -195,19 +206,16 @@ def _nearest(conn: Connection, pages: Sequence[str], folders: Sequence[str]) -> 
     return {page: node for page, node, _ in rows}
 
 
-def _select_pages_left(
-    conn: Connection, run: RunCard, pages: Sequence[str], again: bool
-) -> tuple[list[str], str | None]:
+def _select_pages_left(conn: Connection, run: RunCard, pages: Sequence[str]) -> tuple[list[str], str | None]:
     """Return the pages that a card has to process, and a note about that."""
-    done = pages_with_output(conn, run.job, pages)
+    done = outputs.pages_with_output(conn, run.job, pages)
     if done is None:
         return list(pages), "It is unknown on which pages this was done; it runs on every page."
-    if again:
-        return list(pages), f"It is repeated on all {len(pages)} pages."
     left = [page for page in pages if page not in done]
-    if len(left) == len(pages):
-        return left, None
-    return left, f"Already done on {len(pages) - len(left)} of {len(pages)} pages."
+    said = outputs.words_about(conn, run.job, pages)
+    if len(left) < len(pages):
+        said.insert(0, f"Already done on {len(pages) - len(left)} of {len(pages)} pages.")
+    return left, " ".join(said) or None
 
 
 def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
@@ -240,7 +248,8 @@ def _nothing_left(plan: Plan) -> dict[str, Any]:
         )
     return _refusal(
         "nothing-left",
-        "Every page has been through every step. Name steps in redo to run them again.",
+        "Every page has been through every step. Name steps in redo to run them again, or in redo_unchecked to "
+        "run them again only on lines that no person made or checked.",
         None,
     )
 

@@ -157,10 +157,11 @@ class _Runner:
                 raise CardFailed(LEAVE_WITHDRAWN)
             pages, why = self._pages(conn, card)
             texts = outputs.fingerprints(conn, pages)
+            said = outputs.words_about(conn, card.job, follow_pages(conn, self.row["page_ids"]))
         if not pages:
             account = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
             state = "not run" if why is not None else "done"
-            words = why or "Every page has been through it already."
+            words = why or " ".join(["Every page has been through it already.", *said])
             self._go_on(at, state=state, why=words, account=account)
             return
         kept = {**self.job.checkpoint, "texts": texts}
@@ -171,7 +172,7 @@ class _Runner:
                 "job_id": self.job.job_id,
                 "page_ids": pages,
                 "title": card.title[:200],
-                "inputs": card.settings,
+                "inputs": self._inputs(card),
                 "pages_may_leave": card.uses_cloud,
             }
             self.job.act(
@@ -184,6 +185,18 @@ class _Runner:
             new = self._new_job(card, recipe, pages)
             self.job.spawn_many([replace(new, job_id=child)], checkpoint={**kept, "child": child})
         raise AfterChildren
+
+    def _inputs(self, card: RunCard) -> dict[str, Any]:
+        """Return the settings of a card; a step that reads lines reads those that lack a text, unless it is
+        repeated."""
+        if not reads_some_lines(self.job.engine, card.job) or "lines" in card.settings:
+            return card.settings
+        settings, step = self.row["settings"], card.steps[0]
+        again = "all" if step in settings.get("redo", ()) else "unread"
+        return {
+            **card.settings,
+            "lines": "unchecked" if step in settings.get("redo_unchecked", ()) else again,
+        }
 
     def _new_job(self, card: RunCard, recipe: RecipeJob | None, pages: Sequence[str]) -> NewJob:
         key = f"{card.id}:{self.job.checkpoint.get('again', 0)}"
@@ -223,6 +236,9 @@ class _Runner:
         pages, why = _under_condition(conn, card, pages)
         if why is not None:
             return [], why
+        if card.steps[0] in settings.get("redo_unchecked", ()):
+            undecided = outputs.undecided_pages(conn, pages)
+            return [page for page in pages if page in undecided], None
         done = outputs.pages_with_output(conn, card.job, pages)
         if done is None or card.steps[0] in settings.get("redo", ()):
             return pages, None
@@ -281,6 +297,12 @@ class _Runner:
         raise Invalid(reason, code="recipe_card_failed")
 
 
+def reads_some_lines(engine: Engine, job_id: str) -> bool:
+    """Return whether a job can read some lines of a page and leave the others."""
+    recipe = engine.recipe_jobs.get(job_id)
+    return recipe is not None and "lines" in recipe.settings.model_fields
+
+
 def _may_leave(conn: Connection) -> bool:
     """Return whether the answers still allow pages to leave."""
     answers = read_saved(conn).answers
@@ -329,7 +351,9 @@ def _under_condition(conn: Connection, card: RunCard, pages: list[str]) -> tuple
     if when.get("spreads_detected") and card.job != "split-pages":
         d = documents.c
         halves = select(d.id).where(
-            is_among(d.id, pages), d.doc_type == "page", d.metadata["derived_from"].is_not(None)
+            is_among(d.id, pages),
+            d.doc_type == "page",
+            func.json_extract(d.metadata, "$.derived_from").is_not(None),
         )
         known = set(conn.execute(halves).scalars())
         pages = [page for page in pages if page in known]

@@ -139,7 +139,7 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
     return {
         "job_id": job_id,
         "pages": len(pages),
-        "pages_read": len(outputs.fingerprints(conn, pages)),
+        "pages_read": len(outputs.pages_read(conn, pages)),
         "names": _names(conn, pages, threads),
         "dates": _dates(conn, pages) if "work-out-dates" in begun else 0,
         "statements": conn.execute(

@@ -17,6 +17,7 @@ from armarium_recipes.cards.ranking import rank
 from armarium_recipes.cards.repository import search_repository
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.knowledge.derived_answers import this_machine
+from armarium_recipes.knowledge.estimates import with_measured_speeds
 from armarium_recipes.project.noticing import notice
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.rules.assembling import assemble
@@ -111,6 +112,7 @@ def list_candidates(
         cloud_allowed=answers is not None and answers.cloud_allowed,
     )
     chosen = None if own is None else _find_chosen(project, own)
+    ranked = with_measured_speeds(conn, ranked)
     items = [{**card.model_dump(mode="json"), "chosen": card.id == chosen} for card in ranked]
     items.sort(key=lambda item: not item["chosen"])
     return {"items": items, "count": len(items), "sources": list(_sources(ranked, repository, hub))}
@@ -143,7 +145,11 @@ def _sources(
     ranked: list[Card], repository: FoundCandidates, hub: FoundCandidates
 ) -> Iterator[dict[str, Any]]:
     shipped, installed = _count(ranked, "shipped"), _count(ranked, "installed", "cloud")
-    yield {"source": "shipped", "state": "read", "detail": f"{shipped} of these come with the engine."}
+    yield {
+        "source": "shipped",
+        "state": "read",
+        "detail": f"{shipped} of these are in the list that comes with the engine; most are downloaded when used.",
+    }
     yield {
         "source": "installed",
         "state": "read",

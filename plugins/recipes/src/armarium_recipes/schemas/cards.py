@@ -66,6 +66,8 @@ class Card(Message):
     cost_per_page: float | None = 0.0
     """US dollars; None where no price is known."""
     pages_per_hour: float | None = None
+    speed_measured: bool = False
+    """Whether that is how fast it read pages of this project, rather than what its makers state."""
     carbon_g_per_page: float | None = None
     cer_published: float | None = None
     cer_measured_here: float | None = None

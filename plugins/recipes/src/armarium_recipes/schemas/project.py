@@ -201,6 +201,10 @@ class RunEstimate(Message):
     pages: int
     cost_usd: float | None = None
     time_seconds: float | None = None
+    time_measured: bool = Field(
+        default=False,
+        description="Whether the reader's speed was measured in this project, not stated on its card",
+    )
 
 
 class Estimate(Message):
@@ -231,6 +235,10 @@ class PressStart(Params):
     """Which steps are repeated on pages that have their output."""
 
     redo: Annotated[list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=200)] = []
+    redo_unchecked: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=64)]], Field(max_length=200)
+    ] = []
+    """Steps that read lines: they are repeated on the lines whose text no person made, chose or confirmed."""
     recipe_version: Annotated[int | None, Field(ge=1)] = None
     """The version the plan was made from; Start is refused if another one was saved meanwhile."""
 

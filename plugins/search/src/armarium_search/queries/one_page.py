@@ -94,6 +94,17 @@ def count(asked: SearchQuestion, found: WeighedCandidates) -> int:
 _KEYS = {"name": "lower(d.name)", "date": "n.first_day", "size": "json_extract(d.metadata, '$.file_size')"}
 
 
+def order_of(by: str, direction: str) -> str:
+    """Return an ORDER BY over documents `d` and their names `n`; what has no date or size comes last in either direction.
+
+    By relevance is, where nothing is searched for, by the last change.
+    """
+    way = "ASC" if direction == "asc" else "DESC"
+    if by == "relevance":
+        return f"d.updated_at {way}, d.id {way}"
+    return f"{_KEYS[by]} IS NULL, {_KEYS[by]} {way}, d.id"
+
+
 def page_sorted(
     asked: SearchQuestion, found: WeighedCandidates, by: str, direction: str, limit: int, offset: int
 ) -> list[Candidate]:
@@ -101,10 +112,9 @@ def page_sorted(
     everything = f"SELECT value FROM json_each({asked.bind(orjson.dumps(list(found.by_id)).decode())})"
     if not found.is_exact:
         everything += f" UNION SELECT d.id {TEXTS} AND {asked.where_sql} UNION SELECT d.id {NAMES} AND {asked.where_sql}"
-    key = _KEYS[by]
     rows = asked.rows(
         f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE d.id IN ({everything}) "
-        f"ORDER BY {key} IS NULL, {key} {'ASC' if direction == 'asc' else 'DESC'}, d.id LIMIT :limit OFFSET :skip",
+        f"ORDER BY {order_of(by, direction)} LIMIT :limit OFFSET :skip",
         words=found.words,
         names=found.names,
         limit=limit,

@@ -21,11 +21,11 @@ from armarium_documents.api import (
     require_document,
 )
 from armarium_search.contributions import Scope, scopes_of
-from armarium_search.dates import required_days
 from armarium_search.errors import bad_word
 from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index
+from armarium_search.queries.dates_asked import require_span
 from armarium_search.schemas import Filters, SearchParams
 from armarium_source_model.api import page_language_sql, page_texts, passes, segments, words_of
 
@@ -142,10 +142,10 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
             "ON s.tag = t.value OR substr(s.tag, 1, length(t.value) + 1) = t.value || '-')"
         )
     if filters.date_from is not None:
-        day = asked.bind(required_days(filters.date_from)[0])
+        day = asked.bind(require_span(filters.date_from).start)
         add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.last_day >= {day})")
     if filters.date_to is not None:
-        day = asked.bind(required_days(filters.date_to)[1])
+        day = asked.bind(require_span(filters.date_to).end)
         add(f"EXISTS (SELECT 1 FROM {names} n WHERE n.document_id = d.id AND n.first_day <= {day})")
     if filters.created_from is not None:
         # Times are stored to the millisecond; one stated to the second covers all of it.
@@ -219,10 +219,10 @@ def _find_tagged(asked: SearchQuestion, text: str) -> set[str]:
 
 
 def _find_dated(asked: SearchQuestion, text: str) -> set[str]:
-    first, last = required_days(text)
+    span = require_span(text)
     rows = asked.rows(
         f"SELECT document_id FROM {names} WHERE first_day <= :last AND last_day >= :first",
-        first=first,
-        last=last,
+        first=span.start,
+        last=span.end,
     )
     return {row[0] for row in rows}

@@ -19,7 +19,7 @@ from armarium_search.models import artifact_index, artifact_texts, names
 from armarium_search.queries.candidates import Candidate, WeighedCandidates, find
 from armarium_search.queries.excerpts import PREVIEW, PageText, add_boxes, excerpts, texts_of_pages
 from armarium_search.queries.likeness_of_words import suggestions, widen_query
-from armarium_search.queries.one_page import count, page_by_relevance, page_sorted
+from armarium_search.queries.one_page import count, order_of, page_by_relevance, page_sorted
 from armarium_search.queries.question_sql import ENTITY_SCOPES, SearchQuestion, ask
 from armarium_search.queries.semantic import Likeness, likeness_of
 from armarium_search.schemas import Answer, SearchParams
@@ -45,7 +45,7 @@ MOST_BESIDE = 100
 def search(
     conn: Connection, library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> dict[str, Any]:
-    """Return the best first; for an empty query, the most recently changed documents."""
+    """Return the best first; for an empty query all documents, the most recently changed first unless sorted."""
     began = perf_counter()
     check_words(params.search_type, params.sort_by, params.sort_direction)
     kinds = kinds_of(engine)
@@ -142,7 +142,8 @@ def _recent(asked: SearchQuestion) -> dict[str, Any]:
         where += " AND d.doc_type NOT IN ('folder', 'group')"
     total = asked.rows(f"SELECT count(*) FROM {documents} d WHERE {where}")[0][0]
     rows = asked.rows(
-        f"SELECT d.id FROM {documents} d WHERE {where} ORDER BY d.updated_at DESC, d.id DESC LIMIT :limit OFFSET :skip",
+        f"SELECT d.id FROM {documents} d LEFT JOIN {names} n ON n.document_id = d.id WHERE {where} "
+        f"ORDER BY {order_of(params.sort_by, params.sort_direction)} LIMIT :limit OFFSET :skip",
         limit=params.limit,
         skip=params.offset,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from sqlalchemy import Row, select
 
-from armarium.api import ActionContext, Conflict, Example, Route, action, new_id
+from armarium.api import ActionContext, Conflict, Example, Route, RowRule, action, new_id
 from armarium_documents.api import add_representations, representations
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_anchor, sample_page
@@ -19,6 +20,8 @@ from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
 from armarium_source_model.spans import ReadingChange
+
+Image = Mapping[str, Any] | None
 
 
 class SegmentCarrier(Protocol):
@@ -94,6 +97,14 @@ def _answer(ctx: ActionContext, row: Row[Any]) -> dict[str, Any]:
     return row._asdict()
 
 
+def _was_rejected(before: Image, after: Image) -> bool:
+    return before is not None and before["state"] == "rejected"
+
+
+_DECIDED: RowRule[Any] = RowRule("segment_match", "person", when=_was_rejected, refusal=MatchNeedsAPerson)
+"""A machine may reject a match; it takes no rejection back, since a person may have made it."""
+
+
 def _match_example(ex: Example) -> dict[str, Any]:
     return {"match_id": ex.run("segment.match_propose", _propose_example(ex))["id"]}
 
@@ -141,6 +152,7 @@ def accept(ctx: ActionContext, p: MatchId) -> dict[str, Any]:
     summary="Reject a proposed match.",
     route=Route("POST", "/api/segments/matches/{match_id}/reject"),
     words="Rejected a match of {match_id|a page}",
+    rules=(_DECIDED,),
     example=_match_example,
 )
 def reject(ctx: ActionContext, p: MatchId) -> dict[str, Any]:

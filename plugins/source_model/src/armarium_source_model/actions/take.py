@@ -11,7 +11,15 @@ from armarium.api import ActionContext, Example, action
 from armarium_documents.api import is_picture_of
 from armarium_source_model.actions.readings import require_kind
 from armarium_source_model.actions.samples import sample_anchor, sample_document, sample_page
-from armarium_source_model.api import NewPass, NewReading, NewSegment, add_readings, add_segments, create_pass
+from armarium_source_model.api import (
+    NewPass,
+    NewReading,
+    NewSegment,
+    add_readings,
+    add_segments,
+    confirmed_lines,
+    create_pass,
+)
 from armarium_source_model.errors import OtherPage, SegmentDeleted, refuse_provisional, unknown_segment
 from armarium_source_model.geometry import BadGeometry, Points, clip_points, rect_around, sound_geometry
 from armarium_source_model.schemas.readings import TakenReadings, TakeReadings
@@ -143,7 +151,10 @@ def _readings_example(ex: Example) -> dict[str, Any]:
     example=_readings_example,
 )
 def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
-    """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named."""
+    """Raises NotFound, SegmentDeleted, and Conflict for a segment of another pass than the one named.
+
+    A line whose reading a person confirmed keeps it: a machine's newer one, which would count in its place, is left out.
+    """
     for provider in {p.provider, *(one.provider for one in p.readings if one.provider is not None)}:
         refuse_provider(provider)
     writable_pass(ctx, p.pass_id, p.document_id)
@@ -168,6 +179,7 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
             )
         if row[2] is not None:
             raise SegmentDeleted(segment_id)
+    confirmed = confirmed_lines(ctx.engine, ctx.conn, wanted) if p.kind == "transcription" else set()
     ids = add_readings(
         ctx,
         [
@@ -182,6 +194,7 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
                 producer_run_id=p.run_id or ctx.run_id,
             )
             for one in p.readings
+            if one.segment_id not in confirmed
         ],
     )
     ctx.target(p.pass_id)

@@ -25,6 +25,16 @@ from armarium.commandline import (
 from armarium_documents.commandline import Scope, document_id, pages_of
 
 Page = Annotated[str, typer.Argument(help="The page by name, path or id (armarium ls shows them).")]
+_BASES = {
+    "chosen": "chosen",
+    "human-touched": "a person worked on it",
+    "text-layer": "the file's own text",
+    "newest-machine-unchosen": "the newest",
+    "newest": "the newest",
+    "imported-only": "read, not worked on",
+    None: "",
+}
+"""Why a page is worked on, or only read, by a pass."""
 LONG = 60
 """Characters of a text that a table shows."""
 
@@ -165,7 +175,7 @@ def passes(
                 one["name"],
                 one["model"] or one["provider"] or one["import_format"] or one["provenance_kind"],
                 one["segment_count"],
-                one["working_basis"] or "",
+                _BASES.get(one["working_basis"], one["working_basis"]),
                 "ground truth" if one["ground_truth"] else "provisional" if one["provisional"] else "",
             )
             for one in found

@@ -109,8 +109,12 @@ def notice_of_text_elsewhere(conn: Connection, document_id: str, pass_id: str | 
         return None
     most = max(others, key=lambda one: int(one["lines_read"]))
     lines = f"{most['lines_read']} {'line' if most['lines_read'] == 1 else 'lines'}"
+    mine, theirs = get_pass(conn, pass_id), get_pass(conn, str(most["pass_id"]))
+    other = f"the pass {theirs.name!r}"
+    if mine.name == theirs.name:
+        other = f"{'an earlier' if theirs.created_at < mine.created_at else 'another'} pass of this name"
     return (
-        f"The working pass of this page, {get_pass(conn, pass_id).name!r}, has no text; the pass {most['name']!r} has "
+        f"The working pass of this page, {mine.name!r}, has no text; {other} has "
         f"{lines} read. To work on that one: armarium passes {document_id} --use {most['pass_id']}"
     )
 

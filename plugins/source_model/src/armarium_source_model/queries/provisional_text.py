@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from armarium.api import Library, NotFound
 from armarium_documents.api import require_document
 from armarium_source_model.errors import PROVISIONAL, OrderOfOtherPass
+from armarium_source_model.makers import LineMaker, origin_of
 from armarium_source_model.order import Shape, page_slope, reading_sequence
 from armarium_source_model.queries.boxes import BoxWriting, page_proportion
 from armarium_source_model.queries.legacy import old_pass
@@ -25,7 +26,7 @@ IS_PROVISIONAL = (
 
 class ProvisionalPass(NamedTuple):
     """A pass that only stands for an artifact's boxes: its name, the picture it was measured on, and its
-    segments in reading order.
+    segments in reading order. *maker*: who made it.
     """
 
     pass_id: str
@@ -33,6 +34,7 @@ class ProvisionalPass(NamedTuple):
     rendition_id: str | None
     segments: list[dict[str, Any]]
     direction: str
+    maker: LineMaker
 
 
 def is_provisional(pass_id: str | None) -> bool:
@@ -65,8 +67,14 @@ def provisional_pass(library: Library, conn: Connection, document_id: str, pass_
         aspect=aspect,
         slope=page_slope([one.baseline for _, one in boxes if one.baseline], aspect),
     )
+    stated = old.as_pass()
     return ProvisionalPass(
-        old.pass_id, old.as_pass()["name"], old.rendition_id, [keys[key][0] for key in sequence], direction
+        old.pass_id,
+        stated["name"],
+        old.rendition_id,
+        [keys[key][0] for key in sequence],
+        direction,
+        origin_of(stated["provenance_kind"], model=stated["model"] or stated["provider"]),
     )
 
 

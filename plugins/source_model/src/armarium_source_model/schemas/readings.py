@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -163,6 +163,26 @@ class PassRead(Message):
     pass_id: str
     name: str
     lines_read: int
+
+
+MadeBy: TypeAlias = Literal["person", "checked", "agent", "machine", "import", "unknown"]
+
+
+class MadeLines(Message):
+    """Lines with text whose counting readings came about in the same way."""
+
+    by: Annotated[
+        MadeBy,
+        Field(
+            description="checked: of another origin, and chosen, confirmed or declared ground truth by a person"
+        ),
+    ]
+    name: Annotated[
+        str | None,
+        Field(description="The model or reader, the agent, or the imported file; persons are not named"),
+    ]
+    lines: int
+    words: str
 
 
 class PageText(Message):

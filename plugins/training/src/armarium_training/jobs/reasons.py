@@ -13,6 +13,7 @@ from armarium_training import cards
 from armarium_training.arms import Reasoned, instruction
 from armarium_training.asking_lines import ask_line, line_pictures, use_by
 from armarium_training.line_sets import TaughtLine, checked_pages
+from armarium_training.measuring import SHARE_READ
 from armarium_training.queries.job_rows import COMPARE, GATHER
 from armarium_training.schemas.evaluation import ALL_POLICIES
 from armarium_training.schemas.training import ComparisonParams, ReasonsArgs
@@ -172,7 +173,8 @@ def _read(job: JobContext, contender: Any, arm: str, line: TaughtLine, picture: 
     except ServiceError as error:
         if error.code not in ("answer_not_valid", "provider_failed"):
             raise
-        return {"text": "", "seconds": time.monotonic() - began, "uncertain": False}
+        # Not to answer is no reading: the line is not measured.
+        return {"text": None, "seconds": time.monotonic() - began, "uncertain": False}
     text = asked.answer.transcription if arm == "why" else str(asked.answer)
     uncertain = bool(asked.answer.uncertain) if arm == "why" else False
     return {"text": " ".join(text.split()), "seconds": time.monotonic() - began, "uncertain": uncertain}
@@ -185,10 +187,16 @@ def _result(
     read: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     every = [line for own in lines.values() for line in own]
+    answered = {
+        key: {one: answer for one, answer in read.get(key, {}).items() if answer["text"] is not None}
+        for key, _, _ in rounds
+    }
+    measured = {key for key, own in answered.items() if own and len(own) >= SHARE_READ * len(every)}
+    # All that are measured are measured on the same lines.
+    common = [line for line in every if all(line.segment_id in answered[key] for key in measured)]
     told = []
     for key, contender, arm in rounds:
-        answers = read.get(key, {})
-        both = [(line.text, answers[line.segment_id]) for line in every if line.segment_id in answers]
+        both = [(line.text, answered[key][line.segment_id]) for line in common] if key in measured else []
         pairs = [(text, answer["text"]) for text, answer in both]
         seconds = sum(answer["seconds"] for _, answer in both)
         cer = {}
@@ -211,6 +219,8 @@ def _result(
                 "reasoning": "off" if key.endswith(":off") or arm == "answer" else "on",
                 "cer": cer,
                 "wer": round(wrong / words, 6) if words else None,
+                "unanswered": len(every) - len(answered[key]),
+                "measured": bool(pairs),
                 "seconds_per_line": round(seconds / len(both), 4) if both else None,
                 "errors_on_uncertain": sum(text != answer["text"] for text, answer in doubted)
                 if is_why
@@ -231,7 +241,14 @@ def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[s
         rates = [(other["cer"].get("diplomatic"), other["label"]) for other in plain]
         best = min(((rate, label) for rate, label in rates if rate is not None), default=None)
         own = one["cer"].get("diplomatic")
-        if best is None or own is None:
+        silent = [
+            f"{one['label']} left {one['unanswered']} lines unanswered"
+            for one in (*plain, one)
+            if not one["measured"]
+        ]
+        if own is None or (best is None and silent):
+            why = f"{'; '.join(silent) or 'No line could be measured'}, so nothing is measured and it is not adopted."
+        elif best is None:
             why = "There is no student that only answers to compare it with, so it is not adopted."
         else:
             margin = round(best[0] - own, 6)
@@ -246,7 +263,7 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
     verdicts = {one["label"]: one for one in kept["result"]["verdicts"]}
     for one in kept["result"]["contenders"]:
         place = cards.find_card(job.engine, job.library, one["model"])
-        if place is None or (one["reasoning"] == "off" and one["arm"] != "answer"):
+        if place is None or not one["measured"] or (one["reasoning"] == "off" and one["arm"] != "answer"):
             continue
         entry = {
             "measured_at": kept["measured_at"],

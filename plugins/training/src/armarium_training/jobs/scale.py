@@ -65,6 +65,10 @@ class Scale:
             raise
         failed = self._count("failed")
         landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}
+        landed = landing["landed"] + landing["already"]
+        if not landed and self.kept["skipped"]:
+            why = self.kept["skipped"][0]["why"]
+            self.job.remark = f"Nothing was read: no page could be sent. The first: {why}"
         if failed:
             raise Conflict(
                 f"{failed} of {self._count(None)} shards failed; the results of the others were added. Send "
@@ -140,7 +144,8 @@ class Scale:
                     self.job.log("info", one["why"], document_id=one["document_id"])
             is_shard = shards.c.number == row.number
             if packed.shard is None:
-                self._update({"state": "landed", "checksum": packed.checksum}, is_shard)
+                why = f"None of its pages could be sent. {packed.skipped[0]['why'] if packed.skipped else ''}".rstrip()
+                self._update({"state": "failed", "why": why, "checksum": packed.checksum}, is_shard)
                 continue
             tries = row.tries + 1
             try:
@@ -174,23 +179,32 @@ class Scale:
             elif told.get("number") != row.number:
                 why = f"It answered for shard {told.get('number')!r}."
             else:
-                self._land(row, told["pages"])
-                self._update({"state": "landed", "why": None}, is_shard)
-                return
+                unread = self._land(row, told["pages"])
+                if not unread:
+                    self._update({"state": "landed", "why": None}, is_shard)
+                    return
+                # It is sent again as a whole; pages that have landed are not landed again.
+                why = f"{unread} of {len(row.pages)} pages came back without a result; the others were added."
         lines = [str(one)[:500] for one in found.last_lines][-5:]
         self._update(
             {"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard
         )
 
-    def _land(self, row: Any, results: dict[str, Any]) -> None:
-        """Write each page of the shard once; a page that was deleted meanwhile is skipped."""
+    def _land(self, row: Any, results: dict[str, Any]) -> int:
+        """Write each page of the shard once; a page that was deleted meanwhile is skipped. Return how many have no
+        result.
+        """
         packed = packed_before(self.job, row.number) or pack(self.job, row.number, row.pages, "local-model")
         if packed.shard is None:
-            return
+            return 0
         manifest = packed.shard.manifest
         # The number of its finished pages: a list of them would have to be rewritten with each page.
-        done = int(self.kept.get("of_shard", 0)) if self.kept.get("shard") == row.number else 0
-        self.kept = {**self.kept, "shard": row.number, "of_shard": done}
+        begun = (row.number, row.tries)
+        done = int(self.kept.get("of_shard", 0)) if tuple(self.kept.get("shard", ())) == begun else 0
+        of_shard = self.kept.get("unread_of", {})
+        if not done:
+            of_shard = {**of_shard, str(row.number): 0}
+        self.kept = {**self.kept, "shard": begun, "of_shard": done, "unread_of": of_shard}
         for number, page in enumerate(manifest["pages"][done:], done + 1):
             identity = page["document_id"]
             self.job.check()
@@ -199,13 +213,20 @@ class Scale:
             page = _with_size(page, told)
             lines = _lines(page, told)
             if lines is None:
-                self.kept = {**kept, "unread": kept["unread"] + 1}
+                of_shard = {
+                    **self.kept["unread_of"],
+                    str(row.number): self.kept["unread_of"][str(row.number)] + 1,
+                }
+                self.kept = {**kept, "unread_of": of_shard, "unread": sum(of_shard.values())}
             elif not self._is_live(identity):
                 self.kept = {**kept, "set_aside": kept["set_aside"] + 1}
             else:
                 self._land_page(page, lines, manifest["model_name"], kept)
                 continue
             self.job.save(self.kept)
+        unread: int = self.kept["unread_of"][str(row.number)]
+        self.kept = {**self.kept, "unread": sum(self.kept["unread_of"].values())}
+        return unread
 
     def _is_live(self, page: str) -> bool:
         with self.job.library.db.read_all() as conn:
@@ -237,7 +258,7 @@ class Scale:
                 "training.land_page",
                 given,
                 checkpoint=count_answer,
-                done=kept["landed"] + kept["already"] + 1,
+                done=min(kept["landed"] + kept["already"] + 1, len(self.args.page_ids)),
             )
         except ServiceError as refusal:
             self.job.log("warning", refusal.detail, document_id=page["document_id"])

@@ -284,7 +284,7 @@ class Training(FarSteps):
             "id": f"{'linereader' if is_lines else 'layout'}-trained-{self.job.job_id}",
             "store": store,
             "display_name": name,
-            "summary": _summary(kept["training_set"], is_lines),
+            "summary": _summary(kept["training_set"], is_lines, kept.get("lines_trained")),
             "kind": "linereader-reader" if is_lines else "layout-detector",
             "base": None if base is None else base.name,
             "base_licence": (of_base or {}).get("base_licence"),
@@ -332,10 +332,13 @@ def seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
     return [{"document_id": one["document_id"], "checksum": one.get("checksum")} for one in pages]
 
 
-def _summary(training_set: dict[str, Any], is_lines: bool) -> str:
+def _summary(training_set: dict[str, Any], is_lines: bool, trained: int | None) -> str:
+    """Return, in words, what a model was trained on; *trained* lines, if others of the set were only for validation."""
     what = "lines" if is_lines else "regions"
-    count, pages = training_set[what], training_set["pages"]
-    words = f"{count} {what if count != 1 else what[:-1]} of {pages} {'page' if pages == 1 else 'pages'}"
+    whole, pages = training_set[what], training_set["pages"]
+    words = f"{whole} {what if whole != 1 else what[:-1]} of {pages} {'page' if pages == 1 else 'pages'}"
     if is_lines:
         words += f", {training_set['lines_checked_by_a_person']} of them checked by a person"
+    if is_lines and trained and trained < whole:
+        return f"Trained on {trained} of {words}; the others chose the best epoch or could not be used."
     return f"Trained on {words}."

@@ -202,6 +202,7 @@ class TrainingSet(Message):
     pages: int
     lines: int
     lines_read_by_a_model: int
+    lines_from_files: int = 0
     lines_checked_by_a_person: int
     lines_left_out: int
     left_out: dict[str, int]
@@ -210,6 +211,13 @@ class TrainingSet(Message):
     check_ran: bool
     flags_checked: list[str]
     held_out: list[HeldOut]
+    held_out_lines: int = Field(
+        default=0, description="How many lines of the held-out pages a person checked"
+    )
+    comparable: str | None = Field(
+        default=None,
+        description="What is missing for a bake-off of the trained reader with others; null: nothing",
+    )
     missing: list[Missing]
 
 
@@ -359,6 +367,8 @@ class ContenderScore(Message):
     reasoning: Literal["on", "off"]
     cer: dict[str, float]
     wer: float | None
+    unanswered: int = 0
+    measured: bool = Field(default=True, description="Whether it answered at least 80 % of the lines")
     seconds_per_line: float | None
     errors_on_uncertain: int | None = None
 

@@ -164,6 +164,7 @@ class Run(Message):
     pages: int
     pages_done: int
     pages_failed: int
+    pages_skipped: int
     provider: str | None
     model: str | None
     execution_id: str | None
@@ -276,7 +277,8 @@ class Unpaired(Message):
     document_id: str
     artifact_type: str
     side: Literal["left", "right"]
-    artifact_id: str
+    artifact_id: str | None
+    """Null for results that are not artifacts."""
 
 
 class Comparison(Message):

@@ -224,7 +224,7 @@ def describe_plan(
         "bytes_copied": size,
         "linked_originals": linked_originals(selection, linked),
         "vocabulary": words,
-        "entity_matches": [],
+        "entity_matches": _expected_matches(load, journey, selection) if dry_run else [],
         "edges_cut": selection.edges_cut,
         "left_behind": selection.left_behind + missing,
         "new_items": [],
@@ -232,6 +232,16 @@ def describe_plan(
         "audit_id": None,
         "source_audit_id": None,
     }
+
+
+def _expected_matches(load: Load, journey: Journey, selection: Selection) -> list[dict[str, Any]]:
+    with journey.target.db.read() as conn:
+        return [
+            match
+            for carrier in load.carriers
+            if carrier.expected is not None
+            for match in carrier.expected(conn, {name: selection.rows(name) for name in carrier.companions})
+        ]
 
 
 def files_of(

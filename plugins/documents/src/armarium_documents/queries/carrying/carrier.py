@@ -49,6 +49,9 @@ class Carrier:
     """What a move of these documents cuts in the project they leave: `{kind, id, name, why}` each. Reads only."""
     cut: Callable[[ActionContext, Sequence[str]], None] | None = None
     """Cuts it, inside the step that sends the documents to the Trash."""
+    expected: Callable[[Connection, Mapping[str, list[dict[str, Any]]]], list[dict[str, Any]]] | None = None
+    """Called for a plan with the target's connection and the rows of the companions, as they are in the source; returns
+    what `arrived` would propose. Reads only."""
     arrived: Callable[[ActionContext, Mapping[str, list[str]]], list[dict[str, Any]]] | None = None
     """Called inside the step that makes the copies live, with the new ids by table (companions only); proposes what
     they may be the same as, and answers these proposals (EntityMatchCandidate). Undo withdraws them."""

@@ -43,6 +43,15 @@ class Selection(Choice):
             for row in self.db.execute(f"SELECT renewed(id) FROM {quote_name(f'sel_{table}')} ORDER BY n")
         ]
 
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the carried rows of a table as they are in the source."""
+        table = next((one for one in self.tables if one.name == name), None)
+        if table is None:
+            return []
+        found = self.db.execute(f"SELECT t.* FROM {self.rows_of(table)} ORDER BY s.n")
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found]
+
     def documents(self) -> list[str]:
         """Return the old ids of the carried documents, parents first."""
         return [row[0] for row in self.db.execute("SELECT id FROM sel_document ORDER BY n")]

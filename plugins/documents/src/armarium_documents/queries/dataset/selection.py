@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 import polars as pl
 
+from armarium_documents.dates.edtf import label_of, span_asked, span_of
 from armarium_documents.queries.dataset.columns import PARENT, Table
 from armarium_documents.queries.dataset.values import members_of, number_parts
-from armarium_documents.queries.edtf import label_of, span_of
 from armarium_documents.schemas.dataset import Bins, DatasetQuery, Filter, Sort
 
 MOST_FACET_VALUES = 1000
@@ -89,11 +89,11 @@ def _meets(one: Filter) -> pl.Expr:
         return _contains(one.value.casefold())
     low, high = one.value, one.value2 if one.op == "between" else one.value
     if one.type == "date":
-        # A date is compared by its first day; a bound that is only a year or month covers all of it.
-        first, last = span_of(low), span_of(high)
+        # A date is found by each day that it may mean, and a bound that is only a year or month covers all of it.
+        first, last = (span_of(bound) or span_asked(bound) for bound in (low, high))
         if first is None or last is None:
             return pl.lit(one.op == "ne")
-        at_least, at_most = _start >= pl.lit(first.start), _start <= pl.lit(last.end)
+        at_least, at_most = pl.col("last") >= pl.lit(first.start), pl.col("first") <= pl.lit(last.end)
     elif one.type in ("number", "rating"):
         at_least, at_most = _number_from(low), ~_number_from(high, beyond=True)
     elif one.type == "checkbox":

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from armarium_documents.queries.edtf import pack_date
+from armarium_documents.dates.edtf import pack_date
 
 READINGS = pl.Schema(
     {
@@ -19,7 +19,10 @@ READINGS = pl.Schema(
         "folded": pl.String,  # for case-insensitive comparison
         "number": pl.Float64,
         "low": pl.Int64,  # what a float64 leaves out of a large whole number
-        "date": pl.Int64,  # see `edtf.packed`
+        # What a date states, the first and the last day that it may mean: see `edtf.pack_date`.
+        "date": pl.Int64,
+        "first": pl.Int64,
+        "last": pl.Int64,
     }
 )
 """The columns of a column's distinct values; null where a value is not of the type."""
@@ -27,7 +30,9 @@ READINGS = pl.Schema(
 Value = str | int | bytes
 """A stored value: a text, a whole number of 64 bits, or the JSON of anything else."""
 
-Reading = tuple[str | None, str | None, str | None, float | None, int, int | None]
+_Date = tuple[int | None, int | None, int | None]
+Reading = tuple[str | None, str | None, str | None, float | None, int, int | None, int | None, int | None]
+_NO_DATE: _Date = (None, None, None)
 
 _AT_ONCE = 20_000
 _FLAGS = ("false", "true")
@@ -54,7 +59,7 @@ def _frame(readings: Sequence[Reading]) -> pl.DataFrame:
     )
 
 
-NO_VALUE = _frame([(None, None, None, None, 0, None)])
+NO_VALUE = _frame([(None, None, None, None, 0, *_NO_DATE)])
 """The readings of no value, one row."""
 
 
@@ -73,21 +78,27 @@ def members_of(written: str) -> list[str]:
 
 def _reading(value: Value, asked: Iterator[tuple[str, Any, str]], flags: bool) -> Reading:
     if isinstance(value, str):
-        written, number, date = orjson.dumps(value).decode(), None, None
+        written, number, date = orjson.dumps(value).decode(), None, _NO_DATE
         # Most texts are words, and parsing each as a number and a date takes long.
         if not value[:1].isalpha() or value[0] in "XY":
-            number, date = _number_in(value), pack_date(value)
-        return written, value, value.casefold(), number, 0, date
+            number, date = _number_in(value), pack_date(value) or _NO_DATE
+        return written, value, value.casefold(), number, 0, *date
     if isinstance(value, int):
         text = str(value)
-        return _FLAGS[value] if flags else text, text, text, *number_parts(value), pack_date(value)
+        return (
+            _FLAGS[value] if flags else text,
+            text,
+            text,
+            *number_parts(value),
+            *(pack_date(value) or _NO_DATE),
+        )
     kind, stored, text = next(asked)
     number, low = number_parts(stored) if kind in ("integer", "real") else (None, 0)
     if kind in ("true", "false"):
         text = kind
     # Normalised like a compared list, object or number, so that 1.50 and 1.5 are equal.
     written = orjson.dumps(orjson.loads(value)).decode()
-    return written, text, text.casefold(), number, low, None
+    return written, text, text.casefold(), number, low, *_NO_DATE
 
 
 def _number_in(text: str) -> float | None:

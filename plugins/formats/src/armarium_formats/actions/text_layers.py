@@ -1,0 +1,190 @@
+"""Reads the text that a PDF has itself, visible or not, into a pass of each of its pages, with the box of each word.
+
+Such a pass has the basis `text-layer`: until a person reads the page, it is the one the page is read by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from armarium.api import ActionContext, Engine, Example, Invalid, Library, action, new_id, raw_of
+from armarium_documents.api import OpenedPdf, TextLine, documents, renditions, replace_metadata, require_live
+from armarium_formats.actions.samples import sample_pdf
+from armarium_formats.driver import Format
+from armarium_formats.errors import NoTextLayer
+from armarium_formats.keeping import PreparedPage, ToKeep, keep_passes, make_ready
+from armarium_formats.opening import OpenedFile
+from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
+from armarium_formats.queries.exchange import Picture, passes_of_files, pictures_of
+from armarium_formats.schemas.text_layers import ReadTextLayer, TextLayerRead
+from armarium_source_model.api import ONE_PASS_A_FILE, TEXT_LAYER
+
+PRESENT = "pdf_text_layer_present"
+"""The key of a PDF's metadata that says whether a page of it has a text of its own."""
+
+
+class TextLayer(Format):
+    """What a PDF says itself; no format of a file, so it is not among the drivers."""
+
+    name = "pdf-text-layer"
+    label = "Text layer"
+    extensions: ClassVar[tuple[str, ...]] = (".pdf",)
+
+
+class PdfPages(NamedTuple):
+    """A PDF of the project and its live pages: (id, index in the file)."""
+
+    name: str
+    checksum: str
+    metadata: dict[str, Any]
+    pages: list[tuple[str, int]]
+
+
+class ReadPage(NamedTuple):
+    """A page whose text was read."""
+
+    document_id: str
+    picture: Picture
+    ready: PreparedPage
+
+
+def pdf_pages(library: Library, document_id: str) -> PdfPages:
+    """Return a PDF and its pages. Raises NotFound, NoTextLayer for any other document."""
+    with library.db.read() as conn:
+        node = require_live(conn, document_id)
+        raw = raw_of(conn)
+        file = raw.execute(
+            f"SELECT r.checksum FROM {renditions} r WHERE r.document_id = ? AND r.is_primary"
+            " AND r.mime_type = 'application/pdf' AND r.checksum IS NOT NULL",
+            (document_id,),
+        ).fetchone()
+        if file is None:
+            raise NoTextLayer(node.name)
+        pages = raw.execute(
+            f"SELECT id, sequence - 1 FROM {documents} WHERE parent_id = ? AND doc_type = 'page'"
+            " AND deleted_at IS NULL AND sequence IS NOT NULL ORDER BY sequence",
+            (document_id,),
+        ).fetchall()
+        metadata = conn.execute(
+            documents.select().with_only_columns(documents.c.metadata).where(documents.c.id == document_id)
+        ).scalar_one()
+    return PdfPages(node.name, file[0], metadata, pages)
+
+
+def read_pages(
+    library: Library, pdf: OpenedPdf, file: PdfPages, pages: Iterable[tuple[str, int]]
+) -> list[ReadPage]:
+    """Return those of *pages* that have a text and no pass of it yet, ready to be written."""
+    wanted = list(pages)
+    with library.db.read() as conn:
+        raw = raw_of(conn)
+        known = passes_of_files(raw, [(page_id, file.checksum) for page_id, _ in wanted])
+        pictures = pictures_of(raw, [page_id for page_id, _ in wanted])
+    found = []
+    for (page_id, index), there, picture in zip(wanted, known, pictures, strict=True):
+        if there is not None or not 0 <= index < pdf.pages:
+            continue
+        try:
+            lines, size = pdf.text_layer(index), pdf.size(index)
+        except Invalid:
+            continue  # a page of no possible size, which was refused when it was pictured
+        if lines:
+            opened = OpenedFile(TextLayer(), file.name, file.checksum, [_page_model(lines, size)])
+            found.append(ReadPage(page_id, picture, make_ready(opened, picture)))
+    return found
+
+
+def _page_model(lines: Sequence[TextLine], size: tuple[int, int]) -> PageModel:
+    page = PageModel(*size)
+    for number, line in enumerate(lines, 1):
+        words = [
+            PageSegment(f"w{number}.{place}", "word", points=_outline(word.box), texts=[PageText(word.text)])
+            for place, word in enumerate(line.words, 1)
+        ]
+        page.segments.append(
+            PageSegment(
+                f"l{number}", "line", points=_outline(line.box), texts=[PageText(line.text)], children=words
+            )
+        )
+    return page
+
+
+def _outline(box: tuple[float, float, float, float]) -> list[Point]:
+    left, top, right, bottom = box
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+
+def _example(ex: Example) -> dict[str, Any]:
+    assert ex.library is not None
+    data = sample_pdf()
+    file = {
+        "id": new_id(),
+        "parent_id": ex.run("document.create", {"name": "Letters"})["id"],
+        "doc_type": "file",
+        "file_type": "pdf",
+        "name": "letter.pdf",
+        "picture": {
+            "checksum": ex.library.objects.put_bytes(data),
+            "mime_type": "application/pdf",
+            "size_bytes": len(data),
+        },
+    }
+    picture = {"mime_type": "image/jpeg", "pixel_width": 300, "pixel_height": 200}
+    page = {"id": new_id(), "parent_id": file["id"], "doc_type": "page", "name": "Page 1", "sequence": 1}
+    ex.run("document.add_files", {"nodes": [file, {**page, "picture": picture}]})
+    return {"document_id": file["id"]}
+
+
+def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
+    """Read the text before the writer is taken."""
+    assert library is not None
+    if p.was_read is None:
+        file = pdf_pages(library, p.document_id)
+        with OpenedPdf(Path(library.objects.path(file.checksum))) as pdf:
+            p.hand_over(file, read_pages(library, pdf, file, file.pages))
+
+
+@action(
+    "format.read_text_layer",
+    params=ReadTextLayer,
+    result=TextLayerRead,
+    summary="Read the text that a PDF has itself into a pass of each of its pages.",
+    words="Read the text layer of {document_id|a PDF}",
+    example=_example,
+    laws=(ONE_PASS_A_FILE,),
+    prepare=_read,
+)
+def read_text_layer(ctx: ActionContext, p: ReadTextLayer) -> dict[str, Any]:
+    """A page that has such a pass, or no text, is passed over. Raises NotFound, NoTextLayer for anything but a PDF, Invalid
+    for a damaged one.
+    """
+    if p.was_read is None:
+        _read(ctx.engine, ctx.project, p)
+    assert p.was_read is not None
+    file, pages = p.was_read
+    require_live(ctx.conn, p.document_id)
+    made = keep_passes(
+        ctx,
+        [
+            ToKeep(one.document_id, one.ready, one.picture, file.name, file.checksum, provider=TEXT_LAYER)
+            for one in pages
+        ],
+    )
+    told = ctx.conn.execute(
+        documents.select().with_only_columns(documents.c.metadata).where(documents.c.id == p.document_id)
+    ).scalar_one()
+    present = bool(told.get(PRESENT)) or bool(pages)
+    if told.get(PRESENT) is not present:
+        replace_metadata(ctx, p.document_id, {**told, PRESENT: present})
+    ctx.target(p.document_id)
+    ctx.note_changes(document_ids=[p.document_id])
+    return {
+        "document_id": p.document_id,
+        "passes": [
+            {"pass_id": one["pass_id"], "document_id": page.document_id}
+            for one, page in zip(made, pages, strict=True)
+        ],
+        "text_layer": present,
+    }

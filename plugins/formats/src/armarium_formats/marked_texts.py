@@ -1,0 +1,84 @@
+"""What files say of characters: kept with a text that is read, set on the texts of a page that is written, and what has
+no place any more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from armarium_formats.driver import Loss, MarkWords, as_losses
+from armarium_formats.marks import SIGN, TAKEN
+from armarium_formats.markup.fragments import name_of
+from armarium_formats.page_model import FACT_KINDS, PageSegment, PageText, TextMark
+from armarium_source_model.api import Mark, placed_marks
+
+
+def marks_to_keep(text: PageText) -> list[Mark]:
+    """Return what moves with the words of a text. Signs are declared for a page, and stand in rows of their own."""
+    return [
+        Mark(one.kind, *one.span_in(text.text), dict(one.stated), dict(one.source))
+        for one in text.marks
+        if one.kind != SIGN
+    ]
+
+
+def between_breaks(text: PageText) -> PageText:
+    """Return the text of a line or word without line breaks before and after it, which are never its own."""
+    bare = text.text.strip("\r\n")
+    if bare == text.text or not bare:
+        return text
+    ahead = len(text.text) - len(text.text.lstrip("\r\n"))
+
+    def shift_place(place: int | None) -> int | None:
+        return None if place is None else min(max(place - ahead, 0), len(bare))
+
+    marks = [replace(one, start=shift_place(one.start), end=shift_place(one.end)) for one in text.marks]
+    return replace(text, text=bare, marks=marks)
+
+
+def mark_texts(
+    conn: Connection, pass_id: str, segments: Mapping[str, PageSegment], extras: Mapping[str, Any]
+) -> list[Loss]:
+    """Set the marks of a pass on its texts, *segments* by their ids in the project; return those without a place.
+
+    *extras* of the page say whether editorial facts are rows of the project, which are set from there.
+    """
+    placed = placed_marks(conn, pass_id, {key: one.text for key, one in segments.items() if one.text})
+    taken = any((extras.get(driver) or {}).get("marks") == TAKEN for driver in ("tei", "pagexml"))
+    for key, marks in placed.by_segment.items():
+        segments[key].texts[0].marks = [
+            TextMark(*one) for one in marks if not (taken and one.kind in FACT_KINDS)
+        ]
+    return as_losses(
+        Counter(
+            (MarkWords(one.mark.kind, one.words or one.mark.stated.get("text", "")), one.why)
+            for one in placed.lost
+            if not (taken and one.mark.kind in FACT_KINDS)
+        )
+    )
+
+
+def of_letters(extras: Mapping[str, Any]) -> list[str]:
+    """Return what a file says of the very letters of a text, beyond its marks."""
+    found = []
+    for driver, element in (("alto", "String"), ("pagexml", "TextEquiv")):
+        kept = extras.get(driver) or {}
+        found += [f"attribute {element}/@{key}" for key in kept.get("attributes") or () if key != "index"]
+        found += [f"element {element}/{name_of(one)}" for one in kept.get("elements") or ()]
+    return found
+
+
+def lost_with_letters(counts: Mapping[str, int], *, empty: int = 0) -> list[Loss]:
+    """Return as losses what was said of letters that were corrected, and *empty* texts of the file."""
+    why = "it was said of the letters of a text that has been corrected since"
+    found = [Loss(what, count, why) for what, count in counts.items()]
+    if empty:
+        found.append(
+            Loss("empty texts of the file", empty, "an empty text is no reading, and is not written")
+        )
+    return found

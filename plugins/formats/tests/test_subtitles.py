@@ -1,0 +1,154 @@
+"""Subtitles become timed lines of a recording; texts of other kinds are refused by their name."""
+
+from __future__ import annotations
+
+import io
+import random
+import wave
+from typing import Any
+
+import pytest
+from batch_files import reasons, rows, send
+
+from armarium.api import Engine, Invalid, Library
+from armarium_formats.api import PageModel, ReadContext, Sample, exercise_format
+from armarium_formats.file_guess import seems
+from armarium_formats.plain_text import PlainText
+from armarium_formats.subtitles import Subtitles
+
+SRT = """1
+00:00:00,000 --> 00:00:02,500
+Good morning,
+my <i>dear</i>
+
+2
+00:00:02,500 --> 00:00:04,000
+{\\an8}It was raining
+"""
+
+VTT = """WEBVTT - an interview
+
+NOTE made by hand
+00:00 is no cue
+
+STYLE
+::cue { color: red }
+
+first
+00:00.000 --> 00:02.500 align:start
+<v Elsa Lund>Good morning,
+my <c.loud>dear</c>
+
+01:00:02.500 --> 01:00:04.000
+Bread &amp; <00:03.000>butter
+"""
+
+
+def read(text: str) -> PageModel:
+    (page,) = Subtitles().read(text.encode(), ReadContext("t.srt", None, {}))
+    return page
+
+
+def recording(seconds: int = 4) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as made:
+        made.setnchannels(1)
+        made.setsampwidth(1)
+        made.setframerate(1000)
+        made.writeframes(bytes(1000 * seconds))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_subrip_is_read_as_lines_with_their_times(ends: str) -> None:
+    page = read("\ufeff" + SRT.replace("\n", ends))
+    assert [(line.text, line.seconds) for line in page.segments] == [
+        ("Good morning, my dear", (0.0, 2.5)),
+        ("It was raining", (2.5, 4.0)),
+    ]
+
+
+def test_webvtt_is_read_without_its_comments_styles_and_tags() -> None:
+    page = read(VTT)
+    assert [(line.text, line.seconds) for line in page.segments] == [
+        ("Good morning, my dear", (0.0, 2.5)),
+        ("Bread & butter", (3602.5, 3604.0)),
+    ]
+    assert any("who speaks in 1 line (Elsa Lund)" in note for note in page.notes)
+
+
+def test_the_driver_passes_the_suite() -> None:
+    exercise_format(
+        Subtitles,
+        [
+            Sample("t.srt", SRT.encode(), lines=2, of_recording=True),
+            Sample("t.vtt", VTT.encode(), lines=2, of_recording=True),
+        ],
+    )
+
+
+@pytest.mark.parametrize("name", ["t.srt", "t.vtt"])
+def test_subtitles_beside_a_recording_are_its_timed_lines(
+    engine: Engine, library: Library, name: str
+) -> None:
+    answer = send(engine, library, {"t.wav": recording(), name: (SRT if name == "t.srt" else VTT).encode()})
+    assert (len(answer["passes"]), answer["refused"], answer["unpaired"]) == (1, [], [])
+    found = rows(
+        library,
+        "SELECT r.content, json_extract(s.metadata, '$.start_seconds'), s.bbox_y, s.bbox_h, d.name FROM segment s"
+        " JOIN content_representation r ON r.segment_id = s.id JOIN document d ON d.id = s.document_id"
+        " ORDER BY s.bbox_x",
+    )
+    assert found[0] == ("Good morning, my dear", 0.0, 0.0, 1.0, "t.wav")
+    assert not any("-->" in row[0] for row in found)
+
+
+def test_subtitles_for_a_picture_are_refused() -> None:
+    with pytest.raises(Invalid, match="belong to a recording"):
+        Subtitles().read(SRT.encode(), ReadContext("t.srt", (10, 10), {}))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"TY  - JOUR\nAU  - Lund, Elsa\nER  - \n", "RIS"),
+        (b"% my books\n@book{lund1900,\n  title = {Letters},\n}\n", "BibTeX"),
+        (b"@article(lund,\n title={x})\n", "BibTeX"),
+        (
+            b"[Script Info]\nTitle: x\n[Events]\nDialogue: 0,0:00:00.00,0:00:02.00,Default,,0,0,0,,Hello\n",
+            "ASS",
+        ),
+        (b'File type = "ooTextFile"\nObject class = "TextGrid"\n\nxmin = 0\n', "TextGrid"),
+        (b'File type = "ooTextFile"\nObject class = "TextGrid"\n'.decode().encode("utf-16"), "TextGrid"),
+        (b"<tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", "TTML"),
+    ],
+)
+def test_texts_of_other_kinds_are_refused_by_name(
+    engine: Engine, library: Library, data: bytes, words: str
+) -> None:
+    assert PlainText().sniff(data) == 0.0
+    assert words in str(seems(data))
+    answer = send(engine, library, {"t.wav": recording(), "t.txt": data})
+    assert words in reasons(answer, "refused")["t.txt"]
+
+
+@pytest.mark.parametrize(("length", "most"), [(8, 0.06), (20, 0.01), (200, 0), (2000, 0)])
+def test_random_bytes_are_hardly_ever_plain_text(length: int, most: float) -> None:
+    taken = sum(PlainText().sniff(random.Random(seed).randbytes(length)) > 0 for seed in range(500))
+    assert taken <= 500 * most
+
+
+def test_the_first_bytes_of_a_picture_are_no_text() -> None:
+    assert PlainText().sniff(b"\x89PNGxxxx") == 0.0
+    assert "picture" in str(seems(b"\x89PNGxxxx"))
+
+
+@pytest.mark.parametrize("text", ["Señor", "Ñandú", "Übel", "É", "Dear Sir", "année"])
+def test_a_short_line_in_windows_1252_is_text(text: str) -> None:
+    assert PlainText().sniff(text.encode("cp1252")) > 0
+
+
+def test_a_line_that_begins_with_an_at_sign_or_letters_is_prose() -> None:
+    for text in ("@ the mill, 3 o'clock", "TY was here", "[Script] of the letter"):
+        found: Any = PlainText().sniff(text.encode())
+        assert found > 0

@@ -1,0 +1,114 @@
+"""Persons, places, organisations and dates that an imported file tags become mentions: proposals, one entity a name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import pytest
+from knowledge_desk import Desk
+from test_knowledge_jobs import work
+
+from armarium.api import Engine
+from armarium.principals import LOCAL_OWNER
+
+FAMILIES = (
+    "documents", "source_model", "formats", "reading", "rights", "checking", "search", "knowledge",
+)  # fmt: skip
+
+
+@pytest.fixture
+def engine(make_engine: Callable[..., Engine]) -> Engine:
+    made = [importlib.import_module(f"armarium_{name}.plugin").armarium_plugin() for name in FAMILIES]
+    return make_engine(plugins=made)
+
+
+def page_xml(*lines: tuple[str, str]) -> str:
+    inside = "".join(
+        f'<TextLine id="l{number}" custom="{custom}"><Coords points="60,{100 * number} 900,{100 * number} '
+        f'900,{100 * number + 80}"/><TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine>'
+        for number, (text, custom) in enumerate(lines)
+    )
+    return (
+        '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"><Metadata><Creator>t</Creator>'
+        "<Created>2020-01-01T00:00:00</Created><LastChange>2020-01-01T00:00:00</LastChange></Metadata>"
+        '<Page imageFilename="a.jpg" imageWidth="1000" imageHeight="1400"><TextRegion id="r">'
+        f'<Coords points="50,0 950,0 950,1350"/>{inside}</TextRegion></Page></PcGts>'
+    )
+
+
+LETTER = page_xml(
+    (
+        "Here sits Elsa Lund in Tarma",
+        "person {offset:10; length:9;wikiData:Q42;} place {offset:23; length:5;}",
+    ),
+    ("and Elsa Lund, of the Council", "person {offset:4; length:9;} organization {offset:22; length:7;}"),
+    (
+        "on 1 March 1712, before Juan de",
+        "date {offset:3; length:12;year:1712; month:3; day:1;} person {offset:24; length:7;continued:true;}",
+    ),
+    ("la Cruz. Amen", "person {offset:0; length:7;continued:true;}"),
+)
+
+
+def read(desk: Desk, file: str, page: str | None = None) -> tuple[str, list[str]]:
+    page = page or str(desk.do("document.create", {"name": "a letter", "doc_type": "page"})["id"])
+    made = desk.do("format.import", {"document_id": page, "file": file, "filename": "a.xml"})
+    return page, list(made["notes"])
+
+
+def mentions(desk: Desk, page: str) -> list[tuple[str, str, str]]:
+    found = desk.client.get(f"/api/documents/{page}/mentions").json()["items"]
+    return [(one["text"], one["canonical_name"], one["entity_type"]) for one in found]
+
+
+def test_tagged_names_and_dates_are_mentions_of_one_entity_a_name(desk: Desk) -> None:
+    page, notes = read(desk, LETTER)
+    assert mentions(desk, page) == [
+        ("Elsa Lund", "Elsa Lund", "person"),
+        ("Tarma", "Tarma", "location"),
+        ("Elsa Lund", "Elsa Lund", "person"),
+        ("Council", "Council", "organization"),
+        ("1 March 1712", "1 March 1712", "event"),
+        ("Juan de", "Juan de la Cruz", "person"),
+        ("la Cruz", "Juan de la Cruz", "person"),
+    ]
+    assert "The file's tagged names and dates are now mentions (7), of 5 new entities: proposals." in notes
+    entities = {one["canonical_name"]: one for one in desk.client.get("/api/entities").json()["items"]}
+    assert [one["uri"] for one in entities["Elsa Lund"]["authority_links"]] == [
+        "https://www.wikidata.org/entity/Q42"
+    ]
+    assert entities["1 March 1712"]["date_values"][0]["iso_start"] == "1712-03-01"
+    assert {one["curation_state"] for one in entities.values()} == {"unreviewed"}
+    assert {one["provenance_kind"] for one in entities.values()} == {"external_import"}
+
+
+def test_an_id_of_a_file_leads_to_the_entity_that_has_it_and_parts_two_of_one_name(desk: Desk) -> None:
+    link = {"authority": "wikidata", "authority_id": "Q42", "uri": "https://www.wikidata.org/entity/Q42"}
+    known = desk.entity("E. Lund", authority_links=[link])
+    read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q42;}")))
+    read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q43;}")))
+    read(desk, page_xml(("Elsa Lund", "person {offset:0; length:9;wikiData:Q44;}")))
+    found = desk.rows("SELECT entity_id FROM mention ORDER BY rowid")
+    assert found[0] == (known,)
+    assert len({one for (one,) in found}) == 3
+
+
+def test_undoing_an_import_takes_its_mentions_and_entities_back(desk: Desk) -> None:
+    page = str(desk.do("document.create", {"name": "a letter", "doc_type": "page"})["id"])
+    params = {"document_id": page, "file": LETTER, "filename": "a.xml"}
+    step = desk.engine.run(desk.library, "format.import", params, LOCAL_OWNER)
+    assert desk.rows("SELECT count(*) FROM mention") == [(7,)]
+    desk.undo(str(step.audit_id))
+    assert desk.rows("SELECT (SELECT count(*) FROM mention), (SELECT count(*) FROM entity)") == [(0, 0)]
+
+
+def test_names_of_a_pass_that_does_not_count_wait_for_the_search_of_names(desk: Desk) -> None:
+    there = desk.page(["Here sits somebody"])
+    _, notes = read(desk, LETTER, there.id)
+    assert any("tags 7 names and dates" in one for one in notes)
+    assert mentions(desk, there.id) == []
+    (pass_id,) = desk.rows("SELECT id FROM segment_pass WHERE import_file IS NOT NULL")[0]
+    desk.do("segment.pass_choose", {"pass_id": pass_id, "working": True})
+    assert work(desk, "find-names-tag-words", there)["state"] == "done"
+    assert len(mentions(desk, there.id)) == 7
