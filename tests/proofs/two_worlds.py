@@ -32,7 +32,6 @@ from proofs.api_project import TOKEN, ApiProject
 
 ID = re.compile(r"[0-9a-f]{32}")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
-_NOW = re.compile(r"20\d\d-\d\d-\d\dT[0-9:.]+Z")
 _KEPT = re.compile(
     r"(^|_)(id|ids|kind|type|state|status|role|level|lane|op|seq|hash|checksum|digest|fingerprint|sha256|path|by|at"
     r"|mime|format|direction|key|keys|actor|client|layer|verdict|trust|basis|action|name_form|anchor|graph|result"
@@ -107,33 +106,6 @@ class TwoWorlds:
     def close(self) -> None:
         self.ground.folder.cleanup()
 
-    @property
-    def out(self) -> Path:
-        """The folder in which the bound agent may write."""
-        return self.home / "out"
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Put both projects back as they are now when the block ends."""
-        copies = {one: one.with_name(f"{one.name}-kept") for one in (self.home, self.aside)}
-        for one, copy in copies.items():
-            shutil.copytree(one, copy, symlinks=True)
-        try:
-            yield
-        finally:
-            for one, copy in copies.items():
-                shutil.rmtree(one)
-                copy.rename(one)
-
-    def mapped(self, told: bytes) -> str:
-        """Return an answer with one name for each id that was not there before, and without the times of now."""
-        fresh: dict[str, str] = {}
-
-        def name(found: re.Match[str]) -> str:
-            return found[0] if found[0] in self.known else fresh.setdefault(found[0], f"new-{len(fresh)}")
-
-        return _NOW.sub("now", ID.sub(name, told.decode(errors="replace")))
-
     def swap(self) -> None:
         """Put the other project at the address."""
         spare = self.home.with_name(f"{self.home.name}-spare")
@@ -200,21 +172,14 @@ class TwoWorlds:
         return restricted
 
     def _callers(self, ground: ApiProject) -> Iterator[tuple[str, str]]:
-        out = ground.place / "out"
-        out.mkdir()
         for role, bound in (("viewer", "all"), ("editor", [str(ground.path)])):
             given = {"name": f"a {role}", "role": role, "libraries": bound}
-            if role == "editor":
-                given["folders"] = [str(out)]
             made = ground.engine.run(None, "token.create", given, LOCAL_OWNER).result or {}
             yield ("a viewer" if role == "viewer" else "a bound agent"), str(made["token"])
 
     def _find_withheld(self, restricted: set[str]) -> Withheld:
         raw = sqlite3.connect(self.path / "library.sqlite")
         rows = list(_cells(raw, self.tables))
-        self.known = {
-            one for cell in rows for text in (cell.own or "", *cell.names) for one in ID.findall(text)
-        }
         parents = dict(raw.execute("SELECT id, parent_id FROM document"))
         aliases = dict(
             raw.execute("SELECT id, alias_target_id FROM document WHERE alias_target_id IS NOT NULL")
