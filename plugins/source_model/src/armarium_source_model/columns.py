@@ -26,6 +26,8 @@ CLEAR = 4
 MOST_CELLS = 2000
 GUTTERS = 24
 """The likeliest gutters that are examined."""
+NEAR = 2.5
+"""An initial is not further (in thicknesses) from its line."""
 MERGED = 3
 """So many boxes across a gutter, one below another, are lines of their own and not two lines taken for one."""
 CLOSE = 5.0
@@ -73,6 +75,17 @@ class _Gutter:
                 self.across.append(box)
             else:
                 (self.left if before > behind else self.right).append(box)
+
+    def is_left_of(self, box: Box) -> bool:
+        """Return on which side a box stands; a short piece before the gutter on that of the nearer line, for it may be
+        an initial of the right column.
+        """
+        is_left = box.u0 + box.u1 < 2 * self.at
+        if not is_left or box.length > 2 * self.size or self.at - box.u1 > NEAR * self.size:
+            return is_left
+        ends = [line.u1 for line in self.left if abs(line.middle - box.middle) < 0.6 * self.size]
+        begins = [line.u0 for line in self.right if abs(line.middle - box.middle) < 0.2 * self.size]
+        return not begins or (bool(ends) and box.u0 - max(ends) <= min(begins) - box.u1)
 
     def headings(self, pitch: float) -> list[Box]:
         """Return the boxes across that end the columns above them: not two lines that were taken for one."""
@@ -158,7 +171,7 @@ def _find_band(boxes: list[Box], doubts: list[bool]) -> tuple[list[Box], ...] | 
             (above if cell < best.start else below).append(box)
         else:
             # Two lines that were taken for one begin on the left.
-            is_left = box.at in across or box.u0 + box.u1 < 2 * best.gutter.at
+            is_left = box.at in across or best.gutter.is_left_of(box)
             (left if is_left else right).append(box)
     shorter = min(_typical_length(side) for side in (left, right))
     if shorter < SHORT:
