@@ -114,6 +114,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                     one.ready.page.script,
                     one.ready.page.direction,
                     one.ready.page.line_order,
+                    one.ready.page.proportion,
                 ),
             )
             for one in given

@@ -79,7 +79,9 @@ def test_it_is_said_which_reader_takes_the_model(
     desk.succeed("read", "--reader", "pretend")
     builds = [{"build": "absent", "here": False}, {"build": "kraken", "here": True}]
     monkeypatch.setattr(queries, "_runs_on", lambda *_: builds)
-    bare = desk.succeed("action", "run", "document.create", "-p", '{"name": "9.png", "doc_type": "page"}', "--json")
+    bare = desk.succeed(
+        "action", "run", "document.create", "-p", '{"name": "9.png", "doc_type": "page"}', "--json"
+    )
     pages = ("1.png", bare.json["result"]["id"])
     taught = desk.succeed("train", *pages, "--teacher", "pretend", "--epochs", "1")
     # A page that taught nothing is named, with the reason.
