@@ -83,7 +83,9 @@ def read_layouts() -> Iterator[Layout]:
                     yield replace(found, columns=int(row["columns"]))
     for folder in FOLDERS:
         for path in sorted((DATA / folder).rglob("*.xml")):
-            if "bronod/alto" not in path.as_posix() and (found := read_layout(path, folder, path.parent.name)):
+            if "bronod/alto" not in path.as_posix() and (
+                found := read_layout(path, folder, path.parent.name)
+            ):
                 yield found
 
 
@@ -225,24 +227,24 @@ def jitter(page: Layout, dice: random.Random) -> Layout:
     """Move every edge a little."""
     size = median(line.h for line in page.lines)
 
-    def moved(line: Line) -> Line:
+    def move_edges(line: Line) -> Line:
         width = max(line.w + dice.gauss(0, 0.25 * size), 0.3 * line.w)
         height = max(line.h + dice.gauss(0, 0.1 * size), 0.5 * size)
         x, y = line.x + dice.gauss(0, 0.25 * size), line.y + dice.gauss(0, 0.1 * size)
         return replace(line, x=x, y=y, w=width, h=height)
 
-    return page.with_lines([moved(line) for line in page.lines])
+    return page.with_lines([move_edges(line) for line in page.lines])
 
 
 def beside(page: Layout, other: Layout) -> Layout:
     """Photograph two pages as one."""
 
-    def moved(line: Line, name: str, by: float) -> Line:
+    def move_line(line: Line, name: str, by: float) -> Line:
         baseline = tuple((x + by, y) for x, y in line.baseline)
         return replace(line, id=name + line.id, x=line.x + by, baseline=baseline)
 
-    lines = [moved(line, "l", 0.0) for line in page.lines]
-    lines += [moved(line, "r", page.width) for line in other.lines]
+    lines = [move_line(line, "l", 0.0) for line in page.lines]
+    lines += [move_line(line, "r", page.width) for line in other.lines]
     return replace(
         page, width=page.width + other.width, height=max(page.height, other.height), lines=lines, columns=None
     )

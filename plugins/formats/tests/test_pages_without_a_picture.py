@@ -59,7 +59,7 @@ class Pages:
             found = resolve_settings(self.library, conn, document_id=self.page)["settings"]
         return next((one["value"], one["basis"]) for one in found if one["key"] == "direction")
 
-    def exported(self, name: str) -> str:
+    def export(self, name: str) -> str:
         return str(export_page(self.engine, self.library, self.page, name)["content"])
 
 
@@ -129,6 +129,6 @@ def test_exports_follow_the_columns_that_somebody_states(pages: Pages) -> None:
     for wanted in ([f"{half}{row}" for row in range(6) for half in (0, 1)], down):
         assert pages.text().split("\n") == wanted
         for name, driver in (("pagexml", PageXml()), ("tei", Tei())):
-            page = driver.read(pages.exported(name).encode(), ReadContext("a.xml"))[0]
+            page = driver.read(pages.export(name).encode(), ReadContext("a.xml"))[0]
             assert [one.texts[0].text for one in page.in_order() if one.kind == "line"] == wanted
         pages.run("reading_order.columns", document_id=pages.page, columns=2)

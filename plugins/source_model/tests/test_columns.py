@@ -143,12 +143,12 @@ def test_a_short_last_column_is_read_last() -> None:
 
 @pytest.mark.parametrize("direction", ["rtl", "ttb"])
 def test_tight_columns_in_other_directions(direction: str) -> None:
-    def turned(one: Shape) -> Shape:
+    def turn(one: Shape) -> Shape:
         if direction == "rtl":
             return one._replace(x=1 - one.x - one.w)
         return one._replace(x=1 - one.y - one.h, y=one.x, w=one.h, h=one.w)
 
-    page = [turned(shape) for shape in tight()]
+    page = [turn(shape) for shape in tight()]
     assert reading_sequence(page[::-1], direction=direction) == ids(tight())
 
 

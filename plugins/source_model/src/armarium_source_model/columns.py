@@ -34,21 +34,21 @@ CLOSE = 5.0
 """Notes are not further (in thicknesses) from their column; what is further is a column, or another page."""
 
 
-class Ordered(NamedTuple):
+class LineOrder(NamedTuple):
     """Boxes in order, and whether another order would have been nearly as good."""
 
     boxes: list[Box]
     in_doubt: bool = False
 
 
-def order_lines(boxes: list[Box], columns: int | None = None) -> Ordered:
+def order_lines(boxes: list[Box], columns: int | None = None) -> LineOrder:
     """Order lines column by column, each from top to bottom; *columns*: how many there are, where that is known."""
     if columns is not None:
-        return Ordered(_as_stated(boxes, columns))
+        return LineOrder(_as_stated(boxes, columns))
     out: list[Box] = []
     doubts: list[bool] = []
     _order(boxes, out, doubts)
-    return Ordered(out, any(doubts))
+    return LineOrder(out, any(doubts))
 
 
 def _order(boxes: list[Box], out: list[Box], doubts: list[bool]) -> None:

@@ -159,7 +159,7 @@ def _rows(boxes: list[Box], size: float, pitch: float) -> list[list[Box]]:
 
 def _meets(box: Box, others: Iterable[Box]) -> bool:
     """Return whether a box stands above or below one of the others rather than beside it."""
-    return any(_shared(box, one) >= 0.3 * min(box.length, one.length) for one in others)
+    return any(_overlap(box, one) >= 0.3 * min(box.length, one.length) for one in others)
 
 
 def _along(row: list[Box]) -> list[Box]:
@@ -174,7 +174,7 @@ def _along(row: list[Box]) -> list[Box]:
     return [box for stack in stacks for box in sorted(stack, key=lambda one: (round(one.middle, 6), one.u0))]
 
 
-def _shared(a: Box, b: Box) -> float:
+def _overlap(a: Box, b: Box) -> float:
     return min(a.u1, b.u1) - max(a.u0, b.u0)
 
 
@@ -185,7 +185,7 @@ def pitch_of(lines: list[Box], size: float) -> float:
     for number, box in enumerate(lines):
         for other in lines[number + 1 : number + 12]:
             below = other.middle - box.middle
-            if below > 0.4 * size and _shared(box, other) > 0.5 * min(box.length, other.length):
+            if below > 0.4 * size and _overlap(box, other) > 0.5 * min(box.length, other.length):
                 found.append(below)
                 break
     return median(found) if found else 1.5 * size
