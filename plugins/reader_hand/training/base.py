@@ -117,8 +117,8 @@ class Training:
     def snapshot(self) -> dict[str, Any]:
         """Everything that a training goes on from, as a copy."""
         parts: dict[str, Any] = {"net": self.net, "average": self.average, "change": self.change}
-        copied = {name: copied(part.state_dict()) for name, part in parts.items()}
-        return {**copied, "state": {**self.state, "curve": list(self.state["curve"])}}
+        now = {name: copied(part.state_dict()) for name, part in parts.items()}
+        return {**now, "state": {**self.state, "curve": list(self.state["curve"])}}
 
     def load(self, kept: dict[str, Any]) -> None:
         if kept["state"]["alphabet"] != self.alphabet:
