@@ -64,6 +64,18 @@ def test_segments_without_a_vector_are_refused(project: PaleographyProject) -> N
     assert project.post("/likeness/look", {"scope_ids": [box]}, 422)["code"] == "no_pages"
 
 
+def test_vectors_of_an_earlier_model_are_not_compared_with_those_of_the_present(
+    project: PaleographyProject,
+) -> None:
+    """They have another length; their lines are as if nobody had looked at them, and the others are found."""
+    pages = [project.page(lines=1) for _ in range(3)]
+    before, first, second = (page.lines[0] for page in pages)
+    store_vectors(project, {before: [1, 0]})
+    store_vectors(project, {first: [1, 0, 2], second: [0, 1, 2]})
+    assert find_similar(project, first) == [second]
+    assert project.get("/likeness", 409, segment_id=before)["code"] == "not_looked_at"
+
+
 def test_deleted_and_restricted_segments_are_not_found(project: PaleographyProject) -> None:
     first, second, third = project.page(lines=1), project.page(lines=1), project.page(lines=2)
     store_vectors(

@@ -10,12 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import signal
 import time
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,10 @@ from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from armarium_hand_trainer.net import LineNet  # noqa: E402
+from training.checkpoints import copied, write  # noqa: E402
 from training.line_net import normalised  # noqa: E402
 from training.lines_on_device import Batch, Draw, Lines, places, whole  # noqa: E402
+from training.measures import distance, rate  # noqa: E402
 from training.packed import HELD_OUT, TEST, TRAIN, Line, pack  # noqa: E402
 
 SETTINGS = Path(__file__).with_name("base.toml")
@@ -38,29 +39,6 @@ RAMP = 10
 """Steps: the average of the weights follows faster at first."""
 MEASURED = 80
 """Batches over which normalisation is measured at the end."""
-
-
-def distance(left: Sequence[int], right: Sequence[int]) -> int:
-    """The edit distance of two texts."""
-    if not len(left) or not len(right):
-        return max(len(left), len(right))
-    other = np.asarray(right)
-    places = np.arange(len(other) + 1)
-    row = places.copy()
-    for number, code in enumerate(left, 1):
-        best = np.minimum(row[1:] + 1, row[:-1] + (other != code))
-        row = np.minimum.accumulate(np.concatenate([[number], best]) - places) + places
-    return int(row[-1])
-
-
-def write(path: Path, made: Any) -> None:
-    """Write JSON, or what torch saves; a file that is half written never takes the place of a whole one."""
-    beside = path.with_name(path.name + ".part")
-    if path.suffix == ".json":
-        beside.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
-    else:
-        torch.save(made, beside)
-    os.replace(beside, path)
 
 
 class Training:
@@ -139,8 +117,8 @@ class Training:
     def snapshot(self) -> dict[str, Any]:
         """Everything that a training goes on from, as a copy."""
         parts: dict[str, Any] = {"net": self.net, "average": self.average, "change": self.change}
-        copied = {name: _copy(part.state_dict()) for name, part in parts.items()}
-        return {**copied, "state": {**self.state, "curve": list(self.state["curve"])}}
+        now = {name: copied(part.state_dict()) for name, part in parts.items()}
+        return {**now, "state": {**self.state, "curve": list(self.state["curve"])}}
 
     def load(self, kept: dict[str, Any]) -> None:
         if kept["state"]["alphabet"] != self.alphabet:
@@ -339,7 +317,7 @@ class Training:
         self.say("The training is over.")
         self.note(losses, None)
         before = self.state["curve"][-1]["cer"]
-        kept = _copy(self.average.state_dict())
+        kept = copied(self.average.state_dict())
         self.measure()
         after = self.error_rates(self.validation)["cer"]
         self.say(f"CER {before} with averaged, {after} with measured normalisation")
@@ -392,19 +370,6 @@ class Training:
         if done:
             self.say(json.dumps(result["kind"], ensure_ascii=False))
             self.say(json.dumps(result["source"], ensure_ascii=False))
-
-
-def rate(pairs: Sequence[tuple[int, int]]) -> float:
-    """Wrong letters of all letters."""
-    return round(sum(wrong for wrong, _ in pairs) / max(1, sum(letters for _, letters in pairs)), 4)
-
-
-def _copy(kept: Any) -> Any:
-    if isinstance(kept, Tensor):
-        return kept.detach().clone()
-    if isinstance(kept, Mapping):
-        return {name: _copy(value) for name, value in kept.items()}
-    return [_copy(value) for value in kept] if isinstance(kept, list) else kept
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,4 +1,5 @@
-"""The hand reader: reads lines of handwriting in Latin script, with the weights in its own package.
+"""The hand reader: reads lines of handwriting in Latin script, typescript and clean print too, with the weights in its own
+package.
 
 Runs in a worker process of the engine's own interpreter; it never downloads.
 """
@@ -20,7 +21,10 @@ LINES_A_PAGE = 30
 
 
 class HandReader(Reader):
-    """Handwriting of the 9th to the 21st century in Latin script; trained mostly on French and Latin."""
+    """Handwriting of the 9th to the 21st century in Latin script; trained mostly on French and Latin.
+
+    It is meant for hands; where a page is typed or printed, the trial of readers tells whether it reads that better.
+    """
 
     name = "hand"
     label = "Armarium's hand reader"
