@@ -115,7 +115,7 @@ def test_names_of_a_pass_that_does_not_count_wait_for_the_search_of_names(desk: 
     assert len(mentions(desk, there.id)) == 7
 
 
-def written(desk: Desk, page: str, form: str = "tei", **more: str) -> tuple[str, str]:
+def write_page(desk: Desk, page: str, form: str = "tei", **more: str) -> tuple[str, str]:
     """A page as a file, and its losses in words."""
     made = export_page(desk.engine, desk.library, page, form, **more)
     return made["content"], "; ".join(one["what"] for one in made["losses"])
@@ -142,31 +142,31 @@ def test_names_found_in_the_project_are_written_to_files_with_their_authority_li
     rejected = desk.entity("again")
     desk.mention(page, rejected, "again")
     desk.do("entity.update", {"entity_id": rejected, "curation_state": "rejected"})
-    content, losses = written(desk, page.id)
+    content, losses = write_page(desk, page.id)
     assert (
         'Item Here sits <persName ref="https://viaf.org/viaf/42">Elsa Lund</persName> of the '
         "<orgName>Council</orgName> in <placeName>Tarma</placeName>"
     ) in content
     assert "and Elsa Lund, again" in content
     assert "names" not in losses
-    content, _ = written(desk, page.id, "pagexml")
+    content, _ = write_page(desk, page.id, "pagexml")
     assert "person {offset:15; length:9;" in content
-    _, losses = written(desk, page.id, "plain-text")
+    _, losses = write_page(desk, page.id, "plain-text")
     assert "3 names: Elsa Lund, Council, Tarma" in losses
 
 
 def test_a_name_whose_words_are_gone_is_a_loss_and_what_the_file_tags_is_written_once(desk: Desk) -> None:
     page, _ = read(desk, LETTER)
-    content, _ = written(desk, page)
+    content, _ = write_page(desk, page)
     assert content.count("<persName") == 4
     there = page_of(desk, "Here sits Elsa Lund")
     desk.mention(there, desk.entity("Elsa Lund"), "Elsa Lund")
     desk.correct(there.lines[0], "Here sits nobody")
-    content, losses = written(desk, there.id)
+    content, losses = write_page(desk, there.id)
     assert "persName" not in content
     assert "names that are mentions" in losses
     read(desk, page_xml(("Here sits Elsa Lund, once more", "")), there.id)
     (other,) = desk.rows(
         "SELECT id FROM segment_pass WHERE document_id = ? AND id <> ?", there.id, there.pass_id
     )
-    assert "names" not in written(desk, there.id, pass_id=str(other[0]))[1]
+    assert "names" not in write_page(desk, there.id, pass_id=str(other[0]))[1]

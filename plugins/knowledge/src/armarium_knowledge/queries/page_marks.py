@@ -49,7 +49,10 @@ class NamesOfPages:
                 text = segments[place.segment_id].texts[0]
                 span = place.line_start, place.line_end
                 if not any((one.kind, *one.span_in(text.text)) == (kind, *span) for one in text.marks):
-                    text.marks = [*text.marks, TextMark(kind, *span, _stated(entity["authority_links"]))]
+                    text.marks = [
+                        *text.marks,
+                        TextMark(kind, *span, _describe_link(entity["authority_links"])),
+                    ]
         found = (
             Loss("names that are mentions", unplaced, "their words are no longer in the text of the page"),
             Loss(
@@ -69,7 +72,7 @@ def _named_here(conn: Connection, shown: Mapping[str, PageSegment]) -> list[dict
     return MENTIONS.all(conn, mentions.c.document_id == of_page, order=(mentions.c.created_at, mentions.c.id))
 
 
-def _stated(links: list[dict[str, Any]]) -> dict[str, str]:
+def _describe_link(links: list[dict[str, Any]]) -> dict[str, str]:
     """Return the first address by which an authority file identifies the entity."""
     for link in links:
         given = {"ref": link.get("uri") or "", link["authority"]: link["authority_id"]}

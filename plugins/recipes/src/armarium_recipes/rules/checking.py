@@ -293,15 +293,9 @@ _KINDS: Mapping[RefusalKind, ProblemKind] = {
 
 
 def nearest(refused: Sequence[Card]) -> tuple[ProblemKind, str]:
-    """Return the kind of problem and the reason of that refused card which is closest to being accepted; one that is not
-    here either is further away.
-    """
-    reasons = [
-        (card.availability != "not_here" or card.refused.kind == "not-here", card.refused)
-        for card in refused
-        if card.refused is not None
-    ]
-    _, best = max(reasons, key=lambda one: (one[0], PROBLEM_ORDER.index(_KINDS[one[1].kind])))
+    """Return the kind of problem and the reason of that refused card which is closest to being accepted."""
+    reasons = [card.refused for card in refused if card.refused is not None]
+    best = max(reasons, key=lambda one: PROBLEM_ORDER.index(_KINDS[one.kind]))
     return _KINDS[best.kind], best.reason
 
 
