@@ -14,6 +14,7 @@ from armarium_documents.api import read_date
 from armarium_documents.dates.edtf import (
     FIRST,
     LAST,
+    bin_of,
     check_date,
     runs_backwards,
     span_asked,
@@ -165,3 +166,25 @@ def test_a_span_from_one_date_to_another_is_open_where_nothing_is_stated() -> No
     assert span_between("XXXX-03-12", "1700-02")[:2] == (FIRST, 17000228)
     with pytest.raises(ValueError, match="tomorrow"):
         span_between("1650", "tomorrow")
+
+
+@pytest.mark.parametrize(
+    ("text", "bins"),
+    {
+        "1750-03-21": ("1750", "1750-03", "1750-03-21"),
+        "1750-03": ("1750", "1750-03", "1750-03"),
+        "1742-21": ("1742", "1742-03", "1742-03"),
+        "1960/..": ("1960", "1960", "1960"),
+        "../1960": ("../1960",) * 3,
+        "/1960-05": ("../1960",) * 3,
+        "../19XX": ("../1999",) * 3,
+        "19XX": ("19XX",) * 3,
+        "19XX-03": ("19XX",) * 3,
+        "196X/1985": ("196X",) * 3,
+        "-19XX": ("-19XX",) * 3,
+        "1XXX?": ("1XXX",) * 3,
+        "XXXX-03": (None,) * 3,
+    }.items(),
+)
+def test_a_date_is_counted_in_no_year_that_it_does_not_state(text: str, bins: tuple[str | None, ...]) -> None:
+    assert tuple(bin_of(text, one) for one in ("year", "month", "day")) == bins

@@ -342,6 +342,23 @@ def test_titles_of_any_sort_make_names_of_files(desk: Desk) -> None:
     assert all(one.parent == Path(found["folder"]) and len(one.name.encode()) <= 255 for one in files)
 
 
+ALIKE = ("Akte.jpg", "akte.jpg", "AKTE.jpg", "CON.jpg", "con.jpg", "a:b.jpg", "a_b.jpg")
+
+
+def test_names_that_other_systems_take_for_one_are_apart_in_every_folder_written(desk: Desk) -> None:
+    box = desk.box()
+    for name in ALIKE:
+        desk.page(box, name, ["x"])
+    out = str(desk.folder / "out")
+    answer = desk.post("/api/export/receivers", receiver="kraken", scope_ids=[box], output_path=out)
+    paths = [*answer["files"], *(one["path"] for one in kept_now(desk)["files"])]
+    written = [Path(one).name for one in paths if one.endswith((".png", ".xml", ".md"))]
+    assert len(written) == 3 * len(ALIKE)
+    assert len({one.casefold() for one in written}) == len(written)
+    assert all(not set(one) & set('\\/:*?"<>|') for one in written)
+    assert all(one.split(".")[0].casefold() != "con" for one in written)
+
+
 def test_a_killed_job_loses_no_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped after each file in turn and run again, with a change of a page written before meanwhile."""
     from armarium_exports import keeping

@@ -210,6 +210,8 @@ def test_a_href_that_leaves_the_folder_is_refused_in_words(href: str, why: str) 
         ("img\\1.jpg", "img/1.jpg"),
         ("a/../b.jpg", "b.jpg"),
         ("a%20b.jpg", "a b.jpg"),
+        ("Bl%C3%A4tter%201.jpg", "Blätter 1.jpg"),
+        ("Bilder\\Blätter 2.jpg", "Bilder/Blätter 2.jpg"),
     ],
 )
 def test_a_href_below_the_folder_is_taken(href: str, path: str) -> None:

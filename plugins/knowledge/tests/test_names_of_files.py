@@ -6,11 +6,12 @@ import importlib
 from collections.abc import Callable
 
 import pytest
-from knowledge_desk import Desk
+from knowledge_desk import Desk, Page
 from test_knowledge_jobs import work
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
+from armarium_formats.api import export_page
 
 FAMILIES = (
     "documents", "source_model", "formats", "reading", "rights", "checking", "search", "knowledge",
@@ -112,3 +113,60 @@ def test_names_of_a_pass_that_does_not_count_wait_for_the_search_of_names(desk: 
     desk.do("segment.pass_choose", {"pass_id": pass_id, "working": True})
     assert work(desk, "find-names-tag-words", there)["state"] == "done"
     assert len(mentions(desk, there.id)) == 7
+
+
+def write_page(desk: Desk, page: str, form: str = "tei", **more: str) -> tuple[str, str]:
+    """A page as a file, and its losses in words."""
+    made = export_page(desk.engine, desk.library, page, form, **more)
+    return made["content"], "; ".join(one["what"] for one in made["losses"])
+
+
+def page_of(desk: Desk, *texts: str) -> Page:
+    """A page whose lines were read from a file that tags nothing."""
+    page, _ = read(desk, page_xml(*((text, "") for text in texts)))
+    lines = desk.rows(
+        "SELECT id, pass_id FROM segment WHERE kind = 'line' AND document_id = ? ORDER BY id", page
+    )
+    return Page(page, lines[0][1], [one for one, _ in lines], [], list(texts))
+
+
+def test_names_found_in_the_project_are_written_to_files_with_their_authority_links(desk: Desk) -> None:
+    page = page_of(desk, "Here sits Elsa Lund of the Council in Tarma", "and Elsa Lund, again")
+    links = [{"authority": "viaf", "authority_id": "42", "uri": "https://viaf.org/viaf/42"}]
+    elsa = desk.entity("Elsa Lund", authority_links=links)
+    desk.mention(page, elsa, "Elsa Lund")
+    desk.mention(page, desk.entity("Council", "organization"), "Council")
+    desk.mention(page, desk.entity("Tarma", "location"), "Tarma")
+    desk.mention(page, desk.entity("The sitting", "event"), "sits")
+    desk.correct(page.lines[0], "Item Here sits Elsa Lund of the Council in Tarma")
+    rejected = desk.entity("again")
+    desk.mention(page, rejected, "again")
+    desk.do("entity.update", {"entity_id": rejected, "curation_state": "rejected"})
+    content, losses = write_page(desk, page.id)
+    assert (
+        'Item Here sits <persName ref="https://viaf.org/viaf/42">Elsa Lund</persName> of the '
+        "<orgName>Council</orgName> in <placeName>Tarma</placeName>"
+    ) in content
+    assert "and Elsa Lund, again" in content
+    assert "names" not in losses
+    content, _ = write_page(desk, page.id, "pagexml")
+    assert "person {offset:15; length:9;" in content
+    _, losses = write_page(desk, page.id, "plain-text")
+    assert "3 names: Elsa Lund, Council, Tarma" in losses
+
+
+def test_a_name_whose_words_are_gone_is_a_loss_and_what_the_file_tags_is_written_once(desk: Desk) -> None:
+    page, _ = read(desk, LETTER)
+    content, _ = write_page(desk, page)
+    assert content.count("<persName") == 4
+    there = page_of(desk, "Here sits Elsa Lund")
+    desk.mention(there, desk.entity("Elsa Lund"), "Elsa Lund")
+    desk.correct(there.lines[0], "Here sits nobody")
+    content, losses = write_page(desk, there.id)
+    assert "persName" not in content
+    assert "names that are mentions" in losses
+    read(desk, page_xml(("Here sits Elsa Lund, once more", "")), there.id)
+    (other,) = desk.rows(
+        "SELECT id FROM segment_pass WHERE document_id = ? AND id <> ?", there.id, there.pass_id
+    )
+    assert "names" not in write_page(desk, there.id, pass_id=str(other[0]))[1]

@@ -284,6 +284,8 @@ def test_a_listing_that_fails_is_a_state_too(
     found = ask(client, online=True)
     assert states(found)["linereader-repository"] == states(found)["model-hub"] == "failed"
     assert all(words in one["detail"] for one in found["sources"][2:])
+    assert found["sources"][3]["detail"].endswith(" Nothing was found earlier.")
+    assert "most are downloaded when used" in found["sources"][0]["detail"]
     assert found["items"][0]["rule_rank"] == 1
 
 

@@ -176,6 +176,20 @@ def test_what_is_no_tag_of_a_language_finds_none(tag: str) -> None:
     assert find_language(tag) is None
 
 
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ("Judeo-Spanish", "lad"),
+        ("judeoespañol", "lad"),
+        ("Ge'ez", "gez"),
+        ("Plattdeutsch", "nds"),
+        ("Farsi", "fa"),
+    ],
+)
+def test_a_language_is_found_by_the_name_that_catalogues_use(asked: str, code: str) -> None:
+    assert search_languages(asked, 5)[0].code == code
+
+
 def test_a_language_is_found_by_tag_code_catalogue_code_and_by_its_names(client: Any) -> None:
     def first(q: str) -> dict[str, Any]:
         return client.get("/api/recipes/languages", params={"q": q, "limit": 5}).json()["items"][0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rules_shelf import SHELF, card
 
 from armarium_recipes.cards.ranking import rank
+from armarium_recipes.rules.checking import nearest
 from armarium_recipes.schemas.cards import Card
 
 ASKED: dict[str, Any] = {
@@ -186,3 +187,11 @@ def test_what_was_measured_here_counts_before_what_is_published() -> None:
 def test_a_card_of_other_work_is_not_listed() -> None:
     """It is not reported as refused either: nobody asked for it."""
     assert all("find-lines" in one.jobs for one in rank(SHELF, **{**ASKED, "job": "find-lines"}))
+
+
+def test_the_reason_that_nothing_does_a_job_names_a_model_that_is_here() -> None:
+    gone = card("kraken:a@1", name="Kraken", memory_gb=1.0, availability="not_here", cer_published=0.01)
+    here = card("hand:b@1", name="Hand", memory_gb=1.0)
+    ranked = rank([gone, here], **{**ASKED, "memory_gb": 1.0})
+    assert nearest(ranked)[1].startswith("Hand needs 1 GB")
+    assert nearest(rank([gone], **ASKED)) == ("no-model-for-job", gone.availability_words)

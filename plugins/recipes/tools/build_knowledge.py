@@ -25,6 +25,15 @@ from typing import Any
 HERE = Path(__file__).resolve().parent.parent / "src" / "armarium_recipes" / "knowledge"
 NAMED_IN = ("en", "de", "es", "fr", "it", "nl", "pl", "pt", "ru", "ar", "ja", "zh")
 """The languages whose names of languages can be searched, besides a language's name for itself."""
+ALSO_CALLED = {
+    "lad": ("Judeo-Spanish", "Judaeo-Spanish", "judeoespañol", "judéo-espagnol", "Judenspanisch", "Judezmo"),
+    "gez": ("Ge'ez", "Ge’ez"),
+    "ang": ("Anglo-Saxon",),
+    "gla": ("Scots Gaelic",),
+    "nds": ("Plattdeutsch", "Low Saxon"),
+    "fas": ("Farsi",),
+}
+"""What catalogues and people call languages, and none of the sources does."""
 
 VERTICAL = {
     "Hani",
@@ -145,7 +154,7 @@ def _languages(languoids: Mapping[str, dict[str, Any]]) -> Iterator[tuple[str, .
         language = Language.get(code)
         translated = [language.autonym(), *(language.display_name(named) for named in NAMED_IN)]
         known = [name for name in translated if name and "(" not in name and name.casefold() != code]
-        others = [*names.get(one["Id"], ()), *known]
+        others = [*names.get(one["Id"], ()), *known, *ALSO_CALLED.get(one["Id"], ())]
         row = _row(code, codes, glottolog and glottolog["glottocode"], "language", one["Ref_Name"], others)
         yield (*row, SCRIPT.get(code) or language.maximize().script or "")
 

@@ -81,6 +81,30 @@ def test_scripts_and_old_letters(desk: SearchDesk) -> None:
         assert desk.ids(query) == [page], query
 
 
+OLD_LETTERS = (
+    ("caf\u0065\u0301 Ægir œil Straſze Gaſſe ﬁlum", ("café", "aegir", "oeil", "strasze", "gasse", "filum")),
+    ("ΝΟΜΟΣ λόγος محمـــود أمين Ⅶ ｶﾒﾗ dñs", ("νόμος", "λογος", "محمود", "امين", "vii", "カメラ", "dns")),
+)
+
+
+def test_letters_are_found_in_whichever_form_of_them_is_typed(desk: SearchDesk) -> None:
+    for text, queries in OLD_LETTERS:
+        page = desk.page(text)
+        for query in queries:
+            assert desk.ids(query) == [page.id], query
+
+
+HYPHENS = "⸗¬\u00ad=\u2010-⹀\u2011"
+
+
+@pytest.mark.parametrize("sign", HYPHENS)
+def test_a_word_divided_by_any_sign_of_hyphenation_is_found_whole(desk: SearchDesk, sign: str) -> None:
+    page = desk.page(f"beim Apfel{sign}", "baum im Garten")
+    assert desk.ids("Apfelbaum") == [page.id]
+    divided = desk.page(f"an der Neu{sign}", "Gasse")
+    assert desk.ids("Neugasse") == [divided.id]
+
+
 def test_a_word_in_another_order_of_chinese_is_another_word(desk: SearchDesk) -> None:
     desk.page("北京大学")
     assert desk.ids("学大") == []

@@ -295,13 +295,6 @@ def test_a_page_that_is_refused_is_unread(desk: Desk) -> None:
     assert told["failed_shards"]["0"]["why"].startswith("1 of 1 pages came back without a result")
 
 
-def test_a_reading_at_scale_of_which_no_page_could_be_sent_says_why(desk: Desk) -> None:
-    bare = desk.do("document.create", {"name": "No picture", "doc_type": "page"})["id"]
-    told = look(desk, start(desk, [bare]))
-    assert (told["state"], told["landing"]["landed"]) == ("done", 0)
-    assert told["reason"].startswith("Nothing was read: no page could be sent. The first: ")
-
-
 def test_the_base_of_places_of_compute_does_nothing_by_itself() -> None:
     assert Compute.price_per_hour_usd("t4-small") is None
     assert Compute.why_not("t4-small") is None

@@ -4,6 +4,7 @@ exporting.
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -300,3 +301,23 @@ def test_a_format_that_only_kept_exports_write_is_pointed_to(scans: Machine) -> 
     refused = scans.expect_refusal("export", "--format", "word")
     assert "There is no format 'word'. Formats that can be written: " in refused
     assert "Word and Markdown are written by armarium keep-export." in refused
+
+
+def test_pages_whose_names_differ_in_case_only_are_written_apart(scans: Machine, tmp_path: Path) -> None:
+    (tmp_path / "alike").mkdir()
+    picture = (tmp_path / "box" / "1.png").read_bytes()
+    for number in range(3):
+        (tmp_path / "alike" / f"{number}.png").write_bytes(picture + bytes([number]))
+    scans.succeed("import", "alike")
+    listed = scans.succeed("ls", "--json").json["items"]
+    pages = [one for one in listed if one["name"] in ("0.png", "1.png", "2.png")]
+    for page, name in zip(pages, ("Akte.png", "akte.png", "AKTE.png"), strict=True):
+        for action, more in (
+            ("document.update", {"name": name}),
+            ("segment.pass_create", {"name": "By hand"}),
+        ):
+            params = json.dumps({"document_id": page["id"], **more})
+            scans.succeed("action", "run", action, "--params", params)
+    scans.succeed("export", "--format", "plain-text", "--out", "out")
+    written = {path.name.casefold() for path in (tmp_path / "out").iterdir()}
+    assert len(written) == len(list((tmp_path / "out").iterdir())) == 3

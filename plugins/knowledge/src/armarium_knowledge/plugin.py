@@ -24,6 +24,7 @@ from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
 from armarium_knowledge.queries import exported, for_families, graph, names, search_sources, staleness
 from armarium_knowledge.queries import mentions as mentions_read
+from armarium_knowledge.queries.page_marks import NamesOfPages
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
@@ -123,5 +124,6 @@ def armarium_plugin() -> Plugin:
             "place_entities": (search_sources.place_entity,),
             "place_mentions": (search_sources.place_mentions,),
             "mark_takers": (tagged.NamesOfImports(),),
+            "page_marks": (NamesOfPages(),),
         },
     )

@@ -34,6 +34,8 @@ class Span(NamedTuple):
     year: int
     month: int | None
     day: int | None
+    years: int = 1
+    """How many years the stated one may be: 100 of 19XX."""
 
     def overlaps(self, other: Span) -> bool:
         """Return whether some day may be meant by both."""
@@ -83,19 +85,22 @@ def _single(text: str) -> Span | None:
     written, month_text, day_text = found.groups()
     written = written.removeprefix("Y")
     low, high = sorted((int(written.replace("X", "0")), int(written.replace("X", "9"))))
+    years = high - low + 1
     if month_text is None or "X" in month_text:
-        return Span(low * 10_000 + 101, high * 10_000 + 1231, low, None, None)
+        return Span(low * 10_000 + 101, high * 10_000 + 1231, low, None, None, years)
     month = int(month_text)
     first, last = _SEASONS.get(month, (month, month))
     if not 1 <= first <= 12:
         return None
     longest = max(last_day(low, last), last_day(high, last))
     if day_text is None or "X" in day_text or month in _SEASONS:
-        return Span(low * 10_000 + first * 100 + 1, high * 10_000 + last * 100 + longest, low, first, None)
+        return Span(
+            low * 10_000 + first * 100 + 1, high * 10_000 + last * 100 + longest, low, first, None, years
+        )
     day = int(day_text)
     if not 1 <= day <= longest:
         return None
-    return Span(low * 10_000 + month * 100 + day, high * 10_000 + month * 100 + day, low, month, day)
+    return Span(low * 10_000 + month * 100 + day, high * 10_000 + month * 100 + day, low, month, day, years)
 
 
 def span_asked(text: str) -> Span | None:
@@ -163,32 +168,39 @@ def date_in(value: object) -> Span | None:
 
 
 def start_of(value: object) -> int | None:
-    """Return the first day of what a stored value states, or None."""
-    found = date_in(value)
-    return None if found is None else found.stated_day
+    """Return the first day of what a stored value states, by which it is sorted, or None."""
+    found = pack_date(value)
+    return None if found is None else found[0] // 4
 
 
 def bin_of(value: object, granularity: str) -> str | None:
-    """Return the year, month or day in which a stored value begins (or a coarser unit), or None."""
+    """Return the year, month or day in which a stored value begins (or what coarser it states: 19XX, ../1960), or None."""
     found = pack_date(value)
     return None if found is None else label_of(found[0], granularity)
 
 
 def pack_date(value: object) -> tuple[int, int, int] | None:
     """Return of a date: what it states, packed into one number (its first day times 4, plus how many of year, month and day
-    there are), and the first and last day that it may mean.
+    there are), and the first and last day that it may mean. Where it begins in no one year, 0 of them: the year, and
+    in place of the day the number of its unknown digits (19XX), or 0 if it has no beginning (../1960: the year it ends).
     """
     found = _single(value) if isinstance(value, str) and _PLAIN.fullmatch(value) else date_in(value)
     if found is None:
         return None
+    if found.start == FIRST:
+        return (found.year + found.years - 1) * 40_000, found.start, found.end
+    if found.years > 1:
+        return (found.year * 10_000 + len(str(found.years)) - 1) * 4, found.start, found.end
     precision = 1 if found.month is None else 2 if found.day is None else 3
     return found.stated_day * 4 + precision, found.start, found.end
 
 
 def label_of(date: int, granularity: str) -> str:
-    """Return the year, month or day in which a packed date begins, or the coarser unit that it states."""
+    """Return the year, month or day in which a packed date begins, or what coarser it states."""
     year, rest = divmod(date // 4, 10_000)
     label = f"{'-' if year < 0 else ''}{abs(year):04}"
+    if date % 4 == 0:
+        return f"{label[:-rest]}{'X' * rest}" if rest else f"../{label}"
     if granularity != "year" and date % 4 >= 2:
         label += f"-{rest // 100:02}"
         if granularity == "day" and date % 4 == 3:

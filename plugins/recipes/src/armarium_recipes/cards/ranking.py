@@ -134,6 +134,8 @@ def refusals_of(
             kind="cloud-not-allowed",
             reason=f"{card.name} runs on another machine, and pages may not leave this one.",
         )
+    if card.availability == "not_here":
+        yield Refusal(kind="not-here", reason=card.availability_words)
     if memory_gb is not None and card.memory_gb + FREE_GB > memory_gb and card.runs_where == "this_mac":
         yield Refusal(
             kind="not-enough-memory",
@@ -142,8 +144,6 @@ def refusals_of(
                 f"{memory_gb:g} GB."
             ),
         )
-    if card.availability == "not_here":
-        yield Refusal(kind="not-here", reason=card.availability_words)
 
 
 def _words(names: Sequence[str]) -> str:

@@ -65,10 +65,6 @@ class Scale:
             raise
         failed = self._count("failed")
         landing = {name: self.kept[name] for name in ("landed", "already", "unread", "set_aside")}
-        landed = landing["landed"] + landing["already"]
-        if not landed and self.kept["skipped"]:
-            why = self.kept["skipped"][0]["why"]
-            self.job.remark = f"Nothing was read: no page could be sent. The first: {why}"
         if failed:
             raise Conflict(
                 f"{failed} of {self._count(None)} shards failed; the results of the others were added. Send "

@@ -370,7 +370,10 @@ class ContenderScore(Message):
     unanswered: int = 0
     measured: bool = Field(default=True, description="Whether it answered at least 80 % of the lines")
     seconds_per_line: float | None
-    errors_on_uncertain: int | None = None
+    errors_on_uncertain: int | None = Field(
+        default=None,
+        description="How many lines it read wrong of those that it called uncertain; of a reader with reasons",
+    )
 
 
 class ContenderVerdict(Message):

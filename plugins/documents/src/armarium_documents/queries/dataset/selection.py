@@ -160,7 +160,7 @@ def _counts(table: Table, name: str, rows: pl.Series) -> pl.DataFrame:
 
 
 def _bins(table: Table, bins: Bins, rows: pl.Series) -> list[dict[str, Any]]:
-    """Count the dates by year, month or day, or by a coarser unit if they state no more."""
+    """Count the dates by year, month or day, or by what coarser they state: a month, a year, 19XX, ../1960."""
     finest = {"year": 1, "month": 2, "day": 3}[bins.granularity]
     precision = pl.min_horizontal(pl.col("date") % 4, pl.lit(finest))
     unit = pl.when(precision == 1).then(10_000).when(precision == 2).then(100).otherwise(1)
