@@ -24,8 +24,7 @@ from armarium_training.report import evaluation_report, sparkline, training_repo
 
 BASE = "hand-base"
 Report = Annotated[
-    Path | None,
-    typer.Option("--report", help="Write a report to this self-contained HTML file."),
+    Path | None, typer.Option("--report", help="Write a report to this self-contained HTML file.")
 ]
 HoldOut = Annotated[
     list[str] | None,

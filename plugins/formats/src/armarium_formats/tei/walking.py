@@ -93,9 +93,8 @@ class Walk(Collecting):
             case "seg" if element.get("type") in ("reading", "words"):
                 self._own_seg(element)
             case "zone" if self.in_source and next(element.iterancestors("{*}line"), None) is not None:
-                self._inline(
-                    element, name
-                )  # A part of a line that is written elsewhere has no zone of its own.
+                # A part of a line that is written elsewhere has no zone of its own.
+                self._inline(element, name)
             case _ if name in UNSEEN:
                 self.left[name] += name not in ("surface", "zone", "line", "path", "teiHeader")
             case _:
