@@ -129,7 +129,7 @@ class Outsider:
         return known(self.fields._make_value(schema, known, self.chance, 1), name)
 
     def _known(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
-        def known(value: Any, name: str) -> Any:
+        def choose(value: Any, name: str) -> Any:
             if name in ("attr", "facets"):
                 attribute = self.chance.choice(self.attributes)
                 return [attribute] if isinstance(value, list) else attribute
@@ -141,10 +141,10 @@ class Outsider:
             if isinstance(value, str) and any(value == one[: len(value)] for one in TEXTS):
                 return self._word()
             if isinstance(value, list):
-                return [known(one, name) for one in value]
+                return [choose(one, name) for one in value]
             return value
 
-        return known
+        return choose
 
     def _word(self) -> str:
         """Return a word, or the beginning or middle of one, that stands in one of the two projects only."""
@@ -175,7 +175,7 @@ def _headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "content-type": "application/json"}
 
 
-def told(client: Any, asked: Asked, token: str) -> tuple[int, str, bytes]:
+def ask_as(client: Any, asked: Asked, token: str) -> tuple[int, str, bytes]:
     """Send a request; return status, type and body of the answer, without what differs from moment to moment."""
     answer = client.request(asked.method, asked.path, content=asked.body, headers=_headers(token))
     return (
@@ -203,7 +203,7 @@ def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tupl
                     who: list(Outsider(worlds, client, seed + number).requests(each, only))
                     for number, who in enumerate(worlds.callers)
                 }
-            answers.append([told(client, one, worlds.callers[who]) for who in asked for one in asked[who]])
+            answers.append([ask_as(client, one, worlds.callers[who]) for who in asked for one in asked[who]])
         worlds.swap()
     flat = [(who, one) for who in asked for one in asked[who]]
     found = []

@@ -161,7 +161,7 @@ class VisibleRows:
     def are_places(self, raw: sqlite3.Connection, ids: set[str]) -> bool:
         """Return whether every one of *ids* is that of a document or of a part of a page."""
         tables = [table for table in (self.tree, self.parts) if table is not None]
-        found = {one for table in tables for one in _known(raw, table, ids)}
+        found = {one for table in tables for one in _find_known(raw, table, ids)}
         return found == ids
 
     def names_elsewhere(self, raw: sqlite3.Connection, ids: Collection[str]) -> bool:
@@ -172,7 +172,7 @@ class VisibleRows:
             if (rules := rules_of(table)).document is None and rules.follows is None
             if rules.kind != "foreign" and table not in (self.tree, self.parts) and identity(table)
         )
-        return any(_known(raw, table, ids) for table in elsewhere)
+        return any(_find_known(raw, table, ids) for table in elsewhere)
 
     def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
@@ -302,7 +302,7 @@ def identity(table: Table) -> str | None:
     return keys[0].name if own and keys[0].name != rules_of(table).document else None
 
 
-def _known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> list[str]:
+def _find_known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> list[str]:
     """Return those of *ids* that are ids of rows of *table*, whoever may see them."""
     name, key = quote_name(table.name), quote_name(identity(table) or "")
     asked = f"SELECT {key} FROM main.{name} WHERE {key} IN (SELECT value FROM json_each(?))"
