@@ -29,7 +29,7 @@ RUNNING = re.compile(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadRequest:
     """One request."""
 
     method: str
@@ -60,7 +60,7 @@ class Outsider:
             found = conn.exec_driver_sql("SELECT DISTINCT key FROM document d, json_each(d.attributes)")
             self.attributes = ["document.name", "document.date_iso", *found.scalars()]
 
-    def requests(self, each: int, only: str) -> Iterator[Asked]:
+    def requests(self, each: int, only: str) -> Iterator[ReadRequest]:
         """Yield at least *each* requests of every read whose path begins with *only*, and one for each of its parameters."""
         for path, operations in sorted(self.worlds.document["paths"].items()):
             for method in operations:
@@ -82,7 +82,7 @@ class Outsider:
             and READS.get(path, not path.endswith("undo"))
         )
 
-    def _of(self, label: str, path: str, operation: Mapping[str, Any], each: int) -> Iterator[Asked]:
+    def _of(self, label: str, path: str, operation: Mapping[str, Any], each: int) -> Iterator[ReadRequest]:
         taken = [one for one in operation.get("parameters", ()) if one["name"] != "library"]
         queries = {one["name"]: one for one in taken if one["in"] == "query"}
         method = label.partition(" ")[0]
@@ -110,7 +110,7 @@ class Outsider:
             body = None
             if label in self.fields.bodies:
                 body = orjson.dumps(self._body(label, scene, number))
-            yield Asked(method, address + (f"?{urlencode(given)}" if given else ""), label, body)
+            yield ReadRequest(method, address + (f"?{urlencode(given)}" if given else ""), label, body)
 
     def _scene(self, rows: list[list[dict[str, Any]]]) -> dict[str, Any]:
         """Return ids of everything, some of which belong together."""
@@ -125,10 +125,10 @@ class Outsider:
         return found
 
     def _value(self, name: str, schema: Mapping[str, Any], scene: Mapping[str, Any]) -> Any:
-        known = self._known(scene)
+        known = self._choose_value(scene)
         return known(self.fields._make_value(schema, known, self.chance, 1), name)
 
-    def _known(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
+    def _choose_value(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
         def choose(value: Any, name: str) -> Any:
             if name in ("attr", "facets"):
                 attribute = self.chance.choice(self.attributes)
@@ -153,7 +153,7 @@ class Outsider:
         return word[start : start + self.chance.choice((2, 3, 5, 40))] or word
 
     def _body(self, label: str, scene: Mapping[str, Any], number: int) -> Any:
-        known = self._known(scene)
+        known = self._choose_value(scene)
         body = self.fields._make_value(self.fields.bodies[label], known, self.chance, 0)
         body = body if isinstance(body, dict) else {}
         if label.endswith("/dataset/query"):
@@ -175,7 +175,7 @@ def _headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "content-type": "application/json"}
 
 
-def ask_as(client: Any, asked: Asked, token: str) -> tuple[int, str, bytes]:
+def ask_as(client: Any, asked: ReadRequest, token: str) -> tuple[int, str, bytes]:
     """Send a request; return status, type and body of the answer, without what differs from moment to moment."""
     answer = client.request(asked.method, asked.path, content=asked.body, headers=_headers(token))
     return (
@@ -193,7 +193,7 @@ def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tupl
 
     *only* restricts them to paths that begin with it.
     """
-    asked: dict[str, list[Asked]] = {}
+    asked: dict[str, list[ReadRequest]] = {}
     answers: list[list[tuple[int, str, bytes]]] = []
     good: dict[str, int] = defaultdict(int)
     for turn in range(2):

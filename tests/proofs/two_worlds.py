@@ -66,7 +66,7 @@ class Cell:
 
 
 @dataclass
-class Withheld:
+class WithheldMaterial:
     """What is withheld in the project: the documents, and the rows that name something withheld."""
 
     nodes: set[str]
@@ -177,7 +177,7 @@ class TwoWorlds:
             made = ground.engine.run(None, "token.create", given, LOCAL_OWNER).result or {}
             yield ("a viewer" if role == "viewer" else "a bound agent"), str(made["token"])
 
-    def _find_withheld(self, restricted: set[str]) -> Withheld:
+    def _find_withheld(self, restricted: set[str]) -> WithheldMaterial:
         raw = sqlite3.connect(self.path / "library.sqlite")
         rows = list(_cells(raw, self.tables))
         parents = dict(raw.execute("SELECT id, parent_id FROM document"))
@@ -188,7 +188,7 @@ class TwoWorlds:
         nodes = {one for one in parents if restricted & set(_above(parents, one))}
         nodes |= {one for one, target in aliases.items() if target in nodes}
         nodes |= {one for one in parents if nodes & set(_above(parents, one))}
-        found = Withheld(nodes, set(nodes))
+        found = WithheldMaterial(nodes, set(nodes))
         open_nodes = parents.keys() - nodes
         many = MANY | {name for name, table in self.tables.items() if rules_of(table).names_many}
         hanging: dict[str, set[str]] = defaultdict(set)
