@@ -2,7 +2,7 @@
 #
 #   make demo [FOLDER=pages/ LANGUAGE=es]   the main job on sample pages, or on a folder of yours
 #   make demo-hand                          the same, lines found by kraken in its own runtime
-#   make evaluate-base                      the figures of the model for hands, on lines it was not trained on
+#   make evaluate-base                      the figures of the model for hands, on sources it never saw and on others
 #   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
 #   make serve                              the engine, with its interactive API reference
 #   make test [SLOW=1]                      linters, types, import contracts, tests
@@ -46,7 +46,7 @@ evaluate-base: dev
 	@cd plugins/reader_hand && PYTHONPATH=src ../../$(BIN)/python -m training.evaluate
 
 train-base-on-gpu:
-	@cd plugins/reader_hand && PYTHONPATH=src $(TORCH_PYTHON) -m training.base \
+	@cd plugins/reader_hand && PYTHONPATH=src:../training/src:../../worker/src $(TORCH_PYTHON) -m training.base \
 		--lines $(abspath $(LINES)) --out $(abspath $(OUT)) --minutes $(MINUTES) --resume
 
 serve: base

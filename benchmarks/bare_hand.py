@@ -15,7 +15,7 @@ import numpy as np
 from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.crops import cut_line
-from armarium_reader_hand.model import MARGIN, STEP, LineModel
+from armarium_reader_hand.model import MARGIN, STEP, STEPS, LineModel
 from armarium_reader_hand.picture import HEIGHT, line_picture
 from armarium_worker import LineShape
 
@@ -40,14 +40,17 @@ class BareLoop:
 
         with Image.open(path) as image:
             page = np.asarray(image.convert("L"))
-        texts = []
-        for start in range(0, len(lines), TOGETHER):
-            pictures = [line_picture(cut_line(page, line)) for line in lines[start : start + TOGETHER]]
-            steps = [-(-picture.shape[1] // STEP) for picture in pictures]
-            together: Any = np.zeros((len(pictures), 1, HEIGHT, max(steps) * STEP + MARGIN), np.float32)
-            for row, picture in zip(together, pictures, strict=True):
-                row[0, :, : picture.shape[1]] = picture / np.float32(255)
-            given = {"lines": together, "steps": np.array(steps, np.int32)}
-            (answer,) = self.session.run(None, given)
-            texts += [self.decoder.reading(answer[:count, at]).text for at, count in enumerate(steps)]
+        pictures = [line_picture(cut_line(page, line)) for line in lines]
+        order = sorted(range(len(pictures)), key=lambda at: pictures[at].shape[1])
+        texts = [""] * len(pictures)
+        for start in range(0, len(order), TOGETHER):
+            some = order[start : start + TOGETHER]
+            widths = [-(-pictures[at].shape[1] // STEP) for at in some]
+            together: Any = np.zeros((len(some), 1, HEIGHT, max(widths) * STEP + MARGIN), np.float32)
+            for row, at in zip(together, some, strict=True):
+                row[0, :, : pictures[at].shape[1]] = pictures[at] / np.float32(255)
+            steps = STEPS * np.array(widths, np.int32)
+            (answer,) = self.session.run(None, {"lines": together, "steps": steps})
+            for number, at in enumerate(some):
+                texts[at] = self.decoder.reading(answer[: steps[number], number]).text
         return texts

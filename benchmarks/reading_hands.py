@@ -119,12 +119,7 @@ def _whole_page(engine: Engine, library: Library, page: str, file: Path, rounds:
     asked |= {"max_pixels": engine.settings.max_image_pixels}
 
     def ours() -> float:
-        return seconds(
-            lambda: (
-                _job(engine, library, "reading.find_lines", [page], "rapidocr"),
-                _job(engine, library, "reading.read_lines", [page], "hand"),
-            )
-        )
+        return seconds(lambda: find_and_read(engine, library, [page]))
 
     try:
         return [
@@ -158,6 +153,12 @@ def import_pages(engine: Engine, library: Library, folder: Path) -> list[str]:
     with library.db.read() as conn:
         asked = "SELECT id FROM document WHERE doc_type = 'file' ORDER BY name"
         return [row[0] for row in conn.exec_driver_sql(asked)]
+
+
+def find_and_read(engine: Engine, library: Library, pages: list[str]) -> None:
+    """Find the lines of pages by RapidOCR and read them by the hand reader."""
+    _job(engine, library, "reading.find_lines", pages, "rapidocr")
+    _job(engine, library, "reading.read_lines", pages, "hand")
 
 
 def _job(engine: Engine, library: Library, action: str, pages: list[str], reader: str) -> None:

@@ -43,6 +43,7 @@ SCRIPTS = (
     "gateway",
     "workflow_runs",
     "layout_jobs",
+    "reading_order",
     "searching",
     "likeness",
     "knowing",

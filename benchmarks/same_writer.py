@@ -35,13 +35,13 @@ class Page:
 
 def measure(rounds: int) -> list[Result]:
     """Measure everything; without the sample pages, nothing."""
-    from armarium_reader_hand.looking import Looking
+    from armarium_reader_hand.looking import LineLooking
     from armarium_worker.server import Call, WorkerContext
 
     pages = [*_notebook(), *_wills(), *_register()]
     if not pages:
         return []
-    looking = Looking(WorkerContext(threads=2))
+    looking = LineLooking(WorkerContext(threads=2))
     vectors: list[Any] = []
 
     def look() -> None:

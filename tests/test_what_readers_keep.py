@@ -71,7 +71,7 @@ def used_keys(tree: ast.AST) -> Iterator[str]:
                         yield from constants(inner)
 
 
-def unused(stored: dict[str, set[str]], used: set[str]) -> dict[str, list[str]]:
+def find_unused(stored: dict[str, set[str]], used: set[str]) -> dict[str, list[str]]:
     return {key: sorted(where) for key, where in stored.items() if key not in used}
 
 
@@ -89,13 +89,13 @@ def test_every_key_that_a_reader_keeps_is_looked_up_or_named() -> None:
             for _, tree in sources(family):
                 used |= set(used_keys(tree))
     assert len(stored) > 20
-    assert unused(stored, used) == {}
+    assert find_unused(stored, used) == {}
 
 
 def test_a_key_that_nobody_reads_is_found() -> None:
     tree = ast.parse("page.extras['qgis'] = {'points': 1}\nextras['left'] = 2\nprint(extras.get('left'))")
     stored = {key: {"reader.py"} for key in stored_keys(tree)}
-    assert unused(stored, set(used_keys(tree))) == {"qgis": ["reader.py"], "points": ["reader.py"]}
+    assert find_unused(stored, set(used_keys(tree))) == {"qgis": ["reader.py"], "points": ["reader.py"]}
 
 
 def test_readers_of_formats_that_are_not_written_count_what_they_keep() -> None:

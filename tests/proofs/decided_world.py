@@ -378,22 +378,22 @@ class World:
             body = {"document_indexes": [index]}
         answer = self.client.post(f"/api/find-documents/proposals/{proposal['id']}/{what}", json=body)
         if answer.status_code == 200:
-            self._keep("which pages make documents", self._contradicted)
-            self.book.append(self._judged())
+            self._keep("which pages make documents", self._find_contradictions)
+            self.book.append(self._read_judged())
 
     def _newest(self) -> dict[str, Any]:
         (head, *_) = self.client.get("/api/find-documents/proposals").json()["items"]
         found: dict[str, Any] = self.client.get(f"/api/find-documents/proposals/{head['id']}").json()
         return found
 
-    def _judged(self) -> tuple[set[frozenset[str]], set[frozenset[str]]]:
+    def _read_judged(self) -> tuple[set[frozenset[str]], set[frozenset[str]]]:
         """The documents that a person set, and those that a person rejected, each as its pages."""
         documents = self._newest()["documents"]
         rejected = {frozenset(one["page_ids"]) for one in documents if one["state"] == "rejected"}
         set_by = {frozenset(one["page_ids"]) for one in documents if one["adjusted_by"]}
         return set_by - rejected, rejected
 
-    def _contradicted(self) -> list[Any]:
+    def _find_contradictions(self) -> list[Any]:
         """Documents of the newest proposal, and groups, that cut through or go beyond one that a person set, or are one
         that a person rejected; by the person's book as it was at the end.
         """

@@ -54,7 +54,7 @@ def test_joins_beside_and_inside_what_a_person_judged() -> None:
 def test_a_rejection_counts_only_where_it_says_which_end_is_wrong() -> None:
     joins = {"a": 1.0, "b": 0.9, "c": 0.9, "d": 0.1, "e": 0.9}
 
-    def judged(*states: str) -> list[JudgedJoin]:
+    def judge(*states: str) -> list[JudgedJoin]:
         pages = (("a",), ("b",), ("c", "d"), ("e",))
         made = [
             document(*one, state=state, by=None if state == "proposed" else PERSON)
@@ -63,16 +63,16 @@ def test_a_rejection_counts_only_where_it_says_which_end_is_wrong() -> None:
         return judged_joins(make_proposal(joins, *made))
 
     # Its start, its end or both may be wrong: nobody knows.
-    assert judged("proposed", "rejected", "proposed", "proposed") == []
+    assert judge("proposed", "rejected", "proposed", "proposed") == []
     # The folder begins with it, or ends with it: only the other end is left.
-    assert judged("rejected", "proposed", "proposed", "proposed") == [JudgedJoin("b", 0.9, False)]
-    assert judged("proposed", "proposed", "proposed", "rejected") == [JudgedJoin("e", 0.9, False)]
+    assert judge("rejected", "proposed", "proposed", "proposed") == [JudgedJoin("b", 0.9, False)]
+    assert judge("proposed", "proposed", "proposed", "rejected") == [JudgedJoin("e", 0.9, False)]
     # One end is right by the document beside it; of two pages, the join inside may be the wrong one.
-    assert judged("accepted", "rejected", "proposed", "proposed") == [
+    assert judge("accepted", "rejected", "proposed", "proposed") == [
         JudgedJoin("b", 0.9, True),
         JudgedJoin("c", 0.9, False),
     ]
-    assert judged("proposed", "proposed", "rejected", "accepted") == [JudgedJoin("e", 0.9, True)]
+    assert judge("proposed", "proposed", "rejected", "accepted") == [JudgedJoin("e", 0.9, True)]
 
 
 def test_a_score_by_hand() -> None:

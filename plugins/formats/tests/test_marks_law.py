@@ -71,7 +71,9 @@ class Model:
         rows = [row for rows in self.segments.values() for row in rows]
         intact = any(row[at : at + len(mark.tokens)] == mark.tokens for row in rows for at in range(len(row)))
         times = sum(occurrences(self.text(segment), mark.words) for segment in self.segments)
-        return intact and mark.was_alone and times == 1
+        # Two marks of the same words: when those of one are gone, nothing tells which the remaining ones were of.
+        alone = sum(one.words == mark.words for one in self.marks) == 1
+        return intact and mark.was_alone and alone and times == 1
 
 
 def occurrences(text: str, words: str) -> int:

@@ -59,6 +59,8 @@ def test_a_pdf_with_a_text_layer_is_read_and_found_without_a_reader(
     assert (text["text"], text["pass_basis"]) == ("El molino de arriba", "text-layer")
     found = client.post("/api/search", json={"query": "molino", "search_type": "fulltext"}).json()
     assert [one["document_id"] for one in found["results"]] == [page]
+    written = client.get(f"/api/documents/{page}/export/pagexml").json()
+    assert "<Unicode>molino</Unicode>" in written["content"]
     words = rows(
         library,
         "SELECT r.content, s.bbox_x, s.bbox_y, s.bbox_w, s.bbox_h FROM segment s"

@@ -134,3 +134,21 @@ def test_a_mask_that_cannot_be_read_is_noted(project: MapProject) -> None:
     sent["target"]["selector"] = {"type": "SvgSelector", "value": "<svg><circle r='4'/></svg>"}
     read = project.send("POST", f"/api/georeference/passes/{pass_id}/annotation", 200, {"annotation": sent})
     assert any("outline of the map" in note for note in read["notes"])
+
+
+def test_points_in_a_folder_are_noted_too(project: MapProject, tmp_path: Any) -> None:
+    import io
+
+    import orjson
+    from PIL import Image
+
+    (tmp_path / "box").mkdir()
+    file = io.BytesIO()
+    Image.new("L", (400, 250), 200).save(file, "PNG")
+    (tmp_path / "box" / "map.png").write_bytes(file.getvalue())
+    (tmp_path / "box" / "map.points").write_text(FILE)
+    project.do("document.import", folder=str(tmp_path / "box"))
+    project.engine.jobs.run_until_idle(project.library)
+    ((result,),) = project.rows("SELECT result FROM job WHERE kind = 'ingest-layouts'")
+    notes = [one["note"] for one in orjson.loads(result)["notes"]]
+    assert sum(note.startswith("4 control points set") for note in notes) == 1

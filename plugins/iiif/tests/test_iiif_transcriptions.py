@@ -38,7 +38,7 @@ def manifest_3(*canvases: Json, **more: Any) -> bytes:
     )
 
 
-def said(body: Any, target: Any = "https://example.org/c/1#xywh=60,100,800,60", **more: Any) -> Json:
+def annotation(body: Any, target: Any = "https://example.org/c/1#xywh=60,100,800,60", **more: Any) -> Json:
     return {"type": "Annotation", "motivation": "supplementing", "target": target, "body": body, **more}
 
 
@@ -69,7 +69,7 @@ LINES = (
 def test_annotations_inside_the_manifest_are_lines_of_their_page(
     engine: Engine, library: Library, client: Any
 ) -> None:
-    canvas = canvas_3(annotations=[page_of(said(text("In the year of the flood", language="en")))])
+    canvas = canvas_3(annotations=[page_of(annotation(text("In the year of the flood", language="en")))])
     made = bring_in(engine, library, manifest_3(canvas, canvas_3(2)))
     assert (made["passes"], made["notes"]) == (1, [])
     assert rows(library, LINES) == [
@@ -83,7 +83,7 @@ def test_annotations_inside_the_manifest_are_lines_of_their_page(
 
 
 def test_an_import_with_transcriptions_is_undone_as_one_step(engine: Engine, library: Library) -> None:
-    data = manifest_3(canvas_3(annotations=[page_of(said(text("One")))]))
+    data = manifest_3(canvas_3(annotations=[page_of(annotation(text("One")))]))
     step = engine.run(library, "iiif.import", {"file": data.decode(), "filename": "m.json"}, LOCAL_OWNER)
     engine.undo(library, [step.audit_id], LOCAL_OWNER)
     assert rows(library, "SELECT count(*) FROM segment_pass") == [(0,)]
@@ -102,13 +102,13 @@ def test_an_import_with_transcriptions_is_undone_as_one_step(engine: Engine, lib
     ids=["a fragment", "a drawing", "a list", "per cent"],
 )  # fmt: skip
 def test_a_place_may_be_stated_in_several_ways(target: Any) -> None:
-    found = read_manifest(manifest_3(canvas_3(annotations=[page_of(said(text("One"), target))])), "m")
+    found = read_manifest(manifest_3(canvas_3(annotations=[page_of(annotation(text("One"), target))])), "m")
     ((one,),) = [canvas.texts for canvas in found.canvases]
     assert one.box == pytest.approx((60, 100, 800, 60), abs=0.1)
 
 
 def test_a_text_of_the_whole_canvas_is_its_lines(engine: Engine, library: Library) -> None:
-    whole = said(
+    whole = annotation(
         text("<p>One<br/>two &amp; three</p>\n<p><b>four</b></p>", format="text/html"),
         "https://example.org/c/1",
     )
@@ -148,10 +148,10 @@ def test_words_beside_lines_are_left_out_and_comments_are_named() -> None:
     canvas = canvas_3(
         annotations=[
             page_of(
-                said(text("In the"), textGranularity="line"),
-                said(text("In"), textGranularity="word"),
-                {**said(text("see f. 3")), "motivation": "commenting"},
-                said("https://example.org/elsewhere.txt"),
+                annotation(text("In the"), textGranularity="line"),
+                annotation(text("In"), textGranularity="word"),
+                {**annotation(text("see f. 3")), "motivation": "commenting"},
+                annotation("https://example.org/elsewhere.txt"),
             )
         ]
     )

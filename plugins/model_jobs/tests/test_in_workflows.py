@@ -46,7 +46,12 @@ def test_lines_are_corrected_and_asked_about_in_one_run(project: ModelProject, c
     nodes = [
         {"id": "pages", "tool": "input"},
         {"id": "mend", "tool": "correct"},
-        {"id": "ask", "tool": "ask-a-model", "config": {"prompt": "Who is written to?"}},
+        {
+            "id": "ask",
+            "tool": "ask-a-model",
+            "label": "The addressee",
+            "config": {"prompt": "Who is written to?"},
+        },
     ]
     ends = [("pages", "pages", "mend", "line_readings"), ("mend", "line_readings", "ask", "page_reading")]
     edges = [
@@ -62,12 +67,12 @@ def test_lines_are_corrected_and_asked_about_in_one_run(project: ModelProject, c
     thread_id = begun.json()["thread_id"]
     assert project.engine.jobs.run_until_idle(project.library, 60)
     assert "Dear Sir" in prompt_of(project.provider.asked[1])
-    assert project.rows("SELECT artifact_type, content FROM artifact WHERE provider = 'Loopback'") == [
-        ("model-answer", "A gentleman.")
-    ]
-    assert project.rows("SELECT use_case, thread_id FROM episode ORDER BY seq") == [
-        ("correct", thread_id),
-        ("ask-a-model", thread_id),
+    workflow_id = made.json()["id"]
+    stored = "SELECT artifact_type, content, workflow_id, step_name FROM artifact WHERE provider = 'Loopback'"
+    assert project.rows(stored) == [("model-answer", "A gentleman.", workflow_id, "The addressee")]
+    assert project.rows("SELECT use_case, thread_id, workflow_id, node FROM episode ORDER BY seq") == [
+        ("correct", thread_id, workflow_id, "mend"),
+        ("ask-a-model", thread_id, workflow_id, "ask"),
     ]
     steps = [row[0] for row in project.rows("SELECT id FROM audit WHERE set_id = ?", thread_id)]
     project.engine.undo(project.library, steps, LOCAL_OWNER)

@@ -14,7 +14,7 @@ TRAINING = Path(__file__).parents[1]
 if str(TRAINING) not in sys.path:
     sys.path.append(str(TRAINING))
 
-from training.calibrate import accuracy, calibration_error, fit  # noqa: E402
+from training.calibrate import accuracy, calibration_error, fit, fit_sources, leaving_sources_out  # noqa: E402
 
 SHARE = st.floats(0, 1)
 
@@ -47,3 +47,18 @@ def test_the_calibration_error_equals_a_manual_calculation() -> None:
 def test_accuracy_is_one_less_the_error_rate() -> None:
     assert accuracy("abcd", "abxd") == 0.75
     assert accuracy("ab", "something else") == 0.0
+
+
+def test_every_source_counts_as_much_as_any_other() -> None:
+    """A thousand sure and right lines of one source do not hide that a hundred of another are sure and wrong."""
+    sure = [0.9] * 1100
+    right = [1.0] * 1000 + [0.5] * 100
+    sources = ["large"] * 1000 + ["small"] * 100
+    assert np.interp(0.9, *np.array(fit_sources(sure, right, sources)).T) == pytest.approx(0.75, abs=0.01)
+
+
+def test_a_source_is_judged_by_what_the_others_teach() -> None:
+    sure, sources = [0.9] * 300, ["a"] * 100 + ["b"] * 100 + ["c"] * 100
+    right = [0.9] * 100 + [0.8] * 100 + [0.1] * 100
+    found = leaving_sources_out(sure, right, sources)
+    assert [found[at] for at in (0, 100, 200)] == pytest.approx([0.45, 0.5, 0.85], abs=0.01)

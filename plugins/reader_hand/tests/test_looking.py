@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from armarium_reader_hand.looking import LENGTH, LineEyes, Looking
+from armarium_reader_hand.looking import LENGTH, LineEyes, LineLooking
+from armarium_reader_hand.picture import HEIGHT
 from armarium_worker import Refused
 
 
 def strokes(seed: int, width: int) -> Any:
-    """Return ink as `line_picture` does: 48 pixels high."""
+    """Return ink as `line_picture` does: HEIGHT pixels high."""
     chance = np.random.default_rng(seed)
-    picture = np.zeros((48, width), dtype=np.uint8)
+    picture = np.zeros((HEIGHT, width), dtype=np.uint8)
     for x in range(4, width - 4, 6):
         picture[12 : 24 + chance.integers(0, 16), x : x + 2] = 255
     return picture
@@ -38,7 +39,7 @@ def test_a_line_has_the_same_vector_whatever_else_is_in_the_call() -> None:
 def test_the_worker_looks_at_lines_of_a_page(tmp_path: Path) -> None:
     place = tmp_path / "page.png"
     Image.fromarray(255 - strokes(3, 400)).save(place)
-    looking = Looking.handlers(SimpleNamespace(threads=1))["look"]  # type: ignore[arg-type]
+    looking = LineLooking.handlers(SimpleNamespace(threads=1))["look"]  # type: ignore[arg-type]
     params = {"image": str(place), "max_pixels": 10**6, "lines": [{"rect": [0, 0, 400, 48]}] * 2}
     answer = looking(SimpleNamespace(params=params))  # type: ignore[arg-type]
     assert answer is not None

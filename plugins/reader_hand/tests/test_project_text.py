@@ -12,6 +12,7 @@ import pytest
 
 import armarium_reader_hand.project_text as module
 from armarium_reader_hand.model import SPELLING, LineModel
+from armarium_reader_hand.picture import HEIGHT
 from armarium_reader_hand.project_text import distance, fit
 from armarium_reader_hand.spelling import Ngrams
 from armarium_reader_hand.teaching import fit_text
@@ -72,7 +73,7 @@ def test_a_models_file_contains_the_spelling_and_reads_with_it(
     path = tmp_path / "model.onnx"
     path.write_bytes(shipped)
     chance = np.random.default_rng(3)
-    inks = [(chance.random((48, 160)) < 0.2).astype(np.uint8) * 255 for _ in range(12)]
+    inks = [(chance.random((HEIGHT, 160)) < 0.2).astype(np.uint8) * 255 for _ in range(12)]
     (tmp_path / "pictures.bin").write_bytes(b"".join(ink.tobytes() for ink in inks))
     lines = [{"text": "ne", "width": 160, "for_validation": number < 10} for number in range(12)]
     (tmp_path / "lines.json").write_text(json.dumps({"lines": lines}), "utf-8")

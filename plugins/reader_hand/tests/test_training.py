@@ -1,42 +1,58 @@
-"""Training: the corpus is split by whole documents, augmentation preserves lines, the evaluation counts
-correctly.
-"""
+"""Training: the corpora are split by source and by whole documents, the training runs, the evaluation counts correctly."""
 
 from __future__ import annotations
 
 import ast
+import io
+import json
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw
 
 TRAINING = Path(__file__).parents[1]
 if str(TRAINING) not in sys.path:
     sys.path.append(str(TRAINING))
 
 from training import evaluate  # noqa: E402
-from training.augment import augment  # noqa: E402
-from training.corpus import _encode, alphabet, held_out_documents  # noqa: E402
+from training.card import markdown  # noqa: E402
 from training.evaluate import Read, figures, interval, read  # noqa: E402
+from training.packed import alphabet, drawn_documents, encode, split  # noqa: E402
 from training.settings import settings  # noqa: E402
+
+WANTED = settings()["corpus"]
 
 
 def test_whole_documents_are_held_out_the_same_ones_each_time() -> None:
-    wanted = settings().corpus
     sizes = Counter({f"document-{number}": 20 + number % 90 for number in range(300)})
     sizes["a register"] = 5000
-    chosen = held_out_documents(sizes, wanted)
+    chosen = drawn_documents(sizes, WANTED)
     share = sum(sizes[name] for name in chosen) / sizes.total()
-    assert abs(share - wanted.held_out_share) < 0.01
+    assert abs(share - WANTED["held_out_share"]) < 0.01
     assert "a register" not in chosen
-    assert held_out_documents(Counter(dict(reversed(sizes.items()))), wanted) == chosen
+    assert drawn_documents(Counter(dict(reversed(sizes.items()))), WANTED) == chosen
+
+
+def test_a_source_is_held_out_wholly_or_for_one_kind_of_writing() -> None:
+    wanted = {**WANTED, "held_out_sources": ["a/unseen", "a/mixed:typed"], "held_out_share": 0.0}
+    told = [("a/unseen", "hand", "train", "held-out"), ("a/mixed", "typed", "valid", "held-out"),
+            ("a/mixed", "hand", "train", "train"), ("a/unseen", "hand", "test", "test"),
+            ("a/seen", "hand", "valid", "train")]  # fmt: skip
+    rows = [
+        {"source": source, "kind": kind, "split": given, "document": source, "folder": "hand-lines"}
+        for source, kind, given, _ in told
+    ]
+    assert split(rows, wanted) == [part for *_, part in told]
+    rows[-1]["folder"] = "hand-lines-2"  # whole documents are `valid` there
+    assert split(rows, wanted)[-1] == "held-out"
 
 
 def test_lines_under_share_alike_licences_are_not_trained_on() -> None:
-    assert "OCR-D/gt_structure_text" in settings().corpus.excluded_sources
+    assert "OCR-D/gt_structure_text" in WANTED["excluded_sources"]
 
 
 def test_a_rare_letter_is_decomposed_or_its_line_left_out() -> None:
@@ -44,25 +60,75 @@ def test_a_rare_letter_is_decomposed_or_its_line_left_out() -> None:
     letters = alphabet(texts, 15)
     codes = {letter: code for code, letter in enumerate(letters, 1)}
     assert letters == ["a", "e", "\u0303"]
-    assert _encode("aẽ", codes) == [1, 2, 3]
-    assert _encode("aω", codes) is None
+    assert encode("aẽ", codes) == [1, 2, 3]
+    assert encode("aω", codes) is None
 
 
-@pytest.mark.parametrize("width", [16, 17, 300, 3072])
-def test_an_augmented_line_keeps_its_form(width: int) -> None:
-    chance = np.random.default_rng(width)
-    ink = chance.integers(0, 256, (48, width)).astype(np.uint8)
-    before = ink.copy()
-    for _ in range(30):
-        out = augment(ink, ink[:, : max(16, width // 2)], chance)
-        assert out.shape[0] == 48
-        assert 16 <= out.shape[1] <= 1.3 * width + 16
-        assert out.dtype == np.uint8
-    assert (ink == before).all()
+def _small_corpus(folder: Path) -> None:
+    """Lines that a font drew, of two sources."""
+    polars = pytest.importorskip("polars", reason="polars is not installed here.")
+    chance = np.random.default_rng(0)
+    rows = []
+    for number in range(60):
+        text = " ".join("".join(chance.choice(list("abcdo"), 3)) for _ in range(4))
+        image = Image.new("L", (200, 40), 230)
+        ImageDraw.Draw(image).text((6, 8), text, fill=20, font_size=22)
+        file = io.BytesIO()
+        image.save(file, "PNG")
+        source = "CIHAM-HTR/Fabliaux" if number % 6 == 0 else "own/lines"
+        rows.append({"image": file.getvalue(), "text": text, "source": source, "document": f"{source}:{number % 4}",
+                     "kind": "hand", "split": "train"})  # fmt: skip
+    folder.mkdir()
+    polars.DataFrame(rows).write_parquet(folder / "train-000.parquet")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_training_of_seconds_leaves_weights_that_the_export_takes_and_the_reader_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed here; the training needs it.")
+    from training import base
+
+    from armarium_hand_trainer.graph import folded, onnx_model
+    from armarium_reader_hand.model import LineModel
+
+    _small_corpus(tmp_path / "lines")
+    toml = (TRAINING / "training" / "base.toml").read_text("utf-8")
+    for before, after in (("channels = [24, 48, 96, 160]", "channels = [4, 4, 8, 8]"), ("features = 320", "features = 16"),
+                          ("hidden = 320", "hidden = 16"), ("short_steps = 250", "short_steps = 2")):  # fmt: skip
+        assert before in toml
+        toml = toml.replace(before, after)
+    (tmp_path / "small.toml").write_text(toml, "utf-8")
+    out = tmp_path / "out"
+    one_step = base.Training.train
+
+    def few(training: Any, draw: Any) -> Any:
+        if training.state["step"] == 3:
+            training.ask_to_stop()
+        return one_step(training, draw)
+
+    monkeypatch.setattr(base.Training, "train", few)
+    told = ["--lines", str(tmp_path / "lines"), "--out", str(out), "--settings", str(tmp_path / "small.toml")]
+    told += ["--minutes", "30", "--batch-columns", "4096"]
+    base.main(told)
+    import torch
+
+    kept = torch.load(out / "weights.pt", weights_only=True)
+    letters = json.loads((out / "alphabet.json").read_text("utf-8"))
+    assert kept["state"]["step"] > 0
+    assert set(json.loads((out / "evaluation.json").read_text("utf-8"))["kind"]) >= {"unseen hand"}
+    weights = folded({name: value.float().numpy() for name, value in kept["average"].items()})
+    model = tmp_path / "model.onnx"
+    calibration: Any = [[0.0, 0.0], [1.0, 1.0]]
+    made = onnx_model(weights, {"alphabet": letters, "calibration": calibration})
+    model.write_bytes(made.SerializeToString())
+    (text,) = LineModel.of_file(model, 1).read([np.zeros((64, 100), np.uint8)])
+    assert set(text.text) <= set(letters)
 
 
 def _line(document: str, distance: int, length: int) -> Read:
-    return Read("source", document, None, "", "", 0.5, (distance, length), (distance + 1, length))
+    return Read(document, 0.5, 1 - distance / length, (distance, length), (distance + 1, length))
 
 
 def test_the_rate_is_total_distance_over_total_characters() -> None:
@@ -79,7 +145,7 @@ def test_the_interval_is_over_documents() -> None:
 
 
 def test_both_sides_are_compared_with_and_without_the_convention() -> None:
-    row = {"text": "deſſus", "source": "s", "document": "d", "century": 16}
+    row = {"text": "deſſus", "document": "d"}
     line = read(row, "dessus", 0.9)
     assert (line.mapped, line.unmapped) == ((0, 6), (2, 6))
 
@@ -87,16 +153,23 @@ def test_both_sides_are_compared_with_and_without_the_convention() -> None:
 def test_what_is_missing_for_an_evaluation_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    wanted = settings()
     monkeypatch.setattr(sys, "argv", ["evaluate"])
-    elsewhere = replace(wanted, corpus=replace(wanted.corpus, lines=str(tmp_path)))
-    monkeypatch.setattr(evaluate, "settings", lambda: elsewhere)
+    monkeypatch.setattr(evaluate, "corpora", lambda: [tmp_path])
     assert evaluate.main() == 1
     assert "The corpus is not here" in capsys.readouterr().err
     (tmp_path / "test-000.parquet").write_bytes(b"")
     monkeypatch.setattr(evaluate, "PACKAGE", tmp_path)
     assert evaluate.main() == 1
     assert "The weights are not here" in capsys.readouterr().err
+
+
+def test_the_card_is_written_from_what_the_package_states_and_begins_with_unseen_sources() -> None:
+    from armarium_reader_hand.cards import shipped_card
+
+    text = markdown(shipped_card())
+    assert text == (TRAINING / "MODEL_CARD.md").read_text("utf-8")
+    figures_of = text[text.index("## Figures") :]
+    assert figures_of.index("unseen hand") < figures_of.index("| seen hand")
 
 
 def defined_in(tree: ast.Module) -> set[str]:

@@ -26,7 +26,8 @@ import torch  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from training.line_net import LineNet  # noqa: E402
+from armarium_hand_trainer.net import LineNet  # noqa: E402
+from training.line_net import normalised  # noqa: E402
 from training.lines_on_device import Batch, Draw, Lines, places, whole  # noqa: E402
 from training.packed import HELD_OUT, TEST, TRAIN, Line, pack  # noqa: E402
 
@@ -120,7 +121,7 @@ class Training:
         self.stop = True
 
     def made(self) -> LineNet:
-        net = LineNet(self.shape, len(self.alphabet) + 1).to(self.device)
+        net = normalised(self.shape, len(self.alphabet) + 1).to(self.device)
         return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
     def some_held_out(self, lines: Sequence[int]) -> list[int]:

@@ -1,29 +1,29 @@
-"""The card of the model, with the table that turns the network's own sureness into a share of right letters.
+"""The table that turns the network's own sureness into a share of right letters: `python -m training.calibrate`.
 
-The table is fitted on the documents held out of the training: lines in order of sureness, in groups, each with the share
-of its letters that is right, made rising by pooling neighbours that are not (isotonic regression).
+Fitted on lines that were not trained on: lines in order of sureness, in groups, each with the share of its letters that is
+right, made rising by pooling neighbours that are not (isotonic regression). Every source counts as much as any other. What is
+stated of its error is measured on unseen sources, and leaving sources out: the lines of each get the confidence of a table
+that was fitted on the others.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from armarium_reader_hand import CARD
+from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.decoding import best_path
 from armarium_reader_hand.model import LineModel
-from armarium_reader_hand.spelling import WEIGHED
-from training.card import provenance
-from training.corpus import HELD_OUT, Line, PreparedCorpus
-from training.settings import PACKAGE, Settings
+from training.convention import to_convention
+from training.held_out import lines_held_out
+from training.reading import MOST, answers
+from training.settings import write_card
 
 GROUPS = 16
-TOGETHER = 16
 
 
 def accuracy(reference: str, text: str) -> float:
@@ -31,23 +31,22 @@ def accuracy(reference: str, text: str) -> float:
     return max(0.0, 1 - Levenshtein.distance(reference, text) / max(1, len(reference)))
 
 
-def fit(sure: Sequence[float], right: Sequence[float]) -> list[list[float]]:
-    """Rising pairs [sureness, share of right letters], from lines with both; the ends reach 0 and 1."""
+def fit(
+    sure: Sequence[float], right: Sequence[float], weights: Sequence[float] | None = None
+) -> list[list[float]]:
+    """Rising pairs [sureness, share of right letters], from lines with both and their *weights*; the ends reach 0 and 1."""
     order = np.argsort(sure)
-    groups = [group for group in np.array_split(order, GROUPS) if len(group)]
+    x, y = np.asarray(sure)[order], np.asarray(right)[order]
+    w = np.ones(len(x)) if weights is None else np.asarray(weights)[order]
+    group_of = np.minimum((np.cumsum(w) - w / 2) / w.sum() * GROUPS, GROUPS - 1).astype(int)
     pools: list[list[float]] = []
-    for group in groups:
-        pools.append(
-            [float(np.asarray(sure)[group].mean()), float(np.asarray(right)[group].mean()), len(group)]
-        )
-        while len(pools) > 1 and pools[-2][1] >= pools[-1][1]:
-            last, before = pools.pop(), pools.pop()
-            count = before[2] + last[2]
-            pools.append(
-                [(a * before[2] + b * last[2]) / count for a, b in zip(before[:2], last[:2], strict=True)]
-                + [count]
-            )
-    inner = [[round(x, 4), round(y, 4)] for x, y, _ in pools]
+    for group in sorted(set(group_of.tolist())):
+        own = group_of == group
+        pools.append([float((v[own] * w[own]).sum()) for v in (x, y)] + [float(w[own].sum())])
+        while len(pools) > 1 and pools[-2][1] / pools[-2][2] >= pools[-1][1] / pools[-1][2]:
+            last = pools.pop()
+            pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
+    inner = [[round(x / count, 4), round(y / count, 4)] for x, y, count in pools]
     return [[0.0, round(inner[0][1] / 2, 4)], *inner, [1.0, max(inner[-1][1], 0.99)]]
 
 
@@ -62,45 +61,64 @@ def calibration_error(confidence: Sequence[float], right: Sequence[float], bins:
     return float(sum(gaps))
 
 
-def sureness(
-    model: LineModel, corpus: PreparedCorpus, lines: Sequence[Line]
-) -> tuple[list[float], list[float]]:
-    """For each line how sure the network is and the share of letters that is right."""
+def fit_sources(sure: Sequence[float], right: Sequence[float], sources: Sequence[str]) -> list[list[float]]:
+    """The table in which every source counts as much as any other."""
+    sizes = Counter(sources)
+    return fit(sure, right, [1 / sizes[source] for source in sources])
+
+
+def leaving_sources_out(sure: Sequence[float], right: Sequence[float], sources: Sequence[str]) -> list[float]:
+    """For each line the confidence by the table fitted on the other sources."""
+    confidence = np.zeros(len(sure))
+    own = np.asarray(sources)
+    for source in set(sources):
+        others = np.flatnonzero(own != source)
+        table = fit_sources(*([values[at] for at in others] for values in (sure, right, sources)))
+        confidence[own == source] = np.interp(np.asarray(sure)[own == source], *np.array(table).T)
+    return [float(one) for one in confidence]
+
+
+def measured(
+    sure: Sequence[float], right: Sequence[float], lines: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What the card says of the table, of lines of unseen sources: the expected calibration error, and by how much the mean
+    confidence of one source is off, on average and at worst."""
+    sources = [line["source"] for line in lines]
+    confidence = leaving_sources_out(sure, right, sources)
+    unseen = [at for at, line in enumerate(lines) if line["unseen"]]
+    gaps: dict[str, list[float]] = defaultdict(list)
+    for at in unseen:
+        gaps[sources[at]].append(confidence[at] - right[at])
+    off = [abs(float(np.mean(own))) for own in gaps.values()]
+    error = calibration_error([confidence[at] for at in unseen], [right[at] for at in unseen])
+    return {
+        "lines": len(lines),
+        "sources": len(set(sources)),
+        "unseen_sources": len(gaps),
+        "error_leaving_sources_out": round(error, 4),
+        "a_source_is_off_by": [round(float(np.mean(off)), 4), round(max(off), 4)],
+    }
+
+
+def main() -> None:
+    """Fit and write into the card."""
+    card = shipped_card()
+    model = LineModel.load_shipped(2)
+    read: list[Mapping[str, Any]] = []
     sure: list[float] = []
     right: list[float] = []
-    inorder = sorted(lines, key=lambda line: line.width)
-    for start in range(0, len(inorder), TOGETHER):
-        some = inorder[start : start + TOGETHER]
-        for line, answer in zip(some, model.answers([corpus.picture(line) for line in some]), strict=True):
-            codes, value = best_path(answer)
-            if codes:
-                sure.append(value)
-                right.append(accuracy(line.text, model.reading(answer).text))
-    return sure, right
+    lines = lines_held_out(MOST)
+    for line, answer in zip(lines, answers(model, lines), strict=True):
+        codes, value = best_path(answer)
+        if codes:
+            read.append(line)
+            sure.append(value)
+            right.append(accuracy(line["reference"], to_convention(model.reading(answer).text)))
+    card["calibration"] = fit_sources(sure, right, [line["source"] for line in read])
+    card["calibrated_on"] = measured(sure, right, read)
+    print(card["calibrated_on"])
+    write_card(card)
 
 
-def write_card(wanted: Settings, state: dict[str, Any]) -> None:
-    """Write the card's machine part; `evaluate` adds the figures."""
-    corpus = PreparedCorpus(Path(wanted.training.folder) / "corpus")
-    card: dict[str, Any] = {
-        "name": "hand-base",
-        **provenance(corpus.lines, wanted.corpus.folder),
-        "alphabet": corpus.alphabet,
-        "spelling": WEIGHED,
-        "calibration": [[0.0, 0.0], [1.0, 1.0]],
-    }
-    (PACKAGE / CARD).write_text(json.dumps(card), encoding="utf-8")
-    sure, right = sureness(LineModel.load_shipped(2), corpus, corpus.lines_of(HELD_OUT))
-    card["calibration"] = fit(sure, right)
-    calibrated = np.interp(sure, *np.array(card["calibration"]).T)
-    card["training"] = {
-        "samples": state["samples"],
-        "seconds": round(state["seconds"]),
-        "curve": state["curve"],
-        "held_out": {
-            "documents": sorted({line.document for line in corpus.lines_of(HELD_OUT)}),
-            "lines": len(right),
-            "calibration_error": round(calibration_error(calibrated.tolist(), right), 4),
-        },
-    }
-    (PACKAGE / CARD).write_text(json.dumps(card, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+if __name__ == "__main__":
+    main()

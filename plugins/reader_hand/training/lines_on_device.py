@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from armarium_hand_trainer.net import FRAME, PAIR, STEP, steps_of
 from armarium_reader_hand.picture import NARROWEST
 from training.distort import distort
-from training.line_net import FRAME, PAIR, STEP, steps
 from training.packed import Line, Packed, encode
 
 DRAWN = 8192
@@ -98,7 +98,7 @@ class Lines:
         letters = self.letters[(firsts + at).clamp(max=len(self.letters) - 1)]
         return Batch(
             pictures,
-            torch.tensor([steps(int(width)) for width in draw.widths]),
+            torch.tensor([steps_of(int(width)) for width in draw.widths]),
             letters,
             torch.from_numpy(lengths),
             self.shares[(firsts + at).clamp(max=len(self.letters) - 1)],

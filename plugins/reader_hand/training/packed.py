@@ -55,18 +55,28 @@ class Packed:
     alphabet: list[str]
 
 
-def rows_of(folders: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """Every row of the corpora in *folders*, with the name of its folder."""
-    from pyarrow import parquet
-
+def rows_of(folders: Sequence[Path], columns: Sequence[str] = COLUMNS) -> Iterator[dict[str, Any]]:
+    """Every row of the corpora in *folders*, with the name of its folder and its number in its file."""
     for folder in folders:
         files = sorted(folder.glob("*.parquet"))
         if not files:
             raise SystemExit(f"There are no .parquet files in {folder}.")
         for file in files:
-            for batch in parquet.ParquetFile(file).iter_batches(1000, columns=COLUMNS):
-                for row in batch.to_pylist():
-                    yield {**row, "folder": folder.name}
+            for number, row in enumerate(_rows(file, list(columns))):
+                yield {**row, "folder": folder.name, "number": number}
+
+
+def _rows(file: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
+    """Read with pyarrow, which environments with torch often have, or with polars, as the project does."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        import polars
+
+        yield from polars.read_parquet(file, columns=columns).iter_rows(named=True)
+        return
+    for batch in parquet.ParquetFile(file).iter_batches(1000, columns=columns):
+        yield from batch.to_pylist()
 
 
 def is_unseen(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
@@ -90,6 +100,19 @@ def drawn_documents(sizes: Counter[str], wanted: dict[str, Any]) -> set[str]:
             chosen.add(name)
             left -= sizes[name]
     return chosen
+
+
+def split(rows: Sequence[dict[str, Any]], wanted: dict[str, Any]) -> list[str]:
+    """For each row whether it is trained on, held out or a test line."""
+    free = Counter(row["document"] for row in rows if row["split"] != TEST and not is_held_out(row, wanted))
+    drawn = drawn_documents(free, wanted)
+
+    def one(row: dict[str, Any]) -> str:
+        if row["split"] == TEST:
+            return TEST
+        return HELD_OUT if is_held_out(row, wanted) or row["document"] in drawn else TRAIN
+
+    return [one(row) for row in rows]
 
 
 def alphabet(texts: Sequence[str], rarest: int) -> list[str]:
@@ -166,8 +189,7 @@ def pack(
         for number, row in enumerate(rows_of(folders))
         if number % every == 0 and row["source"] not in wanted["excluded_sources"]
     ]
-    free = Counter(row["document"] for row in rows if row["split"] != TEST and not is_held_out(row, wanted))
-    drawn = drawn_documents(free, wanted)
+    splits = split(rows, wanted)
     texts = [to_convention(row["text"]) for row in rows]
     placed = [text if len(text) <= short else "" for text in texts]
     jobs: list[Job] = [
@@ -185,11 +207,10 @@ def pack(
                 row, text = rows[job * TOGETHER + at], texts[job * TOGETHER + at]
                 if not width or not text:
                     continue
-                held = is_held_out(row, wanted) or row["document"] in drawn
-                split = TEST if row["split"] == TEST else HELD_OUT if held else TRAIN
                 names = {name: row[name] for name in ("source", "document", "kind")}
+                names["split"] = splits[job * TOGETHER + at]
                 unseen = is_unseen(row, wanted)
-                lines.append(Line(start, width, text, split=split, unseen=unseen, places=places[at], **names))
+                lines.append(Line(start, width, text, unseen=unseen, places=places[at], **names))
                 start += width
     letters = alphabet([line.text for line in lines if line.split == TRAIN], wanted["rarest"])
     return Packed(np.concatenate(parts), lines, letters)

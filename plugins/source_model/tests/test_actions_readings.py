@@ -503,6 +503,7 @@ def test_a_page_without_a_pass_has_no_text_and_an_unknown_one_is_refused(desk: A
         "pass_basis": "none",
         "pass_name": None,
         "order_id": None,
+        "order_basis": "none",
         "spans": [],
         "omitted": [],
     }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from armarium_source_model.order import Shape, line_shape_direction, page_slope, reading_sequence
+from armarium_source_model.order import Lean, Shape, lean_of, line_shape_direction, reading_sequence
 
 LINE = 0.02
 PITCH = 0.028
@@ -105,7 +105,7 @@ def test_a_leaning_page_is_read_as_if_it_were_straight(
     layout: tuple[list[Shape], list[str]], slope: float
 ) -> None:
     shapes, wanted = layout
-    assert reading_sequence(leaning(shapes, slope), slope=slope) == wanted
+    assert reading_sequence(leaning(shapes, slope), lean=Lean(slope)) == wanted
 
 
 @settings(max_examples=100, deadline=None)
@@ -255,9 +255,9 @@ def test_tall_lines_show_that_a_page_is_vertical(height: float, found: str | Non
 
 
 def test_few_or_steep_baselines_give_no_slope() -> None:
-    assert page_slope([[[0, 0], [1, 0.01]]]) == 0
-    assert page_slope([[[0, 0], [0.1, 1]]] * 5) == 0
-    assert page_slope([[[0, 0], [1, 0.01]]] * 5) == pytest.approx(0.01)
+    assert lean_of([[[0, 0], [1, 0.01]]]).slope == 0
+    assert lean_of([[[0, 0], [0.8, 1]]] * 5).slope == 0
+    assert lean_of([[[0, 0], [1, 0.01]]] * 5).slope == pytest.approx(0.01)
 
 
 def test_thousands_of_overlapping_boxes_are_ordered_too() -> None:
@@ -306,11 +306,11 @@ def test_the_order_depends_on_the_shapes_and_not_on_how_they_are_listed(
     shapes: list[Shape], direction: str | None, chance: random.Random
 ) -> None:
     """The same page is always read the same way, also where boxes coincide, rules contradict in a circle or votes tie."""
-    once = reading_sequence(shapes, direction=direction, aspect=0.7, slope=0.01)
+    once = reading_sequence(shapes, direction=direction, aspect=0.7, lean=Lean(0.01))
     assert sorted(once) == sorted(shape.id for shape in shapes)
     listed = list(shapes)
     chance.shuffle(listed)
-    assert reading_sequence(listed, direction=direction, aspect=0.7, slope=0.01) == once
+    assert reading_sequence(listed, direction=direction, aspect=0.7, lean=Lean(0.01)) == once
 
 
 def test_lines_of_one_length_in_many_columns_have_no_glosses_among_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from armarium_source_model.facts import PageFacts
-from armarium_source_model.order import Shape, line_shape_direction, page_slope
+from armarium_source_model.order import Shape, lean_of, line_shape_direction
 from armarium_source_model.writing import PageWriting
 
 DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -67,6 +68,10 @@ OTHERWISE = {
     "page-pairs/dinglehopper-119/00000119.ocr.page.xml": "the last line of each paragraph is listed second",
 }
 """Pages whose stated order is not the derived one, with what the file says of them."""
+
+
+COLUMN_PAGES = ("bnf_arsenal_3516", "bnf-esp-65", "bnf-esp-563", "kbr_9232", "foral_de_", "bnf_fr_844")
+"""Documents in tight columns, by words of their files' names."""
 
 
 class Page(NamedTuple):
@@ -153,8 +158,8 @@ def runs(group: Any) -> list[list[str]]:
 
 
 def derive_order(page: Page) -> list[str]:
-    slope = page_slope(page.baselines, page.aspect)
-    return PageWriting(page.shapes, PageFacts(aspect=page.aspect), page.texts, slope=slope).sequence()
+    lean = lean_of(page.baselines, page.aspect)
+    return PageWriting(page.shapes, PageFacts(aspect=page.aspect), page.texts, lean=lean).sequence()
 
 
 def real(name: str) -> Page:
@@ -214,3 +219,21 @@ def test_the_readme_gives_the_number_of_stated_orders_that_are_derived_exactly()
     said = f"{sum(found.values())} of the {len(found)} pages that state an order"
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     assert said in " ".join(readme.split())
+
+
+@pytest.mark.parametrize("document", COLUMN_PAGES)
+def test_manuscripts_in_columns_are_read_column_by_column(
+    document: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the lines alone, without regions, as a machine finds them; the files are in reading order."""
+    if not (DATA / "columns").is_dir():
+        pytest.skip("the pages in columns are not here: set ARMARIUM_SHARED_DATA to the folder of real pages")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3]))
+    layouts = importlib.import_module("benchmarks.layouts")
+    tally = importlib.import_module("benchmarks.reading_order").Tally()
+    for path in sorted((DATA / "columns").glob(f"*{document}*.xml")):
+        found = layouts.read_layout(path, "columns", document)
+        tally.add(found, found.columns_of_lines())
+    assert tally.pages > 3
+    assert tally.scrambled == 0
+    assert tally.kept >= 0.95 * tally.all

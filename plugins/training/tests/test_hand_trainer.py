@@ -17,6 +17,7 @@ from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
 from armarium_hand_trainer.direction import is_right_to_left
+from armarium_reader_hand.picture import HEIGHT
 from armarium_training.trainers import TORCH
 from armarium_worker import WorkerProcess, WorkerRefused
 
@@ -51,7 +52,7 @@ def laid_out(folder: Path, texts: list[str], widths: list[int]) -> None:
     """Lines of random ink."""
     chance = np.random.default_rng(0)
     folder.mkdir()
-    inks = [(chance.random((48, width)) < 0.2).astype(np.uint8) * 255 for width in widths]
+    inks = [(chance.random((HEIGHT, width)) < 0.2).astype(np.uint8) * 255 for width in widths]
     (folder / "pictures.bin").write_bytes(b"".join(ink.tobytes() for ink in inks))
     told = [
         {"text": text, "width": width, "for_validation": number == len(texts) - 1 and len(texts) > 1}
@@ -95,7 +96,7 @@ def test_a_base_goes_through_the_trainer_and_comes_back_as_a_reader(tmp_path: Pa
 
     model = LineModel.of_file(Path(told["model"]), threads=1)
     assert model.alphabet == [*given["base"]["alphabet"], "Ж"]  # type: ignore[index]
-    texts = model.read([np.zeros((48, 100), np.uint8)])
+    texts = model.read([np.zeros((HEIGHT, 100), np.uint8)])
     assert unicodedata.is_normalized("NFC", texts[0].text)
 
 
@@ -111,17 +112,17 @@ def test_what_the_network_says_is_what_the_file_says(tmp_path: Path) -> None:
         "from armarium_hand_trainer.graph import weights_of\n"
         "from armarium_hand_trainer.lines import pad_pictures\n"
         "base = json.loads(sys.argv[2])\n"
-        "net = base_net(weights_of(Path(base['path'])), len(base['alphabet']) + 1).eval()\n"
+        "net = base_net(*weights_of(Path(base['path'])), len(base['alphabet']) + 1).eval()\n"
         "inks = [np.load(path) for path in json.loads(sys.argv[3])]\n"
         "lengths = torch.tensor([steps_of(ink.shape[1]) for ink in inks])\n"
-        "out = torch.log_softmax(net(pad_pictures(inks), lengths), -1).detach().numpy()\n"
+        "out = torch.log_softmax(net(pad_pictures(inks), lengths)[0], -1).detach().numpy()\n"
         "np.save(sys.argv[4], out)\n"
     )
     chance = np.random.default_rng(1)
     paths = []
     for number, width in enumerate((200, 333)):
         path = tmp_path / f"{number}.npy"
-        np.save(path, (chance.random((48, width)) < 0.3).astype(np.uint8) * 255)
+        np.save(path, (chance.random((HEIGHT, width)) < 0.3).astype(np.uint8) * 255)
         paths.append(str(path))
     from armarium_reader_hand.model import LineModel
 

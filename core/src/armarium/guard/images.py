@@ -106,7 +106,9 @@ def open_image(
             return opened.page(frame)
         if shrink_to is not None and opened.info.format == "JPEG":
             opened.image.draft(None, shrink_to)
-        return opened.decoded(lambda image: image if box is None else part_of(image, file, box, shrink_to))
+        return opened.decode_page(
+            lambda image: image if box is None else part_of(image, file, box, shrink_to)
+        )
 
 
 @contextmanager
@@ -139,14 +141,14 @@ class OpenedImage:
         """Return page *number* decoded; a TIFF's comes upright. Raises Invalid; the other pages can still be asked for."""
         self.size(number)
         try:
-            return self.decoded()
+            return self.decode_page()
         except Invalid:
             # What the decoder left behind is not used again.
             self._file.seek(0)
             self.image = _identify(self._file, self._name, self._limit)[1]
             raise
 
-    def decoded(self, part: Callable[[Any], Image.Image] = lambda image: image) -> Image.Image:
+    def decode_page(self, part: Callable[[Any], Image.Image] = lambda image: image) -> Image.Image:
         """Return *part* of the present page, decoded. Raises Invalid."""
         with self._refusing():
             whole = part(self.image)

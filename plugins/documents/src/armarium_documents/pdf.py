@@ -151,7 +151,7 @@ def _words(page: Any, width: int, height: int) -> Iterator[Word | Literal["\n"]]
     text: list[int] = []
     box: list[float] = []
 
-    def placed() -> Word:
+    def place_word() -> Word:
         """Turn the box into the page's frame: PDFium knows its rotation and CropBox."""
         x, y = c_int(), c_int()
         corners = []
@@ -171,7 +171,7 @@ def _words(page: Any, width: int, height: int) -> Iterator[Word | Literal["\n"]]
             character = chr(code)
             if character.isspace() or not code:
                 if text:
-                    yield placed()
+                    yield place_word()
                     text.clear()
                 if character in "\r\n":
                     yield "\n"
@@ -183,7 +183,7 @@ def _words(page: Any, width: int, height: int) -> Iterator[Word | Literal["\n"]]
                 box[:] = [left, bottom, right, top]
             text.append(code)
         if text:
-            yield placed()
+            yield place_word()
     finally:
         textpage.close()
 

@@ -20,7 +20,7 @@ class SetDocument(NamedTuple):
     by: str
 
 
-class Settled(NamedTuple):
+class Ruling(NamedTuple):
     """A person's word on whether a page begins a document."""
 
     boundary: bool
@@ -33,24 +33,24 @@ class Decisions(NamedTuple):
     set_documents: tuple[SetDocument, ...] = ()
     documents: Mapping[frozenset[str], Mapping[str, Any]] = {}
 
-    def settle(self, page_ids: Sequence[str]) -> dict[str, Settled]:
+    def settle(self, page_ids: Sequence[str]) -> dict[str, Ruling]:
         """Return, of a folder's pages in order, those about which a person said whether they begin a document.
 
         The pages of a document stay together, with what was put between them since, and the page after them begins the
         next one. A folder's first page is none of these: it begins a document in any case.
         """
         places = {page_id: place for place, page_id in enumerate(page_ids)}
-        settled: dict[str, Settled] = {}
+        settled: dict[str, Ruling] = {}
         for one in self.set_documents:
             found = [places[page_id] for page_id in one.page_ids if page_id in places]
             if found:
                 start, end = min(found), max(found)
-                settled.update(dict.fromkeys(page_ids[start : end + 1], Settled(False, one.by)))
+                settled.update(dict.fromkeys(page_ids[start : end + 1], Ruling(False, one.by)))
                 settled.update(
-                    dict.fromkeys((page_ids[start], *page_ids[end + 1 : end + 2]), Settled(True, one.by))
+                    dict.fromkeys((page_ids[start], *page_ids[end + 1 : end + 2]), Ruling(True, one.by))
                 )
             elif one.next_page_id in places:
-                settled[one.next_page_id] = Settled(True, one.by)
+                settled[one.next_page_id] = Ruling(True, one.by)
         if page_ids:
             settled.pop(page_ids[0], None)
         return settled

@@ -16,7 +16,7 @@ from armarium_formats.marks import (
     identifier_of,
 )
 from armarium_formats.models import format_imports
-from armarium_formats.numbers import counted, parse_unsigned
+from armarium_formats.numbers import count_noun, parse_unsigned
 from armarium_formats.page_model import (
     FACT_KINDS,
     PageHand,
@@ -57,7 +57,7 @@ __all__ = [
     "TextMark",
     "WriteContext",
     "WrittenPage",
-    "counted",
+    "count_noun",
     "exercise_format",
     "export_page",
     "format_imports",

@@ -82,7 +82,7 @@ class ToKeep:
     name: str | None = None
     provider: str | None = None
 
-    def taken(self, pass_id: str) -> TakenPage:
+    def as_taken(self, pass_id: str) -> TakenPage:
         """Return the page for the families that take what its reader kept."""
         page, picture = self.ready.page, self.picture
         size = picture.size or (page.width or 1, page.height or 1)
@@ -114,6 +114,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
                     one.ready.page.script,
                     one.ready.page.direction,
                     one.ready.page.line_order,
+                    one.ready.page.proportion,
                 ),
             )
             for one in given
@@ -132,7 +133,7 @@ def keep_passes(ctx: ActionContext, given: Sequence[ToKeep]) -> list[dict[str, A
     notes = [
         one.ready.notes
         + take_marks(ctx, _marks(new, one, [next(ids) for _ in readings]))
-        + take_page(ctx, one.ready.driver.name, one.taken(new.pass_id))
+        + take_page(ctx, one.ready.driver.name, one.as_taken(new.pass_id))
         for new, one, readings in zip(made, given, by_file, strict=True)
     ]
     ctx.bulk_insert(

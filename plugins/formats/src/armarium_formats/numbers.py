@@ -21,6 +21,6 @@ def parse_unsigned(stated: Any) -> int | None:
     return found if found is not None and not stated.startswith("-") else None
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def count_noun(number: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun: `1 line`, `3 lines`."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"

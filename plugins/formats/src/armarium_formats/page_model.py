@@ -179,6 +179,11 @@ class PageModel:
     signs: dict[str, PageSign] = field(default_factory=dict)
     """By keys that are lawful ids of XML and stand nowhere else."""
 
+    @property
+    def proportion(self) -> float | None:
+        """The width divided by the height; None where the file gives no size."""
+        return self.width / self.height if self.width > 0 and self.height > 0 else None
+
     def walk(self) -> Iterator[PageSegment]:
         """Yield every segment, parents first, in document order."""
         for segment in self.segments:

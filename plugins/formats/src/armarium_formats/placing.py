@@ -22,7 +22,7 @@ from armarium_formats.clipping import (
 from armarium_formats.errors import ShapesOutside
 from armarium_formats.heights import Box, box_around, line_height
 from armarium_formats.marked_texts import between_breaks, marks_to_keep
-from armarium_formats.numbers import counted
+from armarium_formats.numbers import count_noun
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point, misses_places
 from armarium_formats.shapes import surround
 from armarium_formats.word_order import runs_against_its_letters
@@ -118,7 +118,7 @@ class _Placing:
         notes = self.placed.notes
         if self.edged:
             notes.append(
-                f"{counted(self.edged, 'shape')} extended up to {TOLERANCE} pixels beyond the page; "
+                f"{count_noun(self.edged, 'shape')} extended up to {TOLERANCE} pixels beyond the page; "
                 f"{'it now ends' if self.edged == 1 else 'they now end'} at its edge."
             )
         if self.clipped:
@@ -134,20 +134,20 @@ class _Placing:
                 f"of what surrounds them; the file's own points are kept: {shown}."
             )
         if self.empty:
-            notes.append(f"{counted(self.empty, 'text is', 'texts are')} empty and no reading.")
+            notes.append(f"{count_noun(self.empty, 'text is', 'texts are')} empty and no reading.")
         if self.bare:
             notes.append(
-                f"{counted(self.bare, 'line has', 'lines have')} a baseline and no outline; "
+                f"{count_noun(self.bare, 'line has', 'lines have')} a baseline and no outline; "
                 f"{'it got a box' if self.bare == 1 else 'they got boxes'} as high as the page's lines."
             )
         if self.against:
             notes.append(
-                f"{counted(self.against, 'line lists its', 'lines list their')} words against the direction of the letters; "
+                f"{count_noun(self.against, 'line lists its', 'lines list their')} words against the direction of the letters; "
                 "the order of the file is kept, so check the text."
             )
         if self.unplaced:
             notes.append(
-                f"{counted(self.unplaced, 'time')} some parts state their place in the reading order and their siblings "
+                f"{count_noun(self.unplaced, 'time')} some parts state their place in the reading order and their siblings "
                 "do not; those keep their place in the file."
             )
         notes += [

@@ -13,7 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 from armarium.api import Invalid
 from armarium_formats.decoding import decode
 from armarium_formats.driver import Format, ReadContext
-from armarium_formats.numbers import counted
+from armarium_formats.numbers import count_noun
 from armarium_formats.page_model import PageModel, PageSegment, PageText
 
 MAX_CUES: Final = 100_000
@@ -95,16 +95,16 @@ class Subtitles(Format):
                 )
             )
         if empty:
-            page.notes.append(f"{counted(empty, 'line')} without words left out.")
+            page.notes.append(f"{count_noun(empty, 'line')} without words left out.")
         if backwards:
             page.notes.append(
-                f"{counted(backwards, 'line ends before it begins', 'lines end before they begin')}; "
+                f"{count_noun(backwards, 'line ends before it begins', 'lines end before they begin')}; "
                 "the times are kept as stated."
             )
         if voices:
             named = ", ".join(list(voices)[:10])
             page.notes.append(
-                f"The file says who speaks in {counted(sum(voices.values()), 'line')} ({named}), which is left out."
+                f"The file says who speaks in {count_noun(sum(voices.values()), 'line')} ({named}), which is left out."
             )
         return [page]
 

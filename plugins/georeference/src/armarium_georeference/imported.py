@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from armarium.api import ActionContext, new_id
-from armarium_formats.api import TakenPage, counted
+from armarium_formats.api import TakenPage, count_noun
 from armarium_georeference.models import points
 from armarium_georeference.placing import MARK, link_page, mark_rect
 from armarium_georeference.planes import BadCoordinates, to_world
@@ -32,7 +32,7 @@ class QgisPointsTaker:
         code = f"EPSG:{kept['epsg']}" if kept.get("epsg") else None
         if code is None:
             return [
-                f"{counted(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
+                f"{count_noun(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
                 "reference system is stated. Add a first line such as #CRS: EPSG:25830 and import the file again."
             ]
         placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]] = []
@@ -45,16 +45,18 @@ class QgisPointsTaker:
             try:
                 placed.append((one, at, to_world(code, one["map_x"], one["map_y"])))
             except BadCoordinates as refusal:
-                return [f"{counted(len(stated), 'control point')} kept with the pass and not set. {refusal}"]
+                return [
+                    f"{count_noun(len(stated), 'control point')} kept with the pass and not set. {refusal}"
+                ]
         self._write(ctx, page, code, placed)
         off = sum(1 for one, _, _ in placed if not one["enabled"])
         notes = [
-            f"{counted(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; now choose the type of "
+            f"{count_noun(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; now choose the type of "
             "transformation of this pass."
         ]
         if beyond:
             notes.append(
-                f"{counted(beyond, 'control point')} outside the picture, kept with the pass and not set."
+                f"{count_noun(beyond, 'control point')} outside the picture, kept with the pass and not set."
             )
         return notes
 

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarium_reader_hand import WEIGHTS
+from armarium_reader_hand.model import MARGIN, STEP, STEPS
 from armarium_reader_hand.picture import HEIGHT, Grey
 from armarium_worker import LineShape, Refused
 from armarium_worker.server import Call, Handler, WorkerContext
 
-EYES = "Relu-49"
-"""The output of the convolutional part: (steps, lines, 256), before the first LSTM."""
-STEP, MARGIN = 4, 40
+EYES = "eyes"
+"""The output of the convolutional part: (steps, lines, LENGTH), before the first LSTM."""
 TOGETHER = 8
 """Lines that are run together."""
-LENGTH = 256
+LENGTH = 320
 """Numbers of a vector: the mean of what the eyes see along the line."""
 
 Vectors = NDArray[np.float32]
@@ -64,7 +64,7 @@ class LineEyes:
         lines = np.zeros((len(batch), 1, HEIGHT, max(steps) * STEP + MARGIN), dtype=np.float32)
         for line, number in zip(lines, batch, strict=True):
             line[0, :, : pictures[number].shape[1]] = pictures[number] / np.float32(255)
-        inputs = {"lines": lines, "steps": np.array(steps, dtype=np.int32)}
+        inputs = {"lines": lines, "steps": STEPS * np.array(steps, dtype=np.int32)}
         (seen,) = self.session.run([EYES], inputs)
         means = np.stack(
             [seen[:count, place].astype(np.float32).mean(axis=0) for place, count in enumerate(steps)]
@@ -72,8 +72,11 @@ class LineEyes:
         return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)  # type: ignore[no-any-return]
 
 
-class Looking:
-    """The worker: keeps the model loaded."""
+class LineLooking:
+    """The worker: keeps the model loaded.
+
+    Stored vectors are told apart by its name: a model that sees otherwise gets another, and lines are looked at anew.
+    """
 
     def __init__(self, context: WorkerContext) -> None:
         self.context = context

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,16 +16,18 @@ import numpy as np
 from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.cards import shipped_card
 from armarium_reader_hand.decoding import Answer, Codes, best_path, expected_share, likeliest
-from armarium_reader_hand.picture import HEIGHT, Grey
+from armarium_reader_hand.picture import Grey
 from armarium_reader_hand.spelling import Spelling
 from armarium_worker import Refused
 
 SPELLING = "spelling"
 """The property of a trained model's file that says how its texts are weighed with n-grams of letters."""
-STEP = 4
-"""Pixels of width per step of the answer."""
+STEP, STEPS = 8, 2
+"""Pixels of width by which lines are lengthened, and the steps of an answer over them."""
 MARGIN = 40
 """Pixels of paper right of every line, as far as the convolutions see: what it is batched with then makes no difference."""
+TOGETHER, AHEAD = 16, 64
+"""Lines that are run together, and those among which lines of like width are looked for."""
 
 
 class Text(NamedTuple):
@@ -40,14 +42,16 @@ class Text(NamedTuple):
 class LineModel:
     """Recognises pictures of lines (`picture.line_picture`).
 
-    *session* is an onnxruntime session with inputs `lines` (lines, 1, 48, width; ink from 0 to 1) and `steps`
-    (lines), and the output of `decoding` for all lines together (steps, lines, classes). *card* gives
+    *session* is an onnxruntime session with inputs `lines` (lines, 1, height, width; ink from 0 to 1) and
+    `steps` (lines), and the output of `decoding` for all lines together (steps, lines, classes). *card* gives
     `alphabet` and `calibration`, and optionally `spelling`, how n-grams of letters are weighted
     (`Spelling.stated`).
     """
 
     def __init__(self, session: Any, card: dict[str, Any]) -> None:
         self.session = session
+        # Models that were trained from the first edition's base see lines of 48 pixels.
+        self.height = int(session.get_inputs()[0].shape[2])
         self.alphabet: list[str] = card["alphabet"]
         self.calibration: list[list[float]] = card["calibration"]
         weighed = card.get(SPELLING)
@@ -57,7 +61,7 @@ class LineModel:
     def load_shipped(cls, threads: int) -> LineModel:
         """Load the model in this package."""
         weights = files("armarium_reader_hand").joinpath(WEIGHTS).read_bytes()
-        return cls(_session(weights, threads), shipped_card())
+        return cls(session_of(weights, threads), shipped_card())
 
     @classmethod
     def of_file(cls, path: Path, threads: int) -> LineModel:
@@ -65,7 +69,7 @@ class LineModel:
         other files.
         """
         try:
-            session = _session(path.read_bytes(), threads)
+            session = session_of(path.read_bytes(), threads)
             stated = session.get_modelmeta().custom_metadata_map
             card = {name: json.loads(stated[name]) for name in ("alphabet", "calibration")}
             if SPELLING in stated:
@@ -78,10 +82,11 @@ class LineModel:
 
     def answers(self, pictures: Sequence[Grey]) -> list[Answer]:
         """Return the network's output for each picture; batched, so similar widths are cheapest."""
-        steps = [-(-picture.shape[1] // STEP) for picture in pictures]
-        lines = np.zeros((len(pictures), 1, HEIGHT, max(steps) * STEP + MARGIN), dtype=np.float32)
+        widths = [-(-picture.shape[1] // STEP) for picture in pictures]
+        lines = np.zeros((len(pictures), 1, self.height, max(widths) * STEP + MARGIN), dtype=np.float32)
         for line, picture in zip(lines, pictures, strict=True):
             line[0, :, : picture.shape[1]] = picture / np.float32(255)
+        steps = [STEPS * width for width in widths]
         inputs = {"lines": lines, "steps": np.array(steps, dtype=np.int32)}
         (together,) = self.session.run(None, inputs)
         return [together[:count, number] for number, count in enumerate(steps)]
@@ -90,18 +95,25 @@ class LineModel:
         """Return the likeliest text of each picture."""
         return [self.reading(answer) for answer in self.answers(pictures)]
 
-    def read_all(self, batches: Iterable[Sequence[Grey]], others: int = 0) -> Iterator[Text]:
-        """Yield the likeliest text of each picture, in order, paired with *others*. The next batch runs while
-        one is decoded.
+    def read_all(self, pictures: Iterable[Grey], others: int = 0) -> Iterator[Text]:
+        """Yield the likeliest text of each picture, in order, with as many *others*.
+
+        Lines of like width are run together; the next ones run while some are decoded.
         """
+        coming = iter(pictures)
         with ThreadPoolExecutor(1) as ahead:
-            running: deque[Future[list[Answer]]] = deque()
-            for batch in batches:
-                running.append(ahead.submit(self.answers, batch))
-                if len(running) > 1:
-                    yield from (self.reading(answer, others) for answer in running.popleft().result())
-            for last in running:
-                yield from (self.reading(answer, others) for answer in last.result())
+            while near := list(islice(coming, AHEAD)):
+                order = sorted(range(len(near)), key=lambda at: near[at].shape[1])
+                batches = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
+                found: dict[int, Text] = {}
+                answers = ahead.map(
+                    lambda batch, near=near: self.answers([near[at] for at in batch]), batches
+                )
+                for batch, together in zip(batches, answers, strict=True):
+                    found.update(
+                        (at, self.reading(one, others)) for at, one in zip(batch, together, strict=True)
+                    )
+                yield from (found[at] for at in range(len(near)))
 
     def reading(self, answer: Answer, others: int = 0) -> Text:
         """Return the text of an output: the best path's or, with spelling, the likeliest near it."""
@@ -127,7 +139,8 @@ class LineModel:
         return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
-def _session(weights: bytes, threads: int) -> Any:
+def session_of(weights: bytes, threads: int) -> Any:
+    """Return a session of onnxruntime for the bytes of a model."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 Grey = NDArray[np.uint8]
 
-HEIGHT = 48
-"""Pixels: every line is scaled to this height where a model states no other."""
+HEIGHT = 64
+"""Pixels: the shipped model, and what is trained from it, sees lines of this height. Older trained models see 48."""
 WIDEST = 64
 """Heights: a longer line is squeezed to this width."""
 NARROWEST = 16

@@ -14,8 +14,6 @@ from typing import Any
 from armarium_reader_hand import WEIGHTS
 from armarium_worker import Handler, LineReading, LineShape, ModelFile, Page, Reader, WorkerContext
 
-TOGETHER = 16
-"""Lines that are run together."""
 MODEL = "hand-base"
 LINES_A_PAGE = 30
 """By which lines a second are told as pages an hour."""
@@ -59,11 +57,8 @@ class HandReader(Reader):
         from armarium_reader_hand.crops import cut_line
         from armarium_reader_hand.picture import line_picture
 
-        batches = (
-            [line_picture(cut_line(page.image, line)) for line in lines[start : start + TOGETHER]]
-            for start in range(0, len(lines), TOGETHER)
-        )
-        for text in self.lines.read_all(batches, self.alternatives):
+        pictures = (line_picture(cut_line(page.image, line), self.lines.height) for line in lines)
+        for text in self.lines.read_all(pictures, self.alternatives):
             yield LineReading(text.text, text.confidence, text.others)
 
     @classmethod

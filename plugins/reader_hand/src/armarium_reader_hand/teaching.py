@@ -26,7 +26,7 @@ def line_pictures(call: Call) -> dict[str, Any]:
     """Params: image, lines[] as for `read_lines`, max_pixels. Result: widths[] in pixels; the pictures as
     bytes.
 
-    Each picture is (48, width) of ink, 0 to 255, row by row, one after the other.
+    Each picture is (HEIGHT, width) of ink, 0 to 255, row by row, one after the other.
     """
     page = Reader.open_page(Reader(), Path(str(call.params["image"])), int(call.params["max_pixels"]))
     grey = np.asarray(page.image.convert("L"))

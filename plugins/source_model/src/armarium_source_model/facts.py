@@ -69,13 +69,15 @@ class Statement(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """What is stated for a page as a whole, nearest first, and the proportions of its picture."""
+    """What is stated for a page as a whole, nearest first, and its proportions."""
 
     holders: tuple[Holder, ...] = ()
     line_order: str | None = None
     """How its lines follow each other after the file of the pass: tb, bt, lr or rl."""
     aspect: float = 1.0
-    """The width of its picture divided by the height."""
+    """The width of its picture, or of the page in its layout file, divided by the height."""
+    columns: int | None = None
+    """The number of columns in which its lines stand, where somebody has said so."""
 
     def first(self, key: Key) -> Statement | None:
         """Return the nearest statement."""

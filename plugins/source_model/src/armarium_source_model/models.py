@@ -34,6 +34,10 @@ passes = Table(
     Column("direction", Text, info=HIDDEN),
     # How the lines of the page follow each other (tb, bt, lr, rl), where the file says so.
     Column("line_order", Text, info=HIDDEN),
+    # The width of the file's page divided by its height, for a page without a picture.
+    Column("proportion", Float, info=HIDDEN),
+    # In how many columns its lines stand, where somebody has said so.
+    Column("column_count", Integer, info=HIDDEN),
     info=tracked(label="pass", document="document_id"),
 )
 """One laying-out of a page: a model's, an import's or a person's. Rival passes stand side by side."""

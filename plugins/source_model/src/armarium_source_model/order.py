@@ -17,8 +17,10 @@ from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
+from armarium_source_model.blocks import order_blocks
+from armarium_source_model.columns import order_lines
 from armarium_source_model.facts import Holder, Ladder, PageFacts
-from armarium_source_model.whitespace import Box, cut
+from armarium_source_model.rows import Box
 
 HORIZONTAL = frozenset({"ltr", "rtl"})
 VERTICAL = frozenset({"ttb", "btt"})
@@ -28,17 +30,6 @@ FOOT_ROLES = frozenset({"footnote", "footnote-continued", "endnote"})
 
 REGION_INSET = 0.012
 """Regions are drawn generously: their boxes are shrunk by this (page heights) before white space is sought."""
-
-GLOSS_FULL = 0.6
-"""A full line of the block is at least this part of the page's long lines."""
-GLOSS_LEAST_LINES = 5
-"""Fewer full lines than these have no edges to stand beside."""
-GLOSS_WIDEST = 0.4
-"""A gloss is narrower than this part of the block."""
-GLOSS_GUTTER = 0.03
-"""The white between block and gloss, at least, in widths of the block."""
-GLOSS_MOST = 0.6
-"""More glosses than this part of the full lines are a column."""
 
 
 class Shape(NamedTuple):
@@ -73,52 +64,106 @@ class Way(NamedTuple):
     line_order: str | None = None
 
 
+class PageOrder(NamedTuple):
+    """The ids of shapes in reading order, and whether the positions would allow another order nearly as well."""
+
+    ids: list[str]
+    in_doubt: bool = False
+
+
+class Lean(NamedTuple):
+    """What the baselines of a page tell of it."""
+
+    slope: float = 0.0
+    """The fall of the lines to the right (page heights per page height), or of vertical lines to the left."""
+    is_vertical: bool | None = None
+    """Whether most baselines run downward; None without baselines."""
+
+
+UNKNOWN_LEAN = Lean()
+
+
 def reading_sequence(
     shapes: Sequence[Shape],
     *,
     direction: str | None = None,
     aspect: float = 1.0,
-    slope: float = 0.0,
+    lean: Lean = UNKNOWN_LEAN,
+    columns: int | None = None,
     within: Callable[[str | None], Way] | None = None,
 ) -> list[str]:
-    """Return the ids of *shapes* in reading order: every parent before its children, every shape exactly
-    once.
+    """Return the ids of *shapes* in reading order, as `order_page` does."""
+    return order_page(
+        shapes, direction=direction, aspect=aspect, lean=lean, columns=columns, within=within
+    ).ids
+
+
+def order_page(
+    shapes: Sequence[Shape],
+    *,
+    direction: str | None = None,
+    aspect: float = 1.0,
+    lean: Lean = UNKNOWN_LEAN,
+    columns: int | None = None,
+    within: Callable[[str | None], Way] | None = None,
+) -> PageOrder:
+    """Put *shapes* in reading order: every parent before its children, every shape exactly once.
 
     direction: that of the page, if known (ltr, rtl, ttb, btt); what a segment states takes precedence for its
     parts. within: returns the direction of the parts of a segment and (given None) of the segments without a
     parent; if not given, *direction* and the statements of the shapes apply. aspect: width of the image
-    divided by its height, to tell a vertical line from a short wide one. slope: the fall of the lines to the
-    right (page heights per page height), from `page_slope`.
+    divided by its height, to tell a vertical line from a short wide one. lean: what the baselines tell. columns: the number of columns in which the page's
+    lines stand (those of the region that has most), where somebody has said so.
 
     The order depends on the shapes alone, not on how they are listed: where positions tie, the lower id goes
     first.
     """
     shapes = sorted(shapes, key=itemgetter(0))
-    known = {shape.id for shape in shapes}
-    children: dict[str | None, list[Shape]] = {}
-    for shape in shapes:
-        parent = shape.parent_id if shape.parent_id in known and shape.parent_id != shape.id else None
-        children.setdefault(parent, []).append(shape)
+    children = _children_of(shapes)
+    way_of = within or _stated_ways(shapes, direction)
+    holder = None if columns is None else lines_holder(shapes)
     sequence: list[str] = []
     seen: set[str] = set()
+    in_doubt = False
 
-    if within is None:
-        within = _stated_ways(shapes, direction)
-    stack = list(reversed(_order_brothers(children.get(None, []), within(None), aspect, slope)))
+    def brothers(parent: str | None) -> list[Shape]:
+        nonlocal in_doubt
+        number = columns if parent == holder else None
+        ordered, doubt = _order_brothers(children.get(parent, []), way_of(parent), aspect, lean, number)
+        in_doubt = in_doubt or doubt
+        return ordered
+
+    stack = list(reversed(brothers(None)))
     while stack:
         shape = stack.pop()
         if shape.id in seen:
             continue
         seen.add(shape.id)
         sequence.append(shape.id)
-        inside = children.get(shape.id)
-        if inside:
-            stack.extend(reversed(_order_brothers(inside, within(shape.id), aspect, slope)))
+        if shape.id in children:
+            stack.extend(reversed(brothers(shape.id)))
     for shape in shapes:
         # The database cannot contain a cycle of parents, but a caller's list may: nothing is lost.
         if shape.id not in seen:
             sequence.append(shape.id)
-    return sequence
+    return PageOrder(sequence, in_doubt)
+
+
+def _children_of(shapes: Iterable[Shape]) -> dict[str | None, list[Shape]]:
+    known = {shape.id for shape in shapes}
+    children: dict[str | None, list[Shape]] = {}
+    for shape in shapes:
+        parent = shape.parent_id if shape.parent_id in known and shape.parent_id != shape.id else None
+        children.setdefault(parent, []).append(shape)
+    return children
+
+
+def lines_holder(shapes: Sequence[Shape]) -> str | None:
+    """Return the id of the region that holds most lines of the page; None if most are in none."""
+    counts = {
+        parent: sum(one.kind == "line" for one in inside) for parent, inside in _children_of(shapes).items()
+    }
+    return max(counts, key=lambda parent: (counts[parent], parent is None, parent or ""), default=None)
 
 
 def ladder_of_shapes(shapes: Iterable[Shape], page: PageFacts) -> Ladder:
@@ -146,15 +191,21 @@ def _stated_ways(shapes: Sequence[Shape], direction: str | None) -> Callable[[st
     return way
 
 
-def page_slope(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1.0) -> float:
-    """Return the median fall of *baselines* (fractions) to the right; 0 if too few are level."""
+def lean_of(baselines: Iterable[Sequence[Sequence[float]]], aspect: float = 1.0) -> Lean:
+    """Return the median slope of *baselines* (fractions, in writing direction) and whether most run downward."""
     slopes: list[float] = []
+    down = count = 0
     for points in baselines:
         run = (points[-1][0] - points[0][0]) * aspect
         rise = points[-1][1] - points[0][1]
-        if abs(run) > 0.05 and abs(rise) < 0.3 * abs(run):
-            slopes.append(rise / run)
-    return median(slopes) if len(slopes) >= 3 else 0.0
+        count += 1
+        down += rise > 2 * abs(run)
+        if max(abs(run), abs(rise)) > 0.05:
+            if abs(rise) < 0.3 * abs(run):
+                slopes.append(rise / run)
+            elif abs(run) < 0.3 * abs(rise):
+                slopes.append(-run / rise)
+    return Lean(median(slopes) if len(slopes) >= 3 else 0.0, 2 * down > count if count else None)
 
 
 def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | None:
@@ -169,15 +220,17 @@ def line_shape_direction(shapes: Iterable[Shape], aspect: float = 1.0) -> str | 
     return "ttb" if tall > wide else None
 
 
-def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:
+def _order_brothers(
+    shapes: list[Shape], way: Way, aspect: float, lean: Lean, columns: int | None
+) -> tuple[list[Shape], bool]:
     """Order the shapes of one parent: head furniture, body, footnotes, margins, foot furniture, each by
-    position.
+    position. Return also whether that leaves doubt.
     """
     if len(shapes) < 2:
-        return shapes
+        return shapes, False
     if all(shape.row is not None for shape in shapes):
-        return sorted(shapes, key=lambda s: (s.row or 0, s.column or 0))
-    direction = _direction_of(shapes, way.direction, aspect)
+        return sorted(shapes, key=lambda s: (s.row or 0, s.column or 0)), False
+    direction = _direction_of(shapes, way.direction, aspect, lean)
     scripts = Counter(shape.script for shape in shapes if shape.script)
     script = way.script or (scripts.most_common(1)[0][0] if scripts else None)
     head: list[Shape] = []
@@ -191,50 +244,18 @@ def _order_brothers(shapes: list[Shape], way: Way, aspect: float, slope: float) 
         else:
             part = _part_of(shape.role) if shape.role else None
             (margin if part == "margin" else notes if part == "foot" else body).append(shape)
-    if body and not margin:
-        body, margin = _glosses_apart(body, direction)
     if not body:
         # A margin region's own lines all say "marginalia": among themselves they are ordinary text.
         body, notes, margin = notes + margin, [], []
     ordered: list[Shape] = []
+    in_doubt = False
     for group in (head, body, notes, margin, foot):
         if len(group) > 1:
-            group = _place(group, Way(direction, script, way.line_order), aspect, slope)
+            number = columns if group is body else None
+            group, doubt = _place(group, Way(direction, script, way.line_order), aspect, lean.slope, number)
+            in_doubt = in_doubt or doubt
         ordered += group
-    return ordered
-
-
-def _glosses_apart(shapes: list[Shape], direction: str) -> tuple[list[Shape], list[Shape]]:
-    """Separate lines whose source does not distinguish body and margin: (body, glosses).
-
-    A gloss is a narrow line entirely beside the text block, across a gutter, at the height of the block. If
-    such lines are many, they are a column of the text; then, and if the block has too few full lines to have
-    edges, nothing is separated.
-    """
-    if direction not in HORIZONTAL or any(shape.kind == "region" or shape.role for shape in shapes):
-        return shapes, []
-    widths = sorted(shape.w for shape in shapes)
-    short = GLOSS_FULL * widths[int(0.9 * (len(widths) - 1))]
-    full = [shape for shape in shapes if shape.w > short]
-    if len(full) < GLOSS_LEAST_LINES:
-        return shapes, []
-    left = sorted(shape.x for shape in full)[len(full) // 10]
-    right = sorted(shape.x + shape.w for shape in full)[-1 - len(full) // 10]
-    top, bottom = min(shape.y for shape in full), max(shape.y + shape.h for shape in full)
-    widest, gutter = GLOSS_WIDEST * (right - left), GLOSS_GUTTER * (right - left)
-    glosses = [
-        shape
-        for shape in shapes
-        if shape.w < widest
-        # A line as long as the others is not a gloss, however far out its column is.
-        and shape.w <= short
-        and (shape.x + shape.w < left - gutter or shape.x > right + gutter)
-        and top <= shape.y + shape.h / 2 <= bottom
-    ]
-    if not glosses or len(glosses) > GLOSS_MOST * len(full):
-        return shapes, []
-    apart = {shape.id for shape in glosses}
-    return [shape for shape in shapes if shape.id not in apart], glosses
+    return ordered, in_doubt
 
 
 @lru_cache(maxsize=1024)
@@ -248,21 +269,23 @@ def _part_of(role: str) -> str | None:
     return "margin" if any(word.startswith("margin") for word in words) else None
 
 
-def _direction_of(shapes: list[Shape], known: str | None, aspect: float) -> str:
-    """Return the direction known for the parent, else of most siblings, else by shape, else ltr."""
+def _direction_of(shapes: list[Shape], known: str | None, aspect: float, lean: Lean) -> str:
+    """Return the direction known for the parent, else of most siblings, else by baselines and shape, else ltr."""
     if known is not None:
         return known
     stated = Counter(s.direction for s in shapes if s.direction in HORIZONTAL or s.direction in VERTICAL)
     if stated and 2 * sum(stated.values()) >= len(shapes):
         return str(stated.most_common(1)[0][0])
-    return line_shape_direction(shapes, aspect) or "ltr"
+    return "ltr" if lean.is_vertical is False else line_shape_direction(shapes, aspect) or "ltr"
 
 
-def _place(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[Shape]:
+def _place(
+    shapes: list[Shape], way: Way, aspect: float, slope: float, columns: int | None
+) -> tuple[list[Shape], bool]:
     """Order *shapes* by position alone, in the common frame of their direction."""
     turn = _turn(way, aspect)
     boxes: list[Box] = []
-    lines_only = all(shape.kind != "region" for shape in shapes)
+    kinds = {shape.kind for shape in shapes}
     for index, shape in enumerate(shapes):
         x0, x1, y0, y1 = shape.x * aspect, (shape.x + shape.w) * aspect, shape.y, shape.y + shape.h
         if slope:
@@ -281,11 +304,13 @@ def _place(shapes: list[Shape], way: Way, aspect: float, slope: float) -> list[S
             # Ascenders and descenders reach into the neighbouring lines: only the body of a line determines
             # its row.
             du, dv = min(0.15 * thick, 0.2 * (u1 - u0)), 0.28 * thick
-        boxes.append(Box(index, u0 + du, u1 - du, v0 + dv, v1 - dv, thick))
-    least = 0.9 * median(box.thick for box in boxes) if lines_only else 0.003
-    ordered: list[Box] = []
-    cut(boxes, least, lines_only, ordered)
-    return [shapes[box.at] for box in ordered]
+        is_piece = shape.kind == "word" and "line" in kinds
+        boxes.append(Box(index, u0 + du, u1 - du, v0 + dv, v1 - dv, thick, is_piece))
+    if "region" in kinds:
+        ordered, in_doubt = order_blocks(boxes), False
+    else:
+        ordered, in_doubt = order_lines(boxes, columns)
+    return [shapes[box.at] for box in ordered], in_doubt
 
 
 _Turn = Callable[[float, float, float, float], tuple[float, float, float, float]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
-from armarium.api import Plugin, hookimpl
+from sqlalchemy import Column, Connection, Float, Integer
+
+from armarium.api import Migration, Plugin, alter_tracked, hookimpl
 from armarium_documents.api import Carrier, Vocabulary, documents, representations
 from armarium_source_model import keeping
 from armarium_source_model.actions import (
@@ -48,6 +50,9 @@ from armarium_source_model.queries.staleness import StaleReadings
 from armarium_source_model.routes import router
 from armarium_source_model.routes import settings as settings_router
 
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+
 
 def _stats(conn: Connection) -> dict[str, int]:
     """Return the numbers of live segments and readings of documents that are not in the Trash."""
@@ -73,6 +78,14 @@ _CARRIER = Carrier(
 """How the source model is carried to another project: by its own columns, counted under these words."""
 
 
+def _add_columns_of_passes(op: Operations) -> None:
+    def add(table: str) -> None:
+        op.add_column(table, Column("proportion", Float))
+        op.add_column(table, Column("column_count", Integer))
+
+    alter_tracked(op, "segment_pass", add)
+
+
 @hookimpl
 def armarium_plugin() -> Plugin:
     """Passes, segments and readings of pages, with the text that is worked out from them."""
@@ -95,6 +108,8 @@ def armarium_plugin() -> Plugin:
             "representation.create",
         ),
         metadata=metadata,
+        version=2,
+        migrations=(Migration(2, "passes say their page's proportions and columns", _add_columns_of_passes),),
         actions=(
             passes.create,
             passes.delete,
@@ -129,6 +144,7 @@ def armarium_plugin() -> Plugin:
             orders.restore,
             orders.renumber,
             orders.remove,
+            orders.state_columns,
             readings.correct,
             readings.correct_many,
             readings.choose,

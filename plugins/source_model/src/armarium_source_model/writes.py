@@ -73,13 +73,15 @@ class NewReading:
 class StatedFacts(NamedTuple):
     """What a file states of its page as a whole; statements on the page itself take precedence.
 
-    line_order: how the lines follow each other: tb, bt, lr or rl.
+    line_order: how the lines follow each other: tb, bt, lr or rl. proportion: the width of the page divided by
+    its height.
     """
 
     language: str | None = None
     script: str | None = None
     direction: str | None = None
     line_order: str | None = None
+    proportion: float | None = None
 
     def lawful(self) -> StatedFacts:
         """Return the facts without invalid BCP 47 tags, ISO 15924 codes and directions."""
@@ -88,6 +90,7 @@ class StatedFacts(NamedTuple):
             self.script if self.script and is_script(self.script) else None,
             self.direction if self.direction in DIRECTIONS else None,
             self.line_order if self.line_order in LINE_ORDERS else None,
+            self.proportion,
         )
 
 

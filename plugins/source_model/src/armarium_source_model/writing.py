@@ -1,7 +1,7 @@
 """The direction and script of a page and its parts: as stated, else derived from shapes and letters; pure.
 
-What nobody states is derived, in this order, from the shapes of the page's lines, from the first letter with
-a direction, and from the script; the default is left to right. The nearest text is used first: that of the
+What nobody states is derived, in this order, from the baselines of the page's lines (from their shapes if they
+have none), from the first letter with a direction, and from the script; the default is left to right. The nearest text is used first: that of the
 segment, of those that contain it, of the page. A language is never derived.
 """
 
@@ -12,14 +12,18 @@ from typing import NamedTuple
 
 from armarium_source_model.facts import Ladder, PageFacts, Statement
 from armarium_source_model.order import (
+    UNKNOWN_LEAN,
     VERTICAL,
+    Lean,
+    PageOrder,
     Shape,
     Way,
     geometric,
     ladder_of_shapes,
     line_shape_direction,
-    reading_sequence,
+    order_page,
 )
+from armarium_source_model.schemas.orders import OrderBasis
 from armarium_source_model.scripts import MAY_RUN_VERTICALLY, direction_of_script, script_of
 from armarium_source_model.text import first_strong_direction
 
@@ -28,6 +32,7 @@ LETTERS = 5000
 ORDERS = 4
 """Orders of the same shapes that are kept."""
 
+BY_BASELINES = "most baselines run downward"
 BY_SHAPES = "most lines are twice as tall as wide"
 BY_TEXT = "the first letter that has a direction"
 BY_LETTERS = "read off the letters"
@@ -44,7 +49,7 @@ class Answer(NamedTuple):
 
 _TOLD_BY_TEXT = {direction: Answer(direction, BY_TEXT) for direction in ("ltr", "rtl")}
 
-Orders = dict[tuple[tuple[str | None, Way], ...], list[str]]
+Orders = dict[tuple[tuple[str | None, Way], ...], PageOrder]
 """Orders of the same shapes, by the ways that the parts of each segment run in."""
 
 
@@ -57,31 +62,30 @@ class PageWriting:
         page: PageFacts,
         texts: Mapping[str, str],
         *,
-        slope: float = 0.0,
+        lean: Lean = UNKNOWN_LEAN,
         ladder: Ladder | None = None,
         orders: Orders | None = None,
     ) -> None:
         """*texts*: the counting transcriptions. ladder, orders: computed before for the same shapes."""
-        self.shapes, self.page, self.slope = shapes, page, slope
+        self.shapes, self.page, self.lean = shapes, page, lean
         self._orders: Orders = {} if orders is None else orders
         self.by_id = {shape.id: shape for shape in shapes}
         self.ladder = ladder_of_shapes(shapes, page) if ladder is None else ladder
         self._texts = texts
-        self._are_tall = line_shape_direction(shapes, page.aspect) is not None
+        by_shape = line_shape_direction(shapes, page.aspect) is not None
+        self._are_tall = by_shape if lean.is_vertical is None else lean.is_vertical
         # True of nearly every page: nobody states a direction, and its lines are wide.
         self._goes_by_text = "direction" in self.ladder.silent and not self._are_tall
         self._letters: dict[str | None, str | None] = {}
-        self._first: list[str] | None = None
-        self._sequence: list[str] | None = None
+        self._first: PageOrder | None = None
+        self._order: PageOrder | None = None
         self._strong: dict[str | None, str] | None = None
         self._holders_of_text: set[str] | None = None
         self._inside: dict[str | None, list[str]] | None = None
 
     def with_segment(self, shape: Shape, text: str) -> PageWriting:
         """Return the same page with one more segment, about which alone is asked."""
-        made = PageWriting(
-            [*self.shapes, shape], self.page, {**self._texts, shape.id: text}, slope=self.slope
-        )
+        made = PageWriting([*self.shapes, shape], self.page, {**self._texts, shape.id: text}, lean=self.lean)
         made._are_tall = self._are_tall
         made._goes_by_text = self._goes_by_text and "direction" in made.ladder.silent
         return made
@@ -112,7 +116,7 @@ class PageWriting:
 
     def _derive_direction(self, segment_id: str | None) -> Answer:
         if self._are_vertical(segment_id):
-            return Answer("ttb", BY_SHAPES)
+            return Answer("ttb", BY_SHAPES if self.lean.is_vertical is None else BY_BASELINES)
         strong = self._strongly_directed()
         statement = self.ladder.find_stated("script", segment_id)
         for one in self._holders_outwards(segment_id):
@@ -126,10 +130,20 @@ class PageWriting:
 
     def sequence(self) -> list[str]:
         """Return the ids of the segments in reading order."""
-        if self._sequence is None:
-            first = self.first_sequence()
-            self._sequence = first if self._is_settled() else self._order_segments(self.way)
-        return self._sequence
+        return self.order().ids
+
+    def order(self) -> PageOrder:
+        """Return the reading order, and whether the positions leave doubt about it."""
+        if self._order is None:
+            first = self._first_order()
+            self._order = first if self._is_settled() else self._order_segments(self.way)
+        return self._order
+
+    def order_basis(self) -> OrderBasis:
+        """Return by what the segments are in order."""
+        if self.page.columns is not None:
+            return "columns-stated"
+        return "positions-in-doubt" if self.order().in_doubt else "positions"
 
     def way(self, segment_id: str | None) -> Way:
         """Return the direction of the parts of a segment, or of the segments without a parent."""
@@ -141,13 +155,13 @@ class PageWriting:
 
     # ------------------------------------------------------------------------- the order without the text
 
-    def first_sequence(self) -> list[str]:
+    def _first_order(self) -> PageOrder:
         """Return the order by statements and shapes, in which texts are examined for their direction."""
         if self._first is None:
             self._first = self._order_segments(self._stated_way)
         return self._first
 
-    def _order_segments(self, within: Callable[[str | None], Way]) -> list[str]:
+    def _order_segments(self, within: Callable[[str | None], Way]) -> PageOrder:
         holders = dict.fromkeys(
             (None, *(one.parent_id for one in self.shapes if one.parent_id in self.by_id))
         )
@@ -156,8 +170,12 @@ class PageWriting:
         if key not in self._orders:
             if len(self._orders) >= ORDERS:
                 self._orders.clear()
-            self._orders[key] = reading_sequence(
-                self.shapes, aspect=self.page.aspect, slope=self.slope, within=ways.__getitem__
+            self._orders[key] = order_page(
+                self.shapes,
+                aspect=self.page.aspect,
+                lean=self.lean,
+                columns=self.page.columns,
+                within=ways.__getitem__,
             )
         return self._orders[key]
 
@@ -198,7 +216,7 @@ class PageWriting:
     # ------------------------------------------------------------------------------- what tells the rest
 
     def _are_vertical(self, segment_id: str | None) -> bool:
-        """Return whether the page's lines are tall, and the script of the segment may be vertical."""
+        """Return whether the page's lines run downward, and the script of the segment may be vertical."""
         if not self._are_tall:
             return False
         script = self.script(segment_id)
@@ -215,7 +233,7 @@ class PageWriting:
         """Return, by segment and by None for the page, the direction of the first letter that has one."""
         if self._strong is None:
             self._strong = {}
-            for identity in self.first_sequence():
+            for identity in self._first_order().ids:
                 text = self._texts.get(identity)
                 direction = first_strong_direction(text) if text else None
                 if direction is not None:

@@ -116,6 +116,17 @@ def test_a_translation_is_listed_beside_the_transcription(read_pages: Machine, p
     assert moved in desk.expect_refusal("correct", line, "late", "--expect", line)
 
 
+def test_the_columns_of_a_page_are_stated_and_taken_back(read_pages: Machine, page: str) -> None:
+    desk = read_pages
+    before = desk.succeed("text", page, "--json").json["items"][0]
+    said = desk.succeed("order", "columns", page, "1").out
+    assert said.startswith("The lines are read in 1 column. Take it back with: armarium undo ")
+    assert desk.succeed("text", page, "--json").json["items"][0]["order_basis"] == "columns-stated"
+    assert "as their positions suggest" in desk.succeed("order", "columns", page, "0").out
+    assert desk.succeed("text", page, "--json").json["items"][0] == before
+    assert "cannot stand in 9 columns" in desk.expect_refusal("order", "columns", page, "9")
+
+
 def test_an_order_is_made_shown_read_and_withdrawn(read_pages: Machine, page: str) -> None:
     desk = read_pages
     first, second = lines_of(desk, page)

@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from armarium_hand_trainer.net import HEIGHT, steps_of
+from armarium_hand_trainer.net import MARGIN, PAIR, SHAPE, STEP, steps_of
+from armarium_worker import Refused
 
 Ink = NDArray[np.uint8]
+HEIGHT = SHAPE["height"]
+"""Pixels, of every line's picture."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line's picture, (48, width) of ink from 0 to 255, and its text."""
+    """A line's picture, (HEIGHT, width) of ink from 0 to 255, and its text."""
 
     ink: Ink
     text: str
@@ -37,6 +40,11 @@ def read_lines(folder: Path) -> list[Line]:
     told: list[dict[str, Any]] = json.loads((folder / "lines.json").read_text("utf-8"))["lines"]
     pictures = np.memmap(folder / "pictures.bin", np.uint8, "r") if told else np.zeros(0, np.uint8)
     found, at = [], 0
+    if len(pictures) != HEIGHT * sum(int(one["width"]) for one in told):
+        raise Refused(
+            f"The lines of this training were not cut to {HEIGHT} pixels of height, as by an earlier version. "
+            "Start the training anew."
+        )
     for one in told:
         size = HEIGHT * int(one["width"])
         ink = np.asarray(pictures[at : at + size]).reshape(HEIGHT, -1)
@@ -79,16 +87,16 @@ def _spell_character(character: str, known: Any) -> Sequence[str]:
 
 
 def fits(line: Line, codes: Sequence[int]) -> bool:
-    """Return whether the picture has enough steps for its letters: a repeated letter needs a blank between."""
+    """Return whether the picture has enough answers for its letters: a repeated letter needs a blank between."""
     repeated = sum(one == other for one, other in itertools.pairwise(codes))
-    return bool(codes) and steps_of(line.ink.shape[1]) >= len(codes) + repeated
+    return bool(codes) and PAIR * steps_of(line.ink.shape[1]) >= len(codes) + repeated
 
 
 def pad_pictures(pictures: Sequence[Ink]) -> Tensor:
     """Return pictures of different widths as one tensor of ink from 0 to 1, padded with paper on the right as
     the reader does.
     """
-    width = max(steps_of(picture.shape[1]) for picture in pictures) * 4 + 40
+    width = max(steps_of(picture.shape[1]) for picture in pictures) * STEP + MARGIN
     out = np.zeros((len(pictures), 1, HEIGHT, width), dtype=np.uint8)
     for row, picture in zip(out, pictures, strict=True):
         row[0, :, : picture.shape[1]] = picture

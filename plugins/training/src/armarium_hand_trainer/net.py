@@ -1,130 +1,132 @@
-"""The hand reader's network as it is trained further: its batch normalisation is folded into the convolutions."""
+"""The hand reader's network, as the base is trained on a graphics card (`normalised` convolutions) and as it is trained
+further, its normalisation folded into the convolutions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-Values = NDArray[np.float32]
+SHAPE: Mapping[str, Any] = {
+    "height": 64,
+    "channels": [24, 48, 96, 160],
+    "middle": [64, 96],
+    "blocks": [2, 4],
+    "features": 320,
+    "hidden": 320,
+    "layers": 2,
+    "dropout": 0.2,
+}
+"""Sizes of the shipped model; a network that is trained without a base has them too."""
+FRAME = 4
+"""Pixels of width per answer."""
+PAIR = 2
+"""Answers per step of the memory."""
+STEP = FRAME * PAIR
+ROWS = 16
+"""Pixels of height per row of the last convolutions."""
+MARGIN = 40
+"""Pixels of paper right of every line, as far as the convolutions see; the reader adds as many."""
 
-CHANNELS = (32, 64, 96, 160)
-FEATURES = HIDDEN = 256
-LAYERS = 2
-DROPOUT = 0.2
-HEIGHT = 48
-"""Height of a line in pixels."""
-
-
-class FoldedNet(nn.Module):  # type: ignore[misc]
-    """Maps (lines, 1, 48, width) of ink from 0 to 1 to (steps, lines, classes); class 0 is the blank.
-
-    The sizes are those of a base, or of the shipped model if there is no base.
-    """
-
-    def __init__(
-        self,
-        classes: int,
-        channels: tuple[int, int, int, int] = CHANNELS,
-        features: int = FEATURES,
-        hidden: int = HIDDEN,
-    ) -> None:
-        super().__init__()
-        first, second, third, fourth = channels
-        pairs = [
-            (1, first, (2, 2)),
-            (first, second, (2, 2)),
-            (second, second, (1, 1)),
-            (second, second, (1, 1)),
-            (second, third, (2, 1)),
-            (third, third, (1, 1)),
-            (third, third, (1, 1)),
-            (third, fourth, (2, 1)),
-            (fourth, fourth, (1, 1)),
-            (fourth, fourth, (1, 1)),
-        ]
-        self.convolutions = nn.ModuleList(
-            nn.Conv2d(before, after, 3, stride, 1) for before, after, stride in pairs
-        )
-        self.squeeze = nn.Linear(fourth * 3, features)
-        self.rest = nn.Dropout(DROPOUT)
-        self.memory = nn.LSTM(features, hidden, LAYERS, bidirectional=True, dropout=DROPOUT)
-        self.letters = nn.Linear(2 * hidden, classes)
-
-    def forward(self, lines: Tensor, lengths: Tensor) -> Tensor:
-        """Return logits; *lengths* are the steps of each line, beyond which the LSTM does not look."""
-        seen = lines
-        for at in (0, 1):
-            seen = functional.relu(self.convolutions[at](seen))
-        for at in (2, 5, 8):
-            inner = functional.relu(self.convolutions[at](seen))
-            seen = functional.relu(seen + self.convolutions[at + 1](inner))
-            if at + 2 < len(self.convolutions):
-                seen = functional.relu(self.convolutions[at + 2](seen))
-        count, channels, height, steps = seen.shape
-        columns = seen.permute(3, 0, 1, 2).reshape(steps, count, channels * height)
-        squeezed = self.rest(functional.relu(self.squeeze(columns)))
-        packed = nn.utils.rnn.pack_padded_sequence(squeezed, lengths.cpu(), enforce_sorted=False)
-        remembered, _ = nn.utils.rnn.pad_packed_sequence(self.memory(packed)[0], total_length=steps)
-        out: Tensor = self.letters(self.rest(remembered))
-        return out
+Convolving = Callable[[int, int, int | tuple[int, int], tuple[int, int], int], nn.Module]
+"""Makes a convolution of channels before and after, size, stride and padding."""
 
 
 def steps_of(width: int) -> int:
-    """Return the number of steps for a picture of *width* pixels."""
-    return -(-width // 4)
+    """Return how many steps the memory takes over a picture of *width* pixels."""
+    return -(-width // STEP)
 
 
-def base_net(weights: Mapping[str, Values], classes: int) -> FoldedNet:
-    """Return the network with the weights of an ONNX file (`graph.weights_of`), its last layer extended to
-    *classes*.
+class Block(nn.Module):  # type: ignore[misc]
+    """What was seen, and a correction of it through fewer channels."""
+
+    def __init__(self, channels: int, middle: int, convolution: Convolving) -> None:
+        super().__init__()
+        self.inward = convolution(channels, middle, 3, (1, 1), 1)
+        self.outward = convolution(middle, channels, 1, (1, 1), 0)
+
+    def forward(self, seen: Tensor) -> Tensor:
+        return functional.relu(seen + self.outward(functional.relu(self.inward(seen))))
+
+
+class LineNet(nn.Module):  # type: ignore[misc]
+    """Convolutions to a quarter of the width, then LSTM layers over pairs of columns, and one class for each character and
+    column. The columns also answer by themselves; the memory corrects them.
+
+    Maps (lines, 1, height, width) of ink from 0 to 1 to (frames, lines, classes); class 0 is the blank. Widths are
+    multiples of STEP.
     """
-    kernels = [weights[f"convolution.{at}.kernel"] for at in range(10)]
-    channels = tuple(int(kernels[at].shape[0]) for at in (0, 1, 4, 7))
-    features, hidden = weights["squeeze.bias"].shape[0], weights["memory.0.taken"].shape[1] // 4
-    net = FoldedNet(classes, channels, features, hidden)  # type: ignore[arg-type]
-    state: dict[str, Any] = net.state_dict()
-    for at, kernel in enumerate(kernels):
-        state[f"convolutions.{at}.weight"] = kernel
-        state[f"convolutions.{at}.bias"] = weights[f"convolution.{at}.shift"]
-    state["squeeze.weight"] = weights["squeeze.matrix"].T
-    state["squeeze.bias"] = weights["squeeze.bias"]
-    for layer in range(LAYERS):
-        for way, end in enumerate(("", "_reverse")):
-            both = weights[f"memory.{layer}.bias"][way]
-            state[f"memory.weight_ih_l{layer}{end}"] = torch_gates(weights[f"memory.{layer}.taken"][way])
-            state[f"memory.weight_hh_l{layer}{end}"] = torch_gates(weights[f"memory.{layer}.kept"][way])
-            state[f"memory.bias_ih_l{layer}{end}"] = torch_gates(both[: len(both) // 2])
-            state[f"memory.bias_hh_l{layer}{end}"] = torch_gates(both[len(both) // 2 :])
-    known = weights["letters.bias"].shape[0]
-    for name, value in (("weight", weights["letters.matrix"].T), ("bias", weights["letters.bias"])):
-        grown = state[f"letters.{name}"].numpy().copy()
-        if name == "bias":
-            # A new letter starts as unlikely as the rarest of the others.
-            grown[known:] = value.min()
-        grown[: min(known, classes)] = value[:classes]
-        state[f"letters.{name}"] = grown
-    net.load_state_dict({name: torch.as_tensor(np.array(value)) for name, value in state.items()})
+
+    def __init__(self, shape: Mapping[str, Any], classes: int, convolution: Convolving = nn.Conv2d) -> None:
+        super().__init__()
+        first, second, third, fourth = shape["channels"]
+        rows = shape["height"] // ROWS
+        self.shape, self.classes = dict(shape), classes
+
+        def blocks(stage: int, channels: int) -> nn.Sequential:
+            middle = shape["middle"][stage]
+            return nn.Sequential(
+                *(Block(channels, middle, convolution) for _ in range(shape["blocks"][stage]))
+            )
+
+        self.first = convolution(1, first, 3, (2, 2), 1)
+        self.second = convolution(first, second, 3, (2, 2), 1)
+        self.third = convolution(second, third, 3, (2, 1), 1)
+        self.third_blocks = blocks(0, third)
+        self.fourth = convolution(third, fourth, 3, (2, 1), 1)
+        self.fourth_blocks = blocks(1, fourth)
+        self.columns = convolution(fourth, shape["features"], (rows, PAIR), (1, PAIR), 0)
+        self.glance = nn.Conv2d(fourth, classes, (rows, 1))
+        self.rest = nn.Dropout(shape["dropout"])
+        self.memory = nn.LSTM(
+            shape["features"], shape["hidden"], shape["layers"], bidirectional=True, dropout=shape["dropout"]
+        )
+        self.letters = nn.Linear(2 * shape["hidden"], classes * PAIR)
+
+    def forward(self, lines: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the answer, and what the columns answer by themselves, both as scores; *lengths*: steps per line, not on the
+        graphics card, beyond which the memory does not look."""
+        seen = lines
+        for layer in (self.first, self.second, self.third):
+            seen = functional.relu(layer(seen))
+        seen = self.third_blocks(seen)
+        seen = self.fourth_blocks(functional.relu(self.fourth(seen)))
+        glance = self.glance(seen).squeeze(2).permute(2, 0, 1).float()
+        columns = functional.relu(self.columns(seen)).squeeze(2).permute(2, 0, 1)
+        scores = self._remember(self.rest(columns), lengths)
+        count, lines_here, _ = scores.shape
+        scores = scores.view(count, lines_here, PAIR, self.classes).transpose(1, 2)
+        return scores.reshape(count * PAIR, lines_here, self.classes) + glance, glance
+
+    def _remember(self, columns: Tensor, lengths: Tensor) -> Tensor:
+        """Return the scores of the LSTM over each line as far as it goes, in full precision: under autocast, torch would take
+        16-bit floats, in which small gradients vanish."""
+        with torch.autocast(columns.device.type, enabled=False):
+            packed = nn.utils.rnn.pack_padded_sequence(columns.float(), lengths, enforce_sorted=False)
+            remembered = nn.utils.rnn.pad_packed_sequence(
+                self.memory(packed)[0], total_length=columns.shape[0]
+            )[0]
+            out: Tensor = self.letters(self.rest(remembered))
+        return out
+
+
+def base_net(weights: Mapping[str, Any], shape: Mapping[str, Any], classes: int) -> LineNet:
+    """Return the network with the weights of an ONNX file (`graph.weights_of`), its answers extended to *classes*."""
+    net = LineNet(shape, classes)
+    grown = net.state_dict()
+    for name, value in weights.items():
+        old = torch.as_tensor(value)
+        if name.startswith(("glance.", "letters.")):
+            # Each column of a pair has all classes. A new letter starts as unlikely as the rarest of the others.
+            pairs = PAIR if name.startswith("letters.") else 1
+            new = grown[name].view(pairs, classes, *old.shape[1:])
+            known = old.view(pairs, -1, *old.shape[1:])
+            new[:] = known.amin(1, keepdim=True) if name.endswith("bias") else 0
+            new[:, : known.shape[1]] = known[:, :classes]
+        else:
+            grown[name] = old
+    net.load_state_dict(grown)
     return net
-
-
-TO_ONNX = (0, 3, 1, 2)
-"""torch orders the gates input, forget, cell, output; ONNX expects input, output, forget, cell."""
-TO_TORCH = (0, 2, 3, 1)
-
-
-def torch_gates(value: Values) -> Values:
-    """Return the four gates in torch's order."""
-    parts = np.split(value, 4)
-    return np.concatenate([parts[gate] for gate in TO_TORCH])
-
-
-def onnx_gates(value: Values) -> Values:
-    """Return the four gates in ONNX's order."""
-    parts = np.split(value, 4)
-    return np.concatenate([parts[gate] for gate in TO_ONNX])

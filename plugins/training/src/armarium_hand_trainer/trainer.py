@@ -31,7 +31,7 @@ from armarium_hand_trainer.lines import (
     read_lines,
     vary_lines,
 )
-from armarium_hand_trainer.net import FoldedNet, base_net, steps_of
+from armarium_hand_trainer.net import PAIR, SHAPE, LineNet, base_net, steps_of
 from armarium_worker import Call, EpochTrainer, Refused, WorkerContext, write_whole
 
 CHECKPOINT, MODEL = "checkpoint.pt", "model.onnx"
@@ -42,6 +42,8 @@ WARM_UP = 40
 AVERAGE = 0.98
 """Decay per step of the averaged weights; the average is what is evaluated and saved."""
 CLIP = 20.0
+SHORTCUT = 0.25
+"""Weight of the loss of the convolutions' own answer, as in the base's training."""
 BATCH_PIXELS = 24_576
 """Total width of a batch."""
 TOGETHER = 16
@@ -54,8 +56,8 @@ class Ready:
     """A training in progress."""
 
     folder: Path
-    net: FoldedNet
-    average: FoldedNet
+    net: LineNet
+    average: LineNet
     change: torch.optim.AdamW
     alphabet: list[str]
     taught: list[tuple[Line, list[int]]]
@@ -151,11 +153,11 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
         )
     alphabet = grow_alphabet(base["alphabet"] if base else (), (line.text for line in taught))
     if base:
-        net = base_net(weights_of(Path(base["path"])), len(alphabet) + 1)
+        net = base_net(*weights_of(Path(base["path"])), len(alphabet) + 1)
     else:
         torch.manual_seed(SEED)
-        net = FoldedNet(len(alphabet) + 1)
-    average = FoldedNet(len(alphabet) + 1, *_sizes(net))
+        net = LineNet(SHAPE, len(alphabet) + 1)
+    average = LineNet(net.shape, net.classes)
     average.load_state_dict(net.state_dict())
     average.eval()
     change = torch.optim.AdamW(net.parameters(), RATE, betas=(0.9, 0.98), weight_decay=0.01)
@@ -179,24 +181,21 @@ def _begin(folder: Path, base: Mapping[str, Any] | None) -> Ready:
     return ready
 
 
-def _sizes(net: FoldedNet) -> tuple[Any, int, int]:
-    channels = tuple(net.convolutions[at].out_channels for at in (0, 1, 4, 7))
-    return channels, net.squeeze.out_features, net.memory.hidden_size
-
-
 def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.random.Generator) -> float:
     pictures = vary_lines(pad_pictures([line.ink for line, _ in some]), chance)
     lengths = torch.tensor([steps_of(line.ink.shape[1]) for line, _ in some])
-    chances = functional.log_softmax(ready.net(pictures, lengths), -1)
-    loss = functional.ctc_loss(
-        chances,
-        torch.tensor([code for _, codes in some for code in codes]),
-        lengths,
-        torch.tensor([len(codes) for _, codes in some]),
-        reduction="sum",
-        zero_infinity=True,
-    )
-    (loss / len(some)).backward()
+    codes = torch.tensor([code for _, codes in some for code in codes])
+    counts = torch.tensor([len(codes) for _, codes in some])
+
+    def loss(scores: torch.Tensor) -> torch.Tensor:
+        chances = functional.log_softmax(scores, -1)
+        return functional.ctc_loss(
+            chances, codes, PAIR * lengths, counts, reduction="sum", zero_infinity=True
+        )
+
+    scores, glance = ready.net(pictures, lengths)
+    whole = loss(scores)
+    ((whole + SHORTCUT * loss(glance)) / len(some)).backward()
     nn.utils.clip_grad_norm_(ready.net.parameters(), CLIP)
     ready.change.step()
     ready.change.zero_grad(set_to_none=True)
@@ -204,10 +203,10 @@ def _train(ready: Ready, some: Sequence[tuple[Line, list[int]]], chance: np.rand
     share = min(AVERAGE, (1 + ready.steps) / (10 + ready.steps))
     with torch.no_grad():
         torch._foreach_lerp_(list(ready.average.parameters()), list(ready.net.parameters()), 1 - share)
-    return float(loss.detach())
+    return float(whole.detach())
 
 
-def error_rate(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> float:
+def error_rate(net: LineNet, alphabet: Sequence[str], lines: Sequence[Line]) -> float:
     """Return total distance over total characters of the best path on *lines*."""
     wrong = letters = 0
     order = sorted(lines, key=lambda line: line.ink.shape[1])
@@ -219,13 +218,14 @@ def error_rate(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -
     return wrong / max(1, letters)
 
 
-def read(net: FoldedNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[str]:
+def read(net: LineNet, alphabet: Sequence[str], lines: Sequence[Line]) -> list[str]:
     """Return the text of each line, by the best path."""
     lengths = torch.tensor([steps_of(line.ink.shape[1]) for line in lines])
     with torch.no_grad():
-        best = net(pad_pictures([line.ink for line in lines]), lengths).argmax(-1).T.tolist()
+        scores, _ = net(pad_pictures([line.ink for line in lines]), lengths)
+    best = scores.argmax(-1).T.tolist()
     texts = []
-    for row, length in zip(best, lengths.tolist(), strict=True):
+    for row, length in zip(best, (PAIR * lengths).tolist(), strict=True):
         codes = [code for at, code in enumerate(row[:length]) if code and (at == 0 or row[at - 1] != code)]
         texts.append(plain("".join(alphabet[code - 1] for code in codes)))
     return texts

@@ -20,7 +20,7 @@ from armarium.commandline import (
     write_file,
 )
 from armarium_documents.commandline import Scope, document_id, scope_of
-from armarium_training.report import evaluation_report, sparkline, training_report
+from armarium_training.report import evaluation_report, sparkline, training_report, words_of_set
 
 BASE = "hand-base"
 Report = Annotated[
@@ -90,7 +90,9 @@ def train(
         outcome = result_of(session, job_id)
         told = session.get(f"/api/training/jobs/{job_id}")
         model = session.get("/api/training/model", model=told["reader_id"])
-        left_out = _left_out(session, told["training_set"])
+        left_out = words_of_set(
+            told["training_set"], lambda page: str(session.get(f"/api/documents/{page}")["name"])
+        )
         if report is not None:
             write_file(report, training_report(told, model).encode(), overwrite=True)
 
@@ -110,15 +112,6 @@ def train(
             typer.echo(f"  Report: {report}")
 
     answer({**outcome, "job_id": job_id, "curve": told["curve"]}, words)
-
-
-def _left_out(session: Session, training_set: dict[str, Any]) -> list[str]:
-    """Return, in words, which pages taught nothing and why, and what a comparison of the reader lacks."""
-    found = []
-    for one in training_set.get("missing", ()):
-        name = session.get(f"/api/documents/{one['document_id']}")["name"]
-        found.append(f"left out: {name}: {one['why']}")
-    return [*found, *filter(None, [training_set.get("comparable")])]
 
 
 def train_regions(

@@ -141,7 +141,7 @@ def line_set(
     relatives = Relatives(conn)
     found.held_out = [{"document_id": page, "checksum": checksum_of(conn, page)} for page in held_out_ids]
     counted = {page: len(checked_lines(conn, page, None)[0]) for page in dict.fromkeys(held_out_ids)}
-    twice = relatives.repeated(counted)
+    twice = relatives.find_repeats(counted)
     found.held_out_lines = {page: count for page, count in counted.items() if page not in twice}
     held = set(held_out_ids)
     same = relatives.of(held)
@@ -169,7 +169,7 @@ def line_set(
             found.pages[page] = pass_id
             found.checksums[page] = checksum
     taught = Counter(line.document_id for line in found.lines)
-    for page in sorted(relatives.repeated(taught)):
+    for page in sorted(relatives.find_repeats(taught)):
         found.missing.append({"document_id": page, "why": REPEATED})
         found.lines = [line for line in found.lines if line.document_id != page]
         found.left_out = [one for one in found.left_out if one["document_id"] != page]

@@ -219,6 +219,6 @@ def _checked_pages(
             told.append({"document_id": page, "name": name, "lines": len(lines)})
         else:
             missing.append({"document_id": page, "why": "No line of it has a reading that a person checked."})
-    twice = Relatives(conn).repeated({one["document_id"]: one["lines"] for one in told})
+    twice = Relatives(conn).find_repeats({one["document_id"]: one["lines"] for one in told})
     missing += [{"document_id": page, "why": REPEATED} for page in sorted(twice)]
     return [one for one in told if one["document_id"] not in twice], missing

@@ -60,7 +60,7 @@ class Relatives:
         digests = {self.checksum[one] for one in same if one in self.checksum}
         return any(one["document_id"] in same or one.get("checksum") in digests for one in listed)
 
-    def repeated(self, lines: Mapping[str, int]) -> set[str]:
+    def find_repeats(self, lines: Mapping[str, int]) -> set[str]:
         """Return which of these pages, with as many lines each, are to be left out so that no line counts twice.
 
         A page stays, and what was cut from it goes, if it has as many lines as those have together.
@@ -77,5 +77,7 @@ class Relatives:
 def without_repeats(conn: Connection, lines: Mapping[str, Sized]) -> set[str]:
     """Return which pages are to be left out so that no line of a page and its parts counts twice."""
     return (
-        Relatives(conn).repeated({page: len(own) for page, own in lines.items()}) if len(lines) > 1 else set()
+        Relatives(conn).find_repeats({page: len(own) for page, own in lines.items()})
+        if len(lines) > 1
+        else set()
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -171,3 +171,9 @@ def _rate(told: Mapping[str, Any] | None) -> str:
     return (
         f"{words} ({told['interval'][0]:.1%} to {told['interval'][1]:.1%})" if told.get("interval") else words
     )
+
+
+def words_of_set(training_set: Mapping[str, Any], name_of: Callable[[str], str]) -> list[str]:
+    """Return, in words, which pages taught nothing and why, and what a comparison of the reader with others lacks."""
+    missing = [f"left out: {name_of(one['document_id'])}: {one['why']}" for one in training_set["missing"]]
+    return [*missing, *filter(None, [training_set["comparable"]])]

@@ -30,6 +30,8 @@ def test_a_reader_is_taught_measured_and_made_global(
     words = ("--teacher", "pretend", "--hold-out", "2.png", "--epochs", "2", "--report", str(report))
     taught = desk.succeed("train", "1.png", *words, "--name", "Abbot")
     assert "on 2 lines, 2 epochs" in taught.out
+    assert "2 corrected lines on 1 page are held out. A bake-off compares" in taught.out
+    assert "unmeasured" in desk.succeed("models").out
     assert f"armarium read --reader hand --model {taught_model(taught.out)}" in taught.out
     assert "<svg" in report.read_text("utf-8")
     assert "http" not in report.read_text("utf-8")
@@ -77,7 +79,13 @@ def test_it_is_said_which_reader_takes_the_model(
     desk.succeed("read", "--reader", "pretend")
     builds = [{"build": "absent", "here": False}, {"build": "kraken", "here": True}]
     monkeypatch.setattr(queries, "_runs_on", lambda *_: builds)
-    taught = desk.succeed("train", "1.png", "--teacher", "pretend", "--epochs", "1")
+    bare = desk.succeed(
+        "action", "run", "document.create", "-p", '{"name": "9.png", "doc_type": "page"}', "--json"
+    )
+    pages = ("1.png", bare.json["result"]["id"])
+    taught = desk.succeed("train", *pages, "--teacher", "pretend", "--epochs", "1")
+    # A page that taught nothing is named, with the reason.
+    assert "left out: 9.png: It has no picture." in taught.out
     assert f"armarium read --reader kraken --model {taught_model(taught.out)}" in taught.out
 
 

@@ -49,7 +49,7 @@ _MADE = frozenset({"bin", "nrm", "raw", "dew", "deskew", "cropped"})
 
 def plain(name: str) -> str:
     """Return a name as it is compared: composed, without case."""
-    return _composed(name).casefold()
+    return _compose(name).casefold()
 
 
 _IIIF = re.compile(
@@ -98,14 +98,14 @@ def spelled_alike(name: str, found: Sequence[T], name_of: Callable[[T], str]) ->
     """Of pictures that *name* may mean, return those spelled exactly so, else those that differ in Unicode form alone, else
     all: `12a` and `12A`, `Straße` and `Strasse` are told apart where both are there.
     """
-    for form in (str, _composed):
+    for form in (str, _compose):
         same = [one for one in found if form(name) in map(form, _spelled_keys(name_of(one)))]
         if same:
             return same
     return list(found)
 
 
-def _composed(name: str) -> str:
+def _compose(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 

@@ -67,7 +67,7 @@ class Layouts:
         self.files: list[tuple[Folder, str, Path]] = []
         self.companions: dict[Folder, list[Path]] = {}
         self.pictures = Pictures([])
-        self.batch: list[tuple[str, ImportFile]] = []
+        self.batch: list[tuple[str, ImportFile, list[str]]] = []
         self.bytes = 0
         self.since = time.monotonic()
         self.pace = Pace()
@@ -283,7 +283,7 @@ class Layouts:
         self.kept.note(place, ready.notes, ready.page.unknown_classes)
         if ready.notes:
             self.ctx.log("info", f"{place}: {' '.join(ready.notes)}")
-        self.batch.append((place, params))
+        self.batch.append((place, params, ready.notes))
         self.bytes += len(data)
         self.kept.passes += 1
 
@@ -294,18 +294,21 @@ class Layouts:
         if not batch:
             return
         try:
-            self.ctx.act(
+            outcome = self.ctx.act(
                 "ingest.layouts",
-                ImportSeveral(files=[params for _, params in batch]),
+                ImportSeveral(files=[params for _, params, _ in batch]),
                 checkpoint=asdict(self.kept),
                 set_id=self.args.set_id,
             )
             self.pace.note_step(len(batch), time.monotonic() - self.since)
+            for (place, _, known), made in zip(batch, (outcome.result or {})["items"], strict=True):
+                # What the families that take a file's contents said of them.
+                self.kept.note(place, [note for note in made["notes"] if note not in known], ())
             return
         except ServiceError as refusal:
             if refusal.status >= 500:
                 raise
-        for place, params in batch:
+        for place, params, _ in batch:
             try:
                 self.ctx.act("format.import", params, set_id=self.args.set_id)
             except ServiceError as refusal:

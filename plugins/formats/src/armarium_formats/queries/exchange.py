@@ -29,6 +29,8 @@ from armarium_source_model.api import (
     line_makers,
     notice_of_text_elsewhere,
     order_walk,
+    page_facts,
+    pass_sequence,
     passes,
     provisional_pass,
     reading_kind_keys,
@@ -189,7 +191,7 @@ def export(
                 rule=rule,
                 size=frame.size,
                 imported=row.page if row else None,
-                sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
+                sequence=_sequence(conn, document_id, pass_id, order),
             )
         elsewhere = None if basis == "named" else notice_of_text_elsewhere(conn, document_id, pass_id)
         beside = losses_beside(conn, document_id, pass_id, reading_kind, assembled, driver.name)
@@ -230,6 +232,15 @@ def export(
     }
 
 
+def _sequence(conn: Connection, document_id: str, pass_id: str, order: Row[Any] | None) -> list[str] | None:
+    """Return the segments of the order named; else, if somebody stated the columns, in that order; else None."""
+    if order is not None:
+        return [segment for _, segment, _ in order_walk(conn, order.id)]
+    if page_facts(conn, document_id, pass_id).columns is None:
+        return None
+    return pass_sequence(conn, document_id, pass_id, reading_rule(conn))
+
+
 def _standing_pass(conn: Connection, document_id: str, pass_id: str, name: str) -> Row[Any]:
     """Return the row of a live pass of the page; NotFound."""
     found = get_pass(conn, pass_id)
@@ -263,7 +274,7 @@ def page_of_pass(
         rule=reading_rule(conn),
         size=frame.size,
         imported=row.page if row else None,
-        sequence=None if order is None else [segment for _, segment, _ in order_walk(conn, order.id)],
+        sequence=_sequence(conn, document_id, pass_id, order),
     )
     if engine is not None:
         assembled.state_makers(line_makers(engine, conn, assembled.counting))

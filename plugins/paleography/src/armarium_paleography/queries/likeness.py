@@ -64,7 +64,11 @@ def looks_of(library: Library) -> Looks:
         known = library.held.get(HELD)
         if isinstance(known, Looks) and known.mark == mark:
             return known
-        rows = conn.exec_driver_sql(f"SELECT segment_id, document_id, vector FROM {vectors}").all()
+        # Vectors of another length were made by an earlier model: they cannot be compared until looked at anew.
+        newest = f"(SELECT length(vector) FROM {vectors} WHERE rowid = {last})"
+        rows = conn.exec_driver_sql(
+            f"SELECT segment_id, document_id, vector FROM {vectors} WHERE length(vector) = {newest}"
+        ).all()
     made = Looks(
         mark,
         [row[0] for row in rows],

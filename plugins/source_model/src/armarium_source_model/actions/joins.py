@@ -103,7 +103,7 @@ def _in_order(ctx: ActionContext, rows: Sequence[SegmentRow]) -> list[SegmentRow
     parents = {row.parent_segment_id for row in rows}
     way = page.way(parents.pop() if len(parents) == 1 else None)
     by_id = {row.id: row for row in rows}
-    sequence = reading_sequence(shapes, aspect=page.page.aspect, slope=page.slope, within=lambda _: way)
+    sequence = reading_sequence(shapes, aspect=page.page.aspect, lean=page.lean, within=lambda _: way)
     return [by_id[one] for one in sequence]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Invalid, Route, action, new_id
+from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.filling import (
@@ -18,7 +18,8 @@ from armarium_source_model.actions.filling import (
 )
 from armarium_source_model.actions.samples import SamplePage, sample_page
 from armarium_source_model.errors import PositionsOutOfRoom, refuse_provisional
-from armarium_source_model.models import order_entries, reading_orders
+from armarium_source_model.models import order_entries, passes, reading_orders
+from armarium_source_model.order import lines_holder
 from armarium_source_model.queries.orders import (
     ENTRIES,
     ORDERS,
@@ -26,7 +27,11 @@ from armarium_source_model.queries.orders import (
     get_entry,
     get_order,
 )
+from armarium_source_model.queries.passes import reading_rule, working_pass
+from armarium_source_model.queries.shapes import page_blocks, read_page
 from armarium_source_model.schemas.orders import (
+    ColumnsState,
+    ColumnsStated,
     DeletedOrder,
     EntryOut,
     EntryRemove,
@@ -299,3 +304,54 @@ def remove(ctx: ActionContext, p: EntryRemove) -> dict[str, Any]:
         document_ids=[order.document_id], pass_ids=[order.pass_id], segment_ids=[entry.segment_id]
     )
     return {"status": "deleted", "id": entry.id}
+
+
+def _columns_example(ex: Example) -> dict[str, Any]:
+    page = sample_page(ex)
+    return {"document_id": page.document_id, "columns": 2, "pass_id": page.pass_id}
+
+
+@action(
+    "reading_order.columns",
+    params=ColumnsState,
+    result=ColumnsStated,
+    summary="State in how many columns the lines of a page stand; its text, search and exports follow.",
+    route=Route("PUT", "/api/reading-orders/document/{document_id}/columns"),
+    words="Stated the columns of {document_id|a page}",
+    example=_columns_example,
+)
+def state_columns(ctx: ActionContext, p: ColumnsState) -> dict[str, Any]:
+    """The lines are those outside regions, or of the region that has most of them.
+
+    Raises NotFound for a page without a pass, Conflict for a pass of another page or a withdrawn one and for lines in
+    several regions, Invalid for more columns than lines or a provisional id.
+    """
+    require_live(ctx.conn, p.document_id)
+    rule = reading_rule(ctx.conn)
+    pass_id = p.pass_id or working_pass(ctx.conn, p.document_id, rule)[0]
+    if pass_id is None:
+        raise NotFound(
+            "The page has no pass yet: find its lines or import a layout file first.", code="no_pass"
+        )
+    row = writable_pass(ctx, pass_id, p.document_id)
+    if p.columns is not None:
+        page = page_blocks(ctx.conn, p.document_id, row.id)
+        holder = lines_holder(page.shapes)
+        lines = [one for one in page.shapes if one.kind == "line"]
+        inside = sum(one.parent_id == holder for one in lines)
+        if 2 * inside < len(lines):
+            raise Conflict(
+                "The lines of this page stand in several regions, which are read one after another; a number of columns "
+                "says nothing of them. Make an order of your own (armarium order new --seed) and place the regions in it.",
+                code="lines_in_regions",
+            )
+        if inside < p.columns:
+            raise Invalid(
+                f"The pass has {inside} lines, which cannot stand in {p.columns} columns.",
+                code="too_few_lines",
+            )
+    ctx.conn.execute(passes.update().where(passes.c.id == row.id).values(column_count=p.columns))
+    ctx.target(row.id)
+    ctx.note_changes(document_ids=[p.document_id], pass_ids=[row.id])
+    basis = read_page(ctx.conn, p.document_id, row.id, rule)[0].order_basis()
+    return {"document_id": p.document_id, "pass_id": row.id, "columns": p.columns, "order_basis": basis}

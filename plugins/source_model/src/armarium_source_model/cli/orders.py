@@ -1,4 +1,4 @@
-"""Commands about reading orders: `armarium order list|show|new|place|remove|renumber|withdraw|restore`."""
+"""Commands about reading orders: `armarium order columns|list|show|new|place|remove|renumber|withdraw|restore`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from armarium.commandline import Refused, Session, Topic, answer, id_of, project_session, table
+from armarium.commandline import Refused, Session, Topic, answer, id_of, plural, project_session, table
 from armarium_documents.commandline import document_id
 from armarium_source_model.cli.pages import Page, short
 
@@ -22,6 +22,7 @@ def register(program: typer.Typer) -> None:
     )
     group.command("list", epilog="Example: armarium order list 0001.jpg")(list_)
     for command, example in (
+        (columns, "columns 0001.jpg 2"),
         (show, "show ID"),
         (new, "new 0001.jpg 'As I read it' --seed"),
         (place, "place ID SEGMENT"),
@@ -32,6 +33,25 @@ def register(program: typer.Typer) -> None:
     ):
         group.command(epilog=f"Example: armarium order {example}")(command)
     program.add_typer(group, name="order", rich_help_panel=Topic.lines)
+
+
+def columns(
+    page: Page,
+    number: Annotated[
+        int, typer.Argument(metavar="COLUMNS", help="How many; 0 leaves it to the positions of the lines.")
+    ],
+    of_pass: Annotated[
+        str | None, typer.Option("--pass", metavar="ID", help="Of this pass [default: the working pass].")
+    ] = None,
+) -> None:
+    """State in how many columns the lines of a page stand, where its text mixes them up."""
+    with project_session() as session:
+        body = {"columns": number or None, "pass_id": of_pass}
+        made = session.put(f"{ROOT}/document/{document_id(session, page)}/columns", body)
+    said = (
+        "as their positions suggest" if made["columns"] is None else f"in {plural(made['columns'], 'column')}"
+    )
+    answer(made, f"The lines are read {said}. {_undo_hint(made)}")
 
 
 def list_(

@@ -100,6 +100,9 @@ def text(
         for node, page in zip(pages, found, strict=True):
             if len(found) > 1:
                 typer.echo(f"── {page['name']}")
+            if page["order_basis"] == "positions-in-doubt":
+                told = f"It is not clear in how many columns the lines of {page['name']} stand. Say so with:"
+                typer.echo(f"{told} armarium order columns {node['id']} COLUMNS", err=True)
             if page["notice"]:
                 typer.echo(page["notice"], err=True)
             elif not page["spans"]:

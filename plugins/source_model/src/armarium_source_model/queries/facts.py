@@ -15,17 +15,18 @@ WITH RECURSIVE up(id, parent_id, name, language, script, direction, steps) AS (
   UNION ALL
   SELECT d.id, d.parent_id, d.name, d.language, d.script, d.direction, up.steps + 1
   FROM up JOIN {documents} d ON d.id = up.parent_id WHERE up.steps < 1000)
-SELECT iif(steps, 'ancestor', 'page'), id, language, script, direction, name, NULL, 2 * steps AS place FROM up
+SELECT iif(steps, 'ancestor', 'page'), id, language, script, direction, name, NULL, NULL, NULL, 2 * steps AS place
+FROM up
 WHERE language IS NOT NULL OR script IS NOT NULL OR direction IS NOT NULL
 UNION ALL
-SELECT 'file', id, language, script, direction, coalesce(import_file, name), line_order, 1
+SELECT 'file', id, language, script, direction, coalesce(import_file, name), line_order, proportion, column_count, 1
 FROM segment_pass WHERE id = :pass
 UNION ALL
 SELECT 'project', '', max(iif(key = 'language', value, NULL)), max(iif(key = 'script', value, NULL)),
-  max(iif(key = 'direction', value, NULL)), '', NULL, 10000
+  max(iif(key = 'direction', value, NULL)), '', NULL, NULL, NULL, 10000
 FROM source_setting WHERE key IN ('language', 'script', 'direction')
 UNION ALL
-SELECT 'picture', id, pixel_width, pixel_height, NULL, '', NULL, 10001
+SELECT 'picture', id, NULL, NULL, NULL, '', NULL, CAST(pixel_width AS REAL) / nullif(pixel_height, 0), NULL, 10001
 FROM {renditions} WHERE document_id = :document AND is_primary
 ORDER BY place
 """
@@ -66,15 +67,15 @@ def page_facts(conn: Connection, document_id: str | None, pass_id: str | None = 
 def facts_of_rows(rows: tuple[tuple[Any, ...], ...]) -> PageFacts:
     """Build the facts from rows of `page_facts_rows`."""
     holders: list[Holder] = []
-    line_order, aspect = None, 1.0
-    for kind, identity, language, script, direction, name, order, _ in rows:
-        if kind == "picture":
-            aspect = language / script if language and script else 1.0
-            continue
-        line_order = line_order or order
+    line_order = columns = None
+    aspect = 1.0
+    for kind, identity, language, script, direction, name, order, proportion, number, _ in rows:
+        # The picture comes last: it takes precedence over the page of the layout file.
+        aspect = proportion or aspect
+        line_order, columns = line_order or order, columns or number
         if language is not None or script is not None or direction is not None:
             holders.append(Holder(kind, identity, language, script, direction, name))
-    return PageFacts(tuple(holders), line_order, aspect)
+    return PageFacts(tuple(holders), line_order, aspect, columns)
 
 
 def ladder_of_pass(conn: Connection, document_id: str, pass_id: str) -> Ladder:

@@ -10,11 +10,12 @@ from armarium.api import Library, NotFound
 from armarium_documents.api import require_document
 from armarium_source_model.errors import PROVISIONAL, OrderOfOtherPass
 from armarium_source_model.makers import LineMaker, origin_of
-from armarium_source_model.order import Shape, page_slope, reading_sequence
+from armarium_source_model.order import Shape, lean_of, order_page
 from armarium_source_model.queries.boxes import BoxWriting, page_proportion
 from armarium_source_model.queries.legacy import old_pass
 from armarium_source_model.queries.orders import standing_order
 from armarium_source_model.queries.text import PageTextResult
+from armarium_source_model.schemas.orders import OrderBasis
 from armarium_source_model.text import Piece, SegmentLeftOut, assemble
 
 IS_PROVISIONAL = (
@@ -35,6 +36,7 @@ class ProvisionalPass(NamedTuple):
     segments: list[dict[str, Any]]
     direction: str
     maker: LineMaker
+    order_basis: OrderBasis
 
 
 def is_provisional(pass_id: str | None) -> bool:
@@ -61,20 +63,21 @@ def provisional_pass(library: Library, conn: Connection, document_id: str, pass_
     aspect = page_proportion(conn, document_id)
     # By number as by age: where positions tie, the segment made first goes first.
     keys = {f"{number:09}": box for number, box in enumerate(boxes)}
-    sequence = reading_sequence(
+    order = order_page(
         [Shape(key, one.kind, *one.rect) for key, (_, one) in keys.items()],
         direction=direction,
         aspect=aspect,
-        slope=page_slope([one.baseline for _, one in boxes if one.baseline], aspect),
+        lean=lean_of([one.baseline for _, one in boxes if one.baseline], aspect),
     )
     stated = old.as_pass()
     return ProvisionalPass(
         old.pass_id,
         stated["name"],
         old.rendition_id,
-        [keys[key][0] for key in sequence],
+        [keys[key][0] for key in order.ids],
         direction,
         origin_of(stated["provenance_kind"], model=stated["model"] or stated["provider"]),
+        "positions-in-doubt" if order.in_doubt else "positions",
     )
 
 
@@ -97,4 +100,6 @@ def provisional_text(
             omitted.append(SegmentLeftOut(one["id"], "unknown"))
     assembled = assemble(pieces)
     assembled.omitted = omitted
-    return PageTextResult(document_id, assembled.text, found.pass_id, "named", found.name, None, assembled)
+    return PageTextResult(
+        document_id, assembled.text, found.pass_id, "named", found.name, None, assembled, found.order_basis
+    )

@@ -13,13 +13,13 @@ from sqlalchemy import Connection
 
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.facts import Ladder, PageFacts
-from armarium_source_model.order import Shape, ladder_of_shapes, page_slope
+from armarium_source_model.order import Lean, Shape, ladder_of_shapes, lean_of
 from armarium_source_model.queries.facts import facts_of_rows, page_facts, page_facts_rows
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
 from armarium_source_model.writing import Orders, PageWriting
 
 SAMPLE = 200
-"""Baselines looked at to tell how a page leans."""
+"""Baselines looked at to tell how a page leans, and whether it is vertical."""
 REMEMBERED = 4
 """Passes whose regions and lines one connection keeps in order."""
 
@@ -66,9 +66,9 @@ def _cell(cell: str) -> tuple[int, int]:
     return value["row"], value["column"]
 
 
-def _slope(conn: Connection, pass_id: str, aspect: float) -> float:
+def _lean(conn: Connection, pass_id: str, aspect: float) -> Lean:
     (written,) = conn.connection.cursor().execute(_BASELINES, (pass_id, SAMPLE)).fetchone()
-    return page_slope(orjson.loads(written or "[]"), aspect)
+    return lean_of(orjson.loads(written or "[]"), aspect)
 
 
 def writing_of_pass(
@@ -78,7 +78,7 @@ def writing_of_pass(
     facts = page_facts(conn, document_id, pass_id)
     shapes = read_shapes(conn, SHAPES, pass_id)
     texts = counting_of_pass(conn, pass_id, rule=rule)
-    return PageWriting(shapes, facts, _words_of(texts), slope=_slope(conn, pass_id, facts.aspect))
+    return PageWriting(shapes, facts, _words_of(texts), lean=_lean(conn, pass_id, facts.aspect))
 
 
 def read_page(
@@ -95,7 +95,7 @@ def read_page(
     if not words:
         return blocks.writing(texts), texts
     texts = counting_of_pass(conn, pass_id, rule=rule)
-    return PageWriting(blocks.shapes + words, blocks.facts, _words_of(texts), slope=blocks.slope), texts
+    return PageWriting(blocks.shapes + words, blocks.facts, _words_of(texts), lean=blocks.lean), texts
 
 
 def _words_of(texts: dict[str, CountingText]) -> dict[str, str]:
@@ -111,8 +111,8 @@ SELECT count(*), total(version), max(updated_at), total(rowid) FROM segment WHER
 class PageBlocks:
     """The regions and lines of a pass with what is stated about them, and their reading orders."""
 
-    def __init__(self, shapes: list[Shape], facts: PageFacts, slope: float, state: tuple[Any, ...]) -> None:
-        self.shapes, self.facts, self.slope, self.state = shapes, facts, slope, state
+    def __init__(self, shapes: list[Shape], facts: PageFacts, lean: Lean, state: tuple[Any, ...]) -> None:
+        self.shapes, self.facts, self.lean, self.state = shapes, facts, lean, state
         self.lines = [shape.id for shape in shapes if shape.kind == "line"]
         self._ladder: Ladder = ladder_of_shapes(shapes, facts)
         self._orders: Orders = {}
@@ -123,7 +123,7 @@ class PageBlocks:
             self.shapes,
             self.facts,
             _words_of(texts),
-            slope=self.slope,
+            lean=self.lean,
             ladder=self._ladder,
             orders=self._orders,
         )
@@ -138,9 +138,7 @@ def page_blocks(conn: Connection, document_id: str, pass_id: str) -> PageBlocks:
     found = kept.pop(pass_id, None)
     if found is None or found.state != state:
         page = facts_of_rows(facts)
-        found = PageBlocks(
-            read_shapes(conn, BLOCKS, pass_id), page, _slope(conn, pass_id, page.aspect), state
-        )
+        found = PageBlocks(read_shapes(conn, BLOCKS, pass_id), page, _lean(conn, pass_id, page.aspect), state)
     if not cursor.execute("PRAGMA query_only").fetchone()[0]:
         # What a write sees may still be rolled back: only readers cache.
         return found

@@ -16,6 +16,7 @@ from armarium_source_model.queries.orders import standing_order, walk
 from armarium_source_model.queries.passes import get_pass, standing_pass, working_pass
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
 from armarium_source_model.queries.shapes import read_page, writing_of_pass
+from armarium_source_model.schemas.orders import OrderBasis
 from armarium_source_model.text import (
     AssembledText,
     Piece,
@@ -40,6 +41,7 @@ class PageTextResult(NamedTuple):
     pass_name: str | None
     order_id: str | None
     assembled: AssembledText
+    order_basis: OrderBasis
 
     @property
     def fingerprint(self) -> str:
@@ -55,6 +57,7 @@ class PageTextResult(NamedTuple):
             "pass_basis": self.pass_basis,
             "pass_name": self.pass_name,
             "order_id": self.order_id,
+            "order_basis": self.order_basis,
             "spans": [span._asdict() for span in self.assembled.spans],
             "omitted": [one._asdict() for one in self.assembled.omitted],
         }
@@ -100,7 +103,7 @@ def page_text(
         if order is not None and order.pass_id != pass_id:
             raise OrderOfOtherPass(order.id, order.pass_id, pass_id)
         if pass_id is None:
-            return PageTextResult(document_id, "", None, "none", None, None, AssembledText(""))
+            return PageTextResult(document_id, "", None, "none", None, None, AssembledText(""), "none")
         row = get_pass(conn, pass_id)
     else:
         row = standing_pass(conn, pass_id)
@@ -115,9 +118,16 @@ def page_text(
         assembled = text_in_order(
             conn, order, texts_kind=kind, rule=rule, include_furniture=include_furniture
         )
-        return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, order.id, assembled)
-    assembled = text_of_boxes(conn, document_id, pass_id, kind, rule, include_furniture=include_furniture)
-    return PageTextResult(document_id, assembled.text, pass_id, basis, row.name, None, assembled)
+        return PageTextResult(
+            document_id, assembled.text, pass_id, basis, row.name, order.id, assembled, "named"
+        )
+    page, texts = _read(conn, document_id, pass_id, kind, rule)
+    assembled = assemble_in_order(
+        page, page.sequence(), texts, include_furniture=include_furniture, kind=kind
+    )
+    return PageTextResult(
+        document_id, assembled.text, pass_id, basis, row.name, None, assembled, page.order_basis()
+    )
 
 
 def text_in_order(
@@ -165,18 +175,16 @@ def _absent(conn: Connection, pass_id: str, segment_id: str) -> SegmentLeftOut:
     return SegmentLeftOut(segment_id, "other_pass", row[0])
 
 
-def text_of_boxes(
-    conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule, *, include_furniture: bool
-) -> AssembledText:
-    """Return the text in the order of the boxes. Words are used only if a line has no reading of its own."""
+def _read(
+    conn: Connection, document_id: str, pass_id: str, kind: str, rule: ReadingRule
+) -> tuple[PageWriting, dict[str, CountingText]]:
+    """Return a pass with its texts of a kind. Words are used only if a line has no reading of its own."""
     if kind == TRANSCRIPTION:
-        page, texts = read_page(conn, document_id, pass_id, rule)
-    else:
-        page, texts = (
-            writing_of_pass(conn, document_id, pass_id, rule),
-            counting_of_pass(conn, pass_id, kind, rule),
-        )
-    return assemble_in_order(page, page.sequence(), texts, include_furniture=include_furniture, kind=kind)
+        return read_page(conn, document_id, pass_id, rule)
+    return (
+        writing_of_pass(conn, document_id, pass_id, rule),
+        counting_of_pass(conn, pass_id, kind, rule),
+    )
 
 
 def assemble_in_order(

@@ -10,7 +10,13 @@ from armarium.api import Message, Params, answer_of
 from armarium_source_model.models import order_entries, reading_orders
 from armarium_source_model.schemas.fields import Fraction, Frozen, Id, Name, Version, Word
 
+OrderBasis = Literal["named", "columns-stated", "positions", "positions-in-doubt", "none"]
+"""By what the lines of a page are in order: an order that somebody named, the number of columns that somebody stated,
+their positions, and whether those would allow another order nearly as well.
+"""
+
 AS_WRITTEN, FLOW = "as-written", "flow"
+MOST_COLUMNS = 20
 MAX_FILL = 20_000
 """Segments that one step puts into an order."""
 
@@ -53,6 +59,14 @@ class OrderFill(Params):
     segments: Annotated[list[Placed], Field(min_length=1, max_length=MAX_FILL)]
 
 
+class ColumnsState(Params):
+    """columns: null leaves the order to the positions of the lines. pass_id: if not the working pass."""
+
+    document_id: Id
+    columns: Annotated[int, Field(ge=1, le=MOST_COLUMNS)] | None
+    pass_id: Id | None = None
+
+
 class EntryRemove(Params):
     order_id: Id
     entry_id: Id
@@ -61,6 +75,15 @@ class EntryRemove(Params):
 @answer_of(reading_orders)
 class OrderOut(Message):
     entry_count: int
+
+
+class ColumnsStated(Message):
+    """order_basis: as in the page's text."""
+
+    document_id: str
+    pass_id: str
+    columns: int | None
+    order_basis: OrderBasis
 
 
 class DeletedOrder(OrderOut):

@@ -16,6 +16,7 @@ from armarium_source_model.schemas.fields import (
     Script,
     Word,
 )
+from armarium_source_model.schemas.orders import OrderBasis
 
 
 class Correct(Params):
@@ -186,7 +187,9 @@ class MadeLines(Message):
 
 
 class PageText(Message):
-    """read_elsewhere, notice: if the pass the page is read by has no text, which other passes do."""
+    """order_basis: by what its lines are in order; in doubt, `PUT /api/reading-orders/document/{document_id}/columns`
+    settles it. read_elsewhere, notice: if the pass the page is read by has no text, which other passes do.
+    """
 
     document_id: str
     text: str
@@ -194,6 +197,7 @@ class PageText(Message):
     pass_basis: str
     pass_name: str | None
     order_id: str | None
+    order_basis: OrderBasis
     spans: list[TextSpan]
     omitted: list[OmittedSegment]
     read_elsewhere: list[PassRead]
