@@ -4,8 +4,9 @@ parameter it takes, and values that would tell something if an answer depended o
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -14,6 +15,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
+from armarium.web.stream_routes import as_seen
+from armarium_testing.rights import AGENT
 from proofs.api_fields import TEXTS, Fields
 from proofs.api_requests import ALIASES, ONE_OF, PLACES, VALUES
 from proofs.two_worlds import TwoWorlds
@@ -165,6 +168,65 @@ class Outsider:
         attr = self.chance.choice(self.attributes)
         op = self.chance.choice(("contains", "contains", "eq", "ne", "gte", "lte", "is_set", "not_set"))
         return {"attr": attr, "op": op} | ({"value": self._word()} if not op.endswith("_set") else {})
+
+    def invocations(self, actions: list[dict[str, Any]], each: int) -> Iterator[ReadRequest]:
+        """Yield *each* invocations of every action of the registry, with what it requires and some of the rest."""
+        for one in actions:
+            schema = {**one["params"], "properties": one["params"].get("properties", {})}
+            self.fields._schemas = {**self.fields._schemas, **schema.get("$defs", {})}
+            for number in range(each):
+                known = self._choose_value(self._scene(self.hidden if number % 3 == 2 else self.open))
+                params = self.fields._make_value(_inlined(schema), known, self.chance, 0)
+                for name in schema["properties"]:
+                    if name in ("output_path", "folder") and name in schema.get("required", ()):
+                        params[name] = str(self.worlds.out / f"{one['name']}-{number}")
+                body = orjson.dumps({"name": one["name"], "params": params})
+                yield ReadRequest("post", "/api/actions/invoke", one["name"], body)
+
+
+def _inlined(schema: Any) -> Any:
+    """Return a schema whose references are those of a whole description."""
+    if isinstance(schema, dict):
+        return {name: _inlined(inner) for name, inner in schema.items() if name != "$defs"}
+    return [_inlined(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def done(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:
+    """Let the bound agent do the same in both projects; return what differs in the answers, the events it hears, the files
+    written and the lists of what happened, and how often each status was met.
+    """
+    asked: list[ReadRequest] = []
+    seen: list[list[str]] = []
+    met: Counter[int] = Counter()
+    token = worlds.callers["a bound agent"]
+    for turn in range(2):
+        with worlds.serving() as client:
+            engine = client.app_engine
+            if not turn:
+                actions = client.get("/api/actions/registry", headers=_headers(token)).json()["items"]
+                here = [one for one in actions if one["scope"] == "library"]
+                asked = list(Outsider(worlds, client, seed).invocations(here, each))
+            after = engine.events.seq
+            said = []
+            for one in asked:
+                status, kind, body = ask_as(client, one, token)
+                met[status] += 1
+                said.append(f"{one}\n    {status} {kind} {worlds.mapped(body)}")
+            heard = [asyncio.run(as_seen(engine, one, AGENT)) for one in engine.events.since(after) or []]
+            said += [worlds.mapped(event.body) for event in heard if event is not None]
+            for path in (
+                "/api/activity/jobs",
+                "/api/activity",
+                "/api/library/stats",
+                "/api/actions/audit?limit=1000",
+            ):
+                said.append(path + worlds.mapped(ask_as(client, ReadRequest("get", path, path), token)[2]))
+            for file in sorted(one for one in worlds.out.rglob("*") if one.is_file()):
+                text = file.suffix in (".json", ".jsonl", ".md", ".txt", ".csv", ".xml", "")
+                said.append(f"{file} {worlds.mapped(file.read_bytes()) if text else ''}")
+            seen.append(said)
+        worlds.swap()
+    return [f"{here}\n{there}" for here, there in zip(*seen, strict=False) if here != there], met
 
 
 def _text(value: Any) -> str | None:

@@ -255,7 +255,7 @@ class VisibleRows:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
         for name in rules.names:
-            yield _names_none(table.c[name], among=(NODES, PARTS, IDS))
+            yield _names_none(table.c[name])
         if rules.kind in _LOGS and not rules.names_many:
             for column in table.columns:
                 if isinstance(column.type, Json):
@@ -324,9 +324,9 @@ def _not_in(column: Column[object], withheld: str) -> str:
     return f"({name} IS NULL OR {asked})" if column.nullable else asked
 
 
-def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *, jobs: bool = False) -> str:
+def _names_none(column: Column[object], *, jobs: bool = False) -> str:
     """SQL: the JSON of *column* names nothing that is withheld; of *jobs*, none that is about such things alone."""
-    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in among)
+    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in (NODES, PARTS, IDS))
     if jobs:
         job = quote_name(_OF_MANY[0])
         named += (
@@ -337,13 +337,10 @@ def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *
 
 
 def _log_conditions(table: Table, jobs: bool) -> Iterator[str]:
-    everything = (NODES, PARTS, IDS)
     if "target_id" in table.c:
-        yield from (_not_in(table.c.target_id, one) for one in everything)
+        yield from (_not_in(table.c.target_id, one) for one in (NODES, PARTS, IDS))
         return
-    yield from (
-        _names_none(table.c[name], everything, jobs=jobs) for name in ("target_ids", "params", "changed")
-    )
+    yield from (_names_none(table.c[name], jobs=jobs) for name in ("target_ids", "params", "changed"))
 
 
 def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:
