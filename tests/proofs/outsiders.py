@@ -4,8 +4,9 @@ parameter it takes, and values that would tell something if an answer depended o
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -14,6 +15,8 @@ from urllib.parse import quote, urlencode
 
 import orjson
 
+from armarium.web.stream_routes import as_seen
+from armarium_testing.rights import AGENT
 from proofs.api_fields import TEXTS, Fields
 from proofs.api_requests import ALIASES, ONE_OF, PLACES, VALUES
 from proofs.two_worlds import TwoWorlds
@@ -29,7 +32,7 @@ RUNNING = re.compile(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadRequest:
     """One request."""
 
     method: str
@@ -60,7 +63,7 @@ class Outsider:
             found = conn.exec_driver_sql("SELECT DISTINCT key FROM document d, json_each(d.attributes)")
             self.attributes = ["document.name", "document.date_iso", *found.scalars()]
 
-    def requests(self, each: int, only: str) -> Iterator[Asked]:
+    def requests(self, each: int, only: str) -> Iterator[ReadRequest]:
         """Yield at least *each* requests of every read whose path begins with *only*, and one for each of its parameters."""
         for path, operations in sorted(self.worlds.document["paths"].items()):
             for method in operations:
@@ -82,7 +85,7 @@ class Outsider:
             and READS.get(path, not path.endswith("undo"))
         )
 
-    def _of(self, label: str, path: str, operation: Mapping[str, Any], each: int) -> Iterator[Asked]:
+    def _of(self, label: str, path: str, operation: Mapping[str, Any], each: int) -> Iterator[ReadRequest]:
         taken = [one for one in operation.get("parameters", ()) if one["name"] != "library"]
         queries = {one["name"]: one for one in taken if one["in"] == "query"}
         method = label.partition(" ")[0]
@@ -110,7 +113,7 @@ class Outsider:
             body = None
             if label in self.fields.bodies:
                 body = orjson.dumps(self._body(label, scene, number))
-            yield Asked(method, address + (f"?{urlencode(given)}" if given else ""), label, body)
+            yield ReadRequest(method, address + (f"?{urlencode(given)}" if given else ""), label, body)
 
     def _scene(self, rows: list[list[dict[str, Any]]]) -> dict[str, Any]:
         """Return ids of everything, some of which belong together."""
@@ -125,11 +128,11 @@ class Outsider:
         return found
 
     def _value(self, name: str, schema: Mapping[str, Any], scene: Mapping[str, Any]) -> Any:
-        known = self._known(scene)
+        known = self._choose_value(scene)
         return known(self.fields._make_value(schema, known, self.chance, 1), name)
 
-    def _known(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
-        def known(value: Any, name: str) -> Any:
+    def _choose_value(self, scene: Mapping[str, Any]) -> Callable[[Any, str], Any]:
+        def choose(value: Any, name: str) -> Any:
             if name in ("attr", "facets"):
                 attribute = self.chance.choice(self.attributes)
                 return [attribute] if isinstance(value, list) else attribute
@@ -141,10 +144,10 @@ class Outsider:
             if isinstance(value, str) and any(value == one[: len(value)] for one in TEXTS):
                 return self._word()
             if isinstance(value, list):
-                return [known(one, name) for one in value]
+                return [choose(one, name) for one in value]
             return value
 
-        return known
+        return choose
 
     def _word(self) -> str:
         """Return a word, or the beginning or middle of one, that stands in one of the two projects only."""
@@ -153,7 +156,7 @@ class Outsider:
         return word[start : start + self.chance.choice((2, 3, 5, 40))] or word
 
     def _body(self, label: str, scene: Mapping[str, Any], number: int) -> Any:
-        known = self._known(scene)
+        known = self._choose_value(scene)
         body = self.fields._make_value(self.fields.bodies[label], known, self.chance, 0)
         body = body if isinstance(body, dict) else {}
         if label.endswith("/dataset/query"):
@@ -166,6 +169,65 @@ class Outsider:
         op = self.chance.choice(("contains", "contains", "eq", "ne", "gte", "lte", "is_set", "not_set"))
         return {"attr": attr, "op": op} | ({"value": self._word()} if not op.endswith("_set") else {})
 
+    def invocations(self, actions: list[dict[str, Any]], each: int) -> Iterator[ReadRequest]:
+        """Yield *each* invocations of every action of the registry, with what it requires and some of the rest."""
+        for one in actions:
+            schema = {**one["params"], "properties": one["params"].get("properties", {})}
+            self.fields._schemas = {**self.fields._schemas, **schema.get("$defs", {})}
+            for number in range(each):
+                known = self._choose_value(self._scene(self.hidden if number % 3 == 2 else self.open))
+                params = self.fields._make_value(_inlined(schema), known, self.chance, 0)
+                for name in schema["properties"]:
+                    if name in ("output_path", "folder") and name in schema.get("required", ()):
+                        params[name] = str(self.worlds.out / f"{one['name']}-{number}")
+                body = orjson.dumps({"name": one["name"], "params": params})
+                yield ReadRequest("post", "/api/actions/invoke", one["name"], body)
+
+
+def _inlined(schema: Any) -> Any:
+    """Return a schema whose references are those of a whole description."""
+    if isinstance(schema, dict):
+        return {name: _inlined(inner) for name, inner in schema.items() if name != "$defs"}
+    return [_inlined(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def done(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:
+    """Let the bound agent do the same in both projects; return what differs in the answers, the events it hears, the files
+    written and the lists of what happened, and how often each status was met.
+    """
+    asked: list[ReadRequest] = []
+    seen: list[list[str]] = []
+    met: Counter[int] = Counter()
+    token = worlds.callers["a bound agent"]
+    for turn in range(2):
+        with worlds.serving() as client:
+            engine = client.app_engine
+            if not turn:
+                actions = client.get("/api/actions/registry", headers=_headers(token)).json()["items"]
+                here = [one for one in actions if one["scope"] == "library"]
+                asked = list(Outsider(worlds, client, seed).invocations(here, each))
+            after = engine.events.seq
+            said = []
+            for one in asked:
+                status, kind, body = ask_as(client, one, token)
+                met[status] += 1
+                said.append(f"{one}\n    {status} {kind} {worlds.mapped(body)}")
+            heard = [asyncio.run(as_seen(engine, one, AGENT)) for one in engine.events.since(after) or []]
+            said += [worlds.mapped(event.body) for event in heard if event is not None]
+            for path in (
+                "/api/activity/jobs",
+                "/api/activity",
+                "/api/library/stats",
+                "/api/actions/audit?limit=1000",
+            ):
+                said.append(path + worlds.mapped(ask_as(client, ReadRequest("get", path, path), token)[2]))
+            for file in sorted(one for one in worlds.out.rglob("*") if one.is_file()):
+                text = file.suffix in (".json", ".jsonl", ".md", ".txt", ".csv", ".xml", "")
+                said.append(f"{file} {worlds.mapped(file.read_bytes()) if text else ''}")
+            seen.append(said)
+        worlds.swap()
+    return [f"{here}\n{there}" for here, there in zip(*seen, strict=False) if here != there], met
+
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -175,7 +237,7 @@ def _headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "content-type": "application/json"}
 
 
-def told(client: Any, asked: Asked, token: str) -> tuple[int, str, bytes]:
+def ask_as(client: Any, asked: ReadRequest, token: str) -> tuple[int, str, bytes]:
     """Send a request; return status, type and body of the answer, without what differs from moment to moment."""
     answer = client.request(asked.method, asked.path, content=asked.body, headers=_headers(token))
     return (
@@ -193,7 +255,7 @@ def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tupl
 
     *only* restricts them to paths that begin with it.
     """
-    asked: dict[str, list[Asked]] = {}
+    asked: dict[str, list[ReadRequest]] = {}
     answers: list[list[tuple[int, str, bytes]]] = []
     good: dict[str, int] = defaultdict(int)
     for turn in range(2):
@@ -203,7 +265,7 @@ def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tupl
                     who: list(Outsider(worlds, client, seed + number).requests(each, only))
                     for number, who in enumerate(worlds.callers)
                 }
-            answers.append([told(client, one, worlds.callers[who]) for who in asked for one in asked[who]])
+            answers.append([ask_as(client, one, worlds.callers[who]) for who in asked for one in asked[who]])
         worlds.swap()
     flat = [(who, one) for who in asked for one in asked[who]]
     found = []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from armarium.web import counted_routes
-from proofs.outsiders import differences
+from proofs.outsiders import differences, done
 from proofs.two_worlds import TwoWorlds
 
 FEWEST = 120
@@ -51,6 +51,15 @@ def test_a_count_over_the_rows_of_a_filter_is_caught(
     monkeypatch.setattr(counted_routes, "_without_filters", lambda route, given, are_places: dict(given))
     found, _ = differences(worlds, 1, 20, only="/api/entities")
     assert found
+
+
+@pytest.mark.timeout(900)
+def test_no_write_export_or_event_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
+    """A bound agent invokes every action with values generated from its description, also on what it may not see."""
+    with worlds.kept():
+        found, met = done(worlds, 1, 1)
+    assert found == []
+    assert min(met[200], met[403]) > 20, met
 
 
 @pytest.mark.soak

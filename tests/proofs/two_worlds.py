@@ -31,6 +31,7 @@ from armarium.web.app import create_app
 from proofs.api_project import TOKEN, ApiProject
 
 ID = re.compile(r"[0-9a-f]{32}")
+_NOW = re.compile(r"20\d\d-\d\d-\d\dT[0-9:.]+Z")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
 _KEPT = re.compile(
     r"(^|_)(id|ids|kind|type|state|status|role|level|lane|op|seq|hash|checksum|digest|fingerprint|sha256|path|by|at"
@@ -66,7 +67,7 @@ class Cell:
 
 
 @dataclass
-class Withheld:
+class WithheldMaterial:
     """What is withheld in the project: the documents, and the rows that name something withheld."""
 
     nodes: set[str]
@@ -112,6 +113,33 @@ class TwoWorlds:
         self.home.rename(spare)
         shutil.move(self.aside, self.home)
         shutil.move(spare, self.aside)
+
+    @property
+    def out(self) -> Path:
+        """The folder in which the bound agent may write."""
+        return self.home / "out"
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Put both projects back as they are now when the block ends."""
+        copies = {one: one.with_name(f"{one.name}-kept") for one in (self.home, self.aside)}
+        for one, copy in copies.items():
+            shutil.copytree(one, copy, symlinks=True)
+        try:
+            yield
+        finally:
+            for one, copy in copies.items():
+                shutil.rmtree(one)
+                copy.rename(one)
+
+    def mapped(self, told: bytes) -> str:
+        """Return an answer with one name for each id that was not there before, and without the times of now."""
+        fresh: dict[str, str] = {}
+
+        def name(found: re.Match[str]) -> str:
+            return found[0] if found[0] in self.known else fresh.setdefault(found[0], f"new-{len(fresh)}")
+
+        return _NOW.sub("now", ID.sub(name, told.decode(errors="replace")))
 
     @contextmanager
     def serving(self) -> Iterator[Any]:
@@ -172,14 +200,21 @@ class TwoWorlds:
         return restricted
 
     def _callers(self, ground: ApiProject) -> Iterator[tuple[str, str]]:
+        out = ground.place / "out"
+        out.mkdir()
         for role, bound in (("viewer", "all"), ("editor", [str(ground.path)])):
             given = {"name": f"a {role}", "role": role, "libraries": bound}
+            if role == "editor":
+                given["folders"] = [str(out)]
             made = ground.engine.run(None, "token.create", given, LOCAL_OWNER).result or {}
             yield ("a viewer" if role == "viewer" else "a bound agent"), str(made["token"])
 
-    def _find_withheld(self, restricted: set[str]) -> Withheld:
+    def _find_withheld(self, restricted: set[str]) -> WithheldMaterial:
         raw = sqlite3.connect(self.path / "library.sqlite")
         rows = list(_cells(raw, self.tables))
+        self.known = {
+            one for cell in rows for text in (cell.own or "", *cell.names) for one in ID.findall(text)
+        }
         parents = dict(raw.execute("SELECT id, parent_id FROM document"))
         aliases = dict(
             raw.execute("SELECT id, alias_target_id FROM document WHERE alias_target_id IS NOT NULL")
@@ -188,7 +223,7 @@ class TwoWorlds:
         nodes = {one for one in parents if restricted & set(_above(parents, one))}
         nodes |= {one for one, target in aliases.items() if target in nodes}
         nodes |= {one for one in parents if nodes & set(_above(parents, one))}
-        found = Withheld(nodes, set(nodes))
+        found = WithheldMaterial(nodes, set(nodes))
         open_nodes = parents.keys() - nodes
         many = MANY | {name for name, table in self.tables.items() if rules_of(table).names_many}
         hanging: dict[str, set[str]] = defaultdict(set)

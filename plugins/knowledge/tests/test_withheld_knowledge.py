@@ -121,18 +121,18 @@ def test_what_is_counted_as_withheld_does_not_depend_on_what_is_asked(desk: Desk
     """Or the count would answer any question about what is withheld, letter by letter."""
     who = machine(desk)
 
-    def withheld(path: str, **query: Any) -> Any:
+    def count(path: str, **query: Any) -> Any:
         answer = desk.client.get(path, params=query, headers=who)
         assert answer.status_code == 200, answer.text
         return answer.json().get("withheld")
 
     for word in ("secret", "sec", "person", "nothing of the kind"):
-        assert withheld("/api/claims", q=word) == 2
-        assert withheld("/api/entities", q=word) == 1
-        assert withheld("/api/kg/search", q=word) is None
+        assert count("/api/claims", q=word) == 2
+        assert count("/api/entities", q=word) == 1
+        assert count("/api/kg/search", q=word) is None
     for uri in ("https://a.org/1", "https://a.org/2"):
-        assert withheld("/api/links/naming", uri=uri) == 1
-    assert withheld("/api/actions/audit", action="entity.update") == withheld("/api/actions/audit")
+        assert count("/api/links/naming", uri=uri) == 1
+    assert count("/api/actions/audit", action="entity.update") == count("/api/actions/audit")
     assert desk.get("/api/claims")["withheld"] == 0
 
 

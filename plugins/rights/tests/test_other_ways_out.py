@@ -4,6 +4,7 @@ lines.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from restricted_project import EDITOR, MACHINE, RestrictedProject
 
 from armarium.actions.change_stream import Event
-from armarium.api import Forbidden, Library, Principal, find_withheld
+from armarium.api import Forbidden, Library, Principal, find_withheld, raw_of
 from armarium.principals import LOCAL_OWNER
 from armarium.web.stream_routes import as_seen
 
@@ -82,6 +83,35 @@ def test_jobs_and_logs_about_a_restricted_page_are_not_listed(
     activity = project.client.get("/api/activity", headers=outsider)
     assert (project.hidden_page.word in activity.text, project.open.word in activity.text) == (False, True)
     assert activity.json()["withheld"] > 0
+
+
+def test_jobs_that_name_a_page_only_through_what_is_on_it_are_not_listed(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    page = project.hidden_page.id
+    ((note,),) = project.rows("SELECT id FROM annotation WHERE document_id = ? LIMIT 1", page)
+    job_id = _job_about(project, page)
+    with project.library.db.write() as conn:
+        args = json.dumps({"annotation_id": note})
+        raw_of(conn).execute("UPDATE job SET args = ?, title = 'Its title' WHERE id = ?", (args, job_id))
+    project.restrict(page)
+    job = Event(1, "job", b'{"id":"%s"}' % job_id.encode(), str(project.library.path))
+    assert list_heard(project, [job], EDITOR) == []
+    answer = project.client.get(f"/api/activity/jobs/{job_id}", headers=outsider)
+    assert answer.json()["code"] == "rights_restricted"
+    assert "Its title" not in project.client.get("/api/activity/jobs", headers=outsider).text
+
+
+def test_sizes_of_snapshots_are_not_told_where_something_is_withheld(
+    project: RestrictedProject, outsider: Headers
+) -> None:
+    taken = [project.client.post("/api/snapshots", headers=who).json() for who in (outsider, None)]
+    project.restrict(project.hidden_page.id)
+    taken.append(project.client.post("/api/snapshots", headers=outsider).json())
+    assert [one["bytes"] is None for one in taken] == [False, False, True]
+    for who, told in ((outsider, False), (None, True)):
+        listed = project.client.get("/api/snapshots", headers=who).json()["items"]
+        assert [one["bytes"] is not None for one in listed] == [told] * 3
 
 
 def test_dataset_rows_are_filtered_for_each_caller(project: RestrictedProject, outsider: Headers) -> None:

@@ -161,7 +161,7 @@ class VisibleRows:
     def are_places(self, raw: sqlite3.Connection, ids: set[str]) -> bool:
         """Return whether every one of *ids* is that of a document or of a part of a page."""
         tables = [table for table in (self.tree, self.parts) if table is not None]
-        found = {one for table in tables for one in _known(raw, table, ids)}
+        found = {one for table in tables for one in _find_known(raw, table, ids)}
         return found == ids
 
     def names_elsewhere(self, raw: sqlite3.Connection, ids: Collection[str]) -> bool:
@@ -172,7 +172,7 @@ class VisibleRows:
             if (rules := rules_of(table)).document is None and rules.follows is None
             if rules.kind != "foreign" and table not in (self.tree, self.parts) and identity(table)
         )
-        return any(_known(raw, table, ids) for table in elsewhere)
+        return any(_find_known(raw, table, ids) for table in elsewhere)
 
     def is_partial(self, raw: sqlite3.Connection, ids: Iterable[str]) -> bool:
         """Return whether one of *ids* is a document, or a part or file of one, of which something is withheld."""
@@ -255,7 +255,7 @@ class VisibleRows:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
         for name in rules.names:
-            yield _names_none(table.c[name], among=(NODES, PARTS, IDS))
+            yield _names_none(table.c[name])
         if rules.kind in _LOGS and not rules.names_many:
             for column in table.columns:
                 if isinstance(column.type, Json):
@@ -302,7 +302,7 @@ def identity(table: Table) -> str | None:
     return keys[0].name if own and keys[0].name != rules_of(table).document else None
 
 
-def _known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> list[str]:
+def _find_known(raw: sqlite3.Connection, table: Table, ids: Iterable[str]) -> list[str]:
     """Return those of *ids* that are ids of rows of *table*, whoever may see them."""
     name, key = quote_name(table.name), quote_name(identity(table) or "")
     asked = f"SELECT {key} FROM main.{name} WHERE {key} IN (SELECT value FROM json_each(?))"
@@ -324,9 +324,9 @@ def _not_in(column: Column[object], withheld: str) -> str:
     return f"({name} IS NULL OR {asked})" if column.nullable else asked
 
 
-def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *, jobs: bool = False) -> str:
+def _names_none(column: Column[object], *, jobs: bool = False) -> str:
     """SQL: the JSON of *column* names nothing that is withheld; of *jobs*, none that is about such things alone."""
-    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in among)
+    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in (NODES, PARTS, IDS))
     if jobs:
         job = quote_name(_OF_MANY[0])
         named += (
@@ -337,13 +337,10 @@ def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *
 
 
 def _log_conditions(table: Table, jobs: bool) -> Iterator[str]:
-    everything = (NODES, PARTS, IDS)
     if "target_id" in table.c:
-        yield from (_not_in(table.c.target_id, one) for one in everything)
+        yield from (_not_in(table.c.target_id, one) for one in (NODES, PARTS, IDS))
         return
-    yield from (
-        _names_none(table.c[name], everything, jobs=jobs) for name in ("target_ids", "params", "changed")
-    )
+    yield from (_names_none(table.c[name], jobs=jobs) for name in ("target_ids", "params", "changed"))
 
 
 def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:

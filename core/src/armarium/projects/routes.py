@@ -124,9 +124,11 @@ def read_settings(library: CurrentLibrary) -> Response:
 @library_router.get(
     "/snapshots", response_model=Snapshots, responses=REFUSALS(404, 409), summary="Snapshots of a project"
 )
-def list_snapshots(library: CurrentLibrary) -> Response:
+def list_snapshots(library: CurrentLibrary, principal: CurrentPrincipal) -> Response:
     """Taken before migrations and Empty Trash, at the interval, and on demand."""
-    items = snapshots.list_snapshots(library.path)
+    items = [
+        snapshots.told_to(principal, library.db, one) for one in snapshots.list_snapshots(library.path)
+    ]
     return json_response({"items": items, "count": len(items)})
 
 

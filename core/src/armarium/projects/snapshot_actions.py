@@ -43,13 +43,15 @@ class SnapshotParams(Params):
 
 
 class Snapshot(Message):
-    """A copy of the project's database with the list of files it needs."""
+    """A copy of the project's database with the list of files it needs. `bytes` is null for a caller from whom
+    something is withheld.
+    """
 
     id: str
     created_at: str
     reason: str
     path: str
-    bytes: int
+    bytes: int | None
     objects: int
 
 
@@ -79,7 +81,7 @@ def take_snapshot(ctx: ActionContext, p: SnapshotParams) -> dict[str, Any]:
         copy_job_id = ctx.enqueue(
             "snapshot-copy", {"snapshot_id": entry["id"]}, title="Copy a snapshot to the folder for copies"
         )
-    return {**entry, "copy_job_id": copy_job_id}
+    return {**snapshots.told_to(ctx.principal, library.db, entry), "copy_job_id": copy_job_id}
 
 
 class CopyArgs(Params):

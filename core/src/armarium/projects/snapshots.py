@@ -11,6 +11,7 @@ from typing import Any
 
 from armarium.errors import ServiceError, Unavailable
 from armarium.ids import new_id, now
+from armarium.principals import Principal
 from armarium.store.database import Database
 from armarium.store.durable import flush
 from armarium.store.objects import ObjectStore
@@ -53,6 +54,12 @@ def take(package: Path, db: Database, objects: ObjectStore, reason: str) -> dict
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return {**entry, "path": str(final)}
+
+
+def told_to(principal: Principal, db: Database, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry as *principal* may know it: without the size, where something is withheld from them."""
+    limited = db.visibility is not None and db.visibility.limits(principal)
+    return {**entry, "bytes": None} if limited else entry
 
 
 def list_snapshots(package: Path) -> list[dict[str, Any]]:

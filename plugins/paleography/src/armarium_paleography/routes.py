@@ -27,7 +27,7 @@ router = APIRouter(prefix="/api", tags=["paleography"])
 PNG: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {"image/png": {}},
-        "description": "The sheet. X-Service-Shown, X-Service-Left-Out and X-Service-Withheld count its pictures.",
+        "description": "The sheet. X-Service-Shown and X-Service-Left-Out count its pictures.",
     }
 }
 FONT: dict[int | str, dict[str, Any]] = {
@@ -42,7 +42,6 @@ def _answer(sheet: Sheet) -> Response:
     counts = {
         "X-Service-Shown": str(sheet.shown),
         "X-Service-Left-Out": str(sheet.left_out),
-        "X-Service-Withheld": str(sheet.withheld),
     }
     return Response(sheet.png, media_type="image/png", headers=counts)
 

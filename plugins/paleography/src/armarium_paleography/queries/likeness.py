@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import Query
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 
 from armarium.api import Library, Rows, is_among, query, withheld_pages
 from armarium_documents.api import documents
@@ -49,10 +49,12 @@ class Looks(NamedTuple):
 
 
 def looks_of(library: Library) -> Looks:
-    """Return all vectors of a project, cached until one is added or removed. They are of all documents:
-    filter before answering.
+    """Return the vectors that the caller may see, also those of what was deleted. For callers from whom nothing is
+    withheld they are cached until one is added or removed; for others they are centred anew, so that no similarity
+    depends on what is withheld.
     """
-    with library.db.read_all() as conn:
+    with library.db.read() as conn:
+        sees_all = withheld_pages(conn) is None
         # The last row's segment is part of the mark: after the last rows were purged, new ones take their
         # numbers.
         last = f"(SELECT max(rowid) FROM {vectors})"
@@ -62,7 +64,7 @@ def looks_of(library: Library) -> Looks:
         ).one()
         mark = (int(marked[0]), int(marked[1]), marked[2])
         known = library.held.get(HELD)
-        if isinstance(known, Looks) and known.mark == mark:
+        if sees_all and isinstance(known, Looks) and known.mark == mark:
             return known
         # Vectors of another length were made by an earlier model: they cannot be compared until looked at anew.
         newest = f"(SELECT length(vector) FROM {vectors} WHERE rowid = {last})"
@@ -76,7 +78,8 @@ def looks_of(library: Library) -> Looks:
         {row[0]: number for number, row in enumerate(rows)},
         _centre_vectors([row[2] for row in rows]),
     )
-    library.held[HELD] = made
+    if sees_all:
+        library.held[HELD] = made
     return made
 
 
@@ -111,7 +114,6 @@ def list_alike(
         raise not_looked_at(segment_id)
     scores = looks.scores(segment_id)
     items: list[dict[str, Any]] = []
-    unseen: list[str] = []
     for chunk in _best_first(scores, 4 * limit):
         wanted = [
             number
@@ -119,7 +121,9 @@ def list_alike(
             if looks.segment_ids[number] != segment_id
             and (same_page or looks.document_ids[number] != own.document_id)
         ]
-        there = _standing(conn, [looks.segment_ids[number] for number in wanted])
+        asked = is_among(segments.c.id, [looks.segment_ids[number] for number in wanted])
+        found = conn.execute(_standing(segments.c.id, segments.c.document_id).where(asked))
+        there = {row.id: row.document_id for row in found}
         for number in wanted:
             if len(items) >= limit:
                 break
@@ -127,8 +131,6 @@ def list_alike(
             if identity in there:
                 score = round(float(scores[number]), 4)
                 items.append({"segment_id": identity, "document_id": there[identity], "score": score})
-            else:
-                unseen.append(identity)
         if len(items) >= limit:
             break
     return {
@@ -136,18 +138,18 @@ def list_alike(
         "items": items,
         "count": len(items),
         "looked_at": len(looks.segment_ids),
-        "withheld": _count_withheld(conn, library, unseen),
+        "withheld": _count_withheld(conn, library),
     }
 
 
-def _count_withheld(conn: Connection, library: Library, unseen: list[str]) -> int:
-    """Return how many of these segments are visible to someone who may see all; the others were deleted or
-    are in the Trash.
-    """
-    if not unseen or withheld_pages(conn) is None:
+def _count_withheld(conn: Connection, library: Library) -> int:
+    """Return how many segments that were looked at are withheld, whatever they look like."""
+    if withheld_pages(conn) is None:
         return 0
+    everything = select(func.count()).select_from(_standing(vectors.c.segment_id).subquery())
     with library.db.read_all() as whole:
-        return len(_standing(whole, unseen))
+        count: int = whole.execute(everything).scalar_one() - conn.execute(everything).scalar_one()
+    return count
 
 
 def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
@@ -164,16 +166,16 @@ def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
         start += 4 * size
 
 
-def _standing(conn: Connection, ids: list[str]) -> dict[str, str]:
-    """Return those of these segments that the caller may see, each with its document."""
-    there = select(segments.c.id, segments.c.document_id).join(passes, passes.c.id == segments.c.pass_id)
-    there = there.join(documents, documents.c.id == segments.c.document_id).where(
-        is_among(segments.c.id, ids),
-        segments.c.deleted_at.is_(None),
-        passes.c.deleted_at.is_(None),
-        documents.c.deleted_at.is_(None),
+def _standing(*columns: ColumnElement[str]) -> Select[Any]:
+    """Select columns of the segments that were looked at and neither deleted nor moved to the Trash."""
+    looked_at = select(*columns).select_from(vectors).join(segments, segments.c.id == vectors.c.segment_id)
+    return (
+        looked_at.join(passes, passes.c.id == segments.c.pass_id)
+        .join(documents, documents.c.id == segments.c.document_id)
+        .where(
+            segments.c.deleted_at.is_(None), passes.c.deleted_at.is_(None), documents.c.deleted_at.is_(None)
+        )
     )
-    return {row.id: row.document_id for row in conn.execute(there)}
 
 
 @query("/api/likeness/proposals", summary="The proposals made by similarity", answer=Proposals, refusals=())

@@ -17,7 +17,7 @@ from armarium_documents.api import documents, page_image
 from armarium_paleography.models import attributions, instances, letterforms
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, marks_asked
-from armarium_paleography.queries.live_segments import count_of, live, stands
+from armarium_paleography.queries.live_segments import live, stands
 from armarium_paleography.queries.signs import SIGNS
 from armarium_paleography.sheets import Piece, draw_sheet, fit_image
 from armarium_source_model.api import cut_segment, lean_of, segments
@@ -41,12 +41,12 @@ Crop = tuple[str, "Image.Image", str]
 
 @dataclass(frozen=True)
 class Sheet:
-    """A drawn sheet: the PNG bytes, and how many pictures are on it, had no picture, or are withheld."""
+    """A drawn sheet: the PNG bytes, and how many segments are shown on it or had no picture; those
+    that are withheld are not counted, or the count would tell which hand, sign or letter they are said to be."""
 
     png: bytes
     shown: int
     left_out: int
-    withheld: int
 
 
 def sheet_of_hand(
@@ -120,9 +120,6 @@ def _sheet(
     lead: Sequence[str] = (),
 ) -> Sheet:
     """Draw the segments in *lead* and those named by rows of *table*, each segment once, page by page."""
-    everything = count_of(conn, table, *where)
-    with library.db.read_all() as whole:
-        withheld = count_of(whole, table, *where) - everything
     rows = Rows(table).all(conn, *where, order=(table.c.document_id, table.c.segment_id))
     ids = list(dict.fromkeys([*lead, *(row["segment_id"] for row in rows)]))
     asked = ids[offset : offset + limit]
@@ -136,11 +133,9 @@ def _sheet(
     notes = [f"{len(pieces)} of {len(ids)} pictures"]
     if left_out:
         notes.append(f"{left_out} left out: their page has no picture, or not the one they were drawn on")
-    if withheld:
-        notes.append(f"{withheld} withheld")
     file = io.BytesIO()
     draw_sheet(title, notes, pieces, height).save(file, "PNG", compress_level=QUICK)
-    return Sheet(file.getvalue(), len(pieces), left_out, withheld)
+    return Sheet(file.getvalue(), len(pieces), left_out)
 
 
 def _stands(conn: Connection, segment_id: str) -> bool:

@@ -68,10 +68,10 @@ class Likes(Message):
     segment_id: str
     items: list[Like]
     count: int
-    looked_at: Annotated[int, Field(description="segments of the project that were looked at")]
+    looked_at: Annotated[int, Field(description="segments that were looked at, of those the caller may see")]
     withheld: Annotated[
         int,
-        Field(description="segments more similar than the last of these that the caller may not see"),
+        Field(description="segments that were looked at and that the caller may not see, similar or not"),
     ]
 
 
