@@ -30,7 +30,7 @@ def page(desk: Desk) -> str:
 EXPECTED = [("person", None, 1), ("checked", "an agent", 1), ("agent", "an agent", 1)]
 
 
-def made(answer: list[dict[str, Any]]) -> list[tuple[str, str | None, int]]:
+def makers_of(answer: list[dict[str, Any]]) -> list[tuple[str, str | None, int]]:
     return [(one["by"], one["name"], one["lines"]) for one in answer]
 
 
@@ -43,7 +43,7 @@ def export(desk: Desk, page: str, format_name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("format_name", ["pagexml", "alto", "tei", "plain-text"])
 def test_the_answer_of_an_export_sums_up_who_made_the_lines(desk: Desk, page: str, format_name: str) -> None:
-    assert made(export(desk, page, format_name)["choices"]["made"]) == EXPECTED
+    assert makers_of(export(desk, page, format_name)["choices"]["made"]) == EXPECTED
 
 
 def test_page_xml_says_of_each_line_who_made_it(desk: Desk, page: str) -> None:
@@ -96,7 +96,7 @@ def test_an_export_that_comes_back_states_its_lines_as_imported_and_nothing_twic
     imported = {"document_id": other, "file": content, "filename": "again.xml"}
     read = desk.do("format.import", imported)
     again = export(desk, other, f"{format_name}?pass_id={read['pass_id']}")
-    assert made(again["choices"]["made"]) == [("import", "again.xml", 3)]
+    assert makers_of(again["choices"]["made"]) == [("import", "again.xml", 3)]
     assert "made by a person" not in again["content"]
     assert "the agent" not in again["content"]
 
@@ -107,7 +107,7 @@ def test_a_line_that_a_person_contradicts_later_is_no_longer_checked(desk: Desk,
     ]
     verdict = {"layer": "readings", "target_id": reading, "verdict": "reject", "reasons": "Looked again."}
     desk.post("/api/check/verdicts", **verdict)
-    assert made(export(desk, page, "plain-text")["choices"]["made"]) == [
+    assert makers_of(export(desk, page, "plain-text")["choices"]["made"]) == [
         ("person", None, 1),
         ("agent", "an agent", 2),
     ]
@@ -115,7 +115,7 @@ def test_a_line_that_a_person_contradicts_later_is_no_longer_checked(desk: Desk,
 
 def test_a_site_marks_each_line_and_sums_up_pages_and_whole(desk: Desk, page: str, tmp_path: Path) -> None:
     written = desk.post("/api/export/eleventy-site", output_path=str(tmp_path / "site"))
-    assert made(written["made"]) == EXPECTED
+    assert makers_of(written["made"]) == EXPECTED
     data = tmp_path / "site" / "content" / "_data"
     (shown,) = orjson.loads((data / "pages.json").read_bytes())
     lines = {line["text"]: line for block in shown["blocks"] for line in block["lines"]}

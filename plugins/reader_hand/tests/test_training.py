@@ -90,7 +90,7 @@ def test_a_training_of_seconds_leaves_weights_that_the_export_takes_and_the_read
     pytest.importorskip("torch", reason="torch is not installed here; the training needs it.")
     from training import base
 
-    from armarium_hand_trainer.graph import folded, onnx_model
+    from armarium_hand_trainer.graph import fold_normalisation, onnx_model
     from armarium_reader_hand.model import LineModel
 
     _small_corpus(tmp_path / "lines")
@@ -118,7 +118,7 @@ def test_a_training_of_seconds_leaves_weights_that_the_export_takes_and_the_read
     letters = json.loads((out / "alphabet.json").read_text("utf-8"))
     assert kept["state"]["step"] > 0
     assert set(json.loads((out / "evaluation.json").read_text("utf-8"))["kind"]) >= {"unseen hand"}
-    weights = folded({name: value.float().numpy() for name, value in kept["average"].items()})
+    weights = fold_normalisation({name: value.float().numpy() for name, value in kept["average"].items()})
     model = tmp_path / "model.onnx"
     calibration: Any = [[0.0, 0.0], [1.0, 1.0]]
     made = onnx_model(weights, {"alphabet": letters, "calibration": calibration})

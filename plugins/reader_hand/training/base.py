@@ -26,8 +26,8 @@ from torch import Tensor, nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from armarium_hand_trainer.net import LineNet  # noqa: E402
-from training.checkpoints import copied, write  # noqa: E402
-from training.line_net import normalised  # noqa: E402
+from training.checkpoints import copy_state, write  # noqa: E402
+from training.line_net import normalised_net  # noqa: E402
 from training.lines_on_device import Batch, Draw, Lines, places, whole  # noqa: E402
 from training.measures import distance, rate  # noqa: E402
 from training.packed import HELD_OUT, TEST, TRAIN, Line, pack  # noqa: E402
@@ -70,8 +70,8 @@ class Training:
             raise SystemExit("None of the lines can be trained on: name folders of the corpus with --lines.")
         self.held_out = splits[HELD_OUT] + splits[TEST]
         self.validation = self.some_held_out(splits[HELD_OUT] or splits[TEST] or self.usable)
-        self.net = self.made().train()
-        self.average = self.made().eval()
+        self.net = self.new_net().train()
+        self.average = self.new_net().eval()
         self.average.load_state_dict(self.net.state_dict())
         plain = [weight for weight in self.net.parameters() if weight.ndim == 1]
         decayed = [weight for weight in self.net.parameters() if weight.ndim > 1]
@@ -98,8 +98,8 @@ class Training:
         """Finish early, as if the time were over."""
         self.stop = True
 
-    def made(self) -> LineNet:
-        net = normalised(self.shape, len(self.alphabet) + 1).to(self.device)
+    def new_net(self) -> LineNet:
+        net = normalised_net(self.shape, len(self.alphabet) + 1).to(self.device)
         return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
     def some_held_out(self, lines: Sequence[int]) -> list[int]:
@@ -117,7 +117,7 @@ class Training:
     def snapshot(self) -> dict[str, Any]:
         """Everything that a training goes on from, as a copy."""
         parts: dict[str, Any] = {"net": self.net, "average": self.average, "change": self.change}
-        now = {name: copied(part.state_dict()) for name, part in parts.items()}
+        now = {name: copy_state(part.state_dict()) for name, part in parts.items()}
         return {**now, "state": {**self.state, "curve": list(self.state["curve"])}}
 
     def load(self, kept: dict[str, Any]) -> None:
@@ -144,7 +144,7 @@ class Training:
     # Training
 
     @property
-    def left(self) -> float:
+    def share_left(self) -> float:
         """The share of the time for training that is left, of all runs together."""
         last = self.end - self.reserve
         gone = self.before + time.monotonic() - self.since
@@ -152,19 +152,19 @@ class Training:
 
     def rate(self) -> float:
         warm = min(1.0, (self.state["step"] + 1) / self.wanted["warm_up"])
-        falling = 0.5 - 0.5 * math.cos(math.pi * self.left)
+        falling = 0.5 - 0.5 * math.cos(math.pi * self.share_left)
         return float(self.wanted["rate"] * self.state["slower"] * warm * falling)
 
     @property
-    def guided(self) -> bool:
+    def is_guided(self) -> bool:
         return bool(self.short) and self.state["step"] < self.wanted["short_steps"]
 
     def draws(self) -> Iterator[Draw]:
-        guided = self.guided
+        guided = self.is_guided
         usable, seed = (self.short if guided else self.usable), self.wanted["seed"] + self.state["step"]
         for draw in self.lines.draws(usable, self.wanted, seed, plain=guided):
             yield draw
-            if self.guided != guided:
+            if self.is_guided != guided:
                 break
 
     def answer(self, net: LineNet, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -187,7 +187,7 @@ class Training:
 
     def train(self, draw: Draw) -> Tensor:
         """One step of the optimiser; the loss. A step whose gradient is not a number changes nothing."""
-        guided, rate = self.guided, self.rate()
+        guided, rate = self.is_guided, self.rate()
         for group in self.change.param_groups:
             group["lr"] = rate
         rest = 0.0 if guided else self.shape["dropout"]
@@ -221,7 +221,7 @@ class Training:
         losses: list[Tensor] = []
         draws, noted, samples, set_back = self.draws(), time.monotonic(), self.state["samples"], 0
         every = self.wanted["checkpoint_every"]
-        while self.left > 0 and not self.stop:
+        while self.share_left > 0 and not self.stop:
             draw = next(draws, None)
             if draw is None:
                 draws = self.draws()
@@ -317,7 +317,7 @@ class Training:
         self.say("The training is over.")
         self.note(losses, None)
         before = self.state["curve"][-1]["cer"]
-        kept = copied(self.average.state_dict())
+        kept = copy_state(self.average.state_dict())
         self.measure()
         after = self.error_rates(self.validation)["cer"]
         self.say(f"CER {before} with averaged, {after} with measured normalisation")

@@ -81,7 +81,7 @@ def leaving_sources_out(sure: Sequence[float], right: Sequence[float], sources: 
     return [float(one) for one in confidence]
 
 
-def measured(
+def measure_calibration(
     sure: Sequence[float], right: Sequence[float], lines: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What the card says of the table, of lines of unseen sources: the expected calibration error, and by how much the mean
@@ -118,7 +118,7 @@ def main() -> None:
             sure.append(value)
             right.append(accuracy(line["reference"], to_convention(model.reading(answer).text)))
     card["calibration"] = fit_sources(sure, right, [line["source"] for line in read])
-    card["calibrated_on"] = measured(sure, right, read)
+    card["calibrated_on"] = measure_calibration(sure, right, read)
     print(card["calibrated_on"])
     write_card(card)
 

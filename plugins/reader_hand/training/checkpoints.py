@@ -22,10 +22,10 @@ def write(path: Path, made: Any) -> None:
     os.replace(beside, path)
 
 
-def copied(kept: Any) -> Any:
+def copy_state(kept: Any) -> Any:
     """Return a copy of nested states."""
     if isinstance(kept, Tensor):
         return kept.detach().clone()
     if isinstance(kept, Mapping):
-        return {name: copied(value) for name, value in kept.items()}
-    return [copied(value) for value in kept] if isinstance(kept, list) else kept
+        return {name: copy_state(value) for name, value in kept.items()}
+    return [copy_state(value) for value in kept] if isinstance(kept, list) else kept

@@ -39,7 +39,7 @@ def distort(ink: Tensor, before: Tensor, after: Tensor, width: int) -> Tensor:
     inside = (torch.arange(width, device=ink.device) < after[:, None])[:, None, None].to(out.dtype)
     out = _pen(out, dice)
     out = _neighbours(out, dice) * inside
-    out = _blurred(out, dice)
+    out = _blur(out, dice)
     gamma, gain = dice.normal(0.25).exp(), dice.uniform(0.6, 1.15)
     out = gain * out.clamp(1e-4, 1) ** gamma
     out = _paper(out, dice)
@@ -116,7 +116,7 @@ def _neighbours(out: Tensor, dice: Dice) -> Tensor:
     return torch.maximum(out, torch.maximum(above, below))
 
 
-def _blurred(out: Tensor, dice: Dice) -> Tensor:
+def _blur(out: Tensor, dice: Dice) -> Tensor:
     """Out of focus, and scanned at a lower resolution."""
     soft = functional.avg_pool2d(out, 3, 1, 1, count_include_pad=False)
     out = torch.lerp(out, soft, dice.uniform(0.2, 1.0) * dice.sometimes(0.2))

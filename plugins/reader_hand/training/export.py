@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from armarium_hand_trainer.graph import folded, onnx_model
+from armarium_hand_trainer.graph import fold_normalisation, onnx_model
 from armarium_reader_hand import WEIGHTS
 from armarium_reader_hand.spelling import WEIGHED
 from training.held_out import all_lines, provenance
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--machine", required=True, help="what it was trained on, for the card")
     options = parser.parse_args()
     kept = torch.load(options.folder / "weights.pt", weights_only=True)
-    weights = folded({name: value.float().numpy() for name, value in kept["average"].items()})
+    weights = fold_normalisation({name: value.float().numpy() for name, value in kept["average"].items()})
     (PACKAGE / WEIGHTS).write_bytes(onnx_model(weights, {}).SerializeToString())
     curve = [json.loads(line) for line in (options.folder / "log.jsonl").read_text("utf-8").splitlines()]
     lines = all_lines()

@@ -38,7 +38,7 @@ def lines_held_out(most: int | None = None) -> list[dict[str, Any]]:
     """The lines that were not trained on, in the order of a hash, so that any machine draws the same: at most *most* of each
     unseen source, kind and part, half as many of the others."""
     lines = [line for line in all_lines() if line["part"] != TRAIN and line["reference"]]
-    lines.sort(key=_drawn)
+    lines.sort(key=_draw_key)
     taken: Counter[tuple[Any, ...]] = Counter()
     chosen = []
     for line in lines:
@@ -49,7 +49,7 @@ def lines_held_out(most: int | None = None) -> list[dict[str, Any]]:
     return chosen
 
 
-def _drawn(line: Mapping[str, Any]) -> str:
+def _draw_key(line: Mapping[str, Any]) -> str:
     name = f"{line['source']} {line['document']} {line['page']} {line['number']}"
     return hashlib.sha256(name.encode()).hexdigest()
 

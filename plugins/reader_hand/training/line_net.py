@@ -25,6 +25,6 @@ class Convolution(nn.Module):
         return out
 
 
-def normalised(shape: Mapping[str, Any], classes: int) -> LineNet:
+def normalised_net(shape: Mapping[str, Any], classes: int) -> LineNet:
     """The network with normalised convolutions."""
     return LineNet(shape, classes, Convolution)

@@ -16,7 +16,7 @@ from torch import Tensor
 from armarium_hand_trainer.net import FRAME, PAIR, STEP, steps_of
 from armarium_reader_hand.picture import NARROWEST
 from training.distort import distort
-from training.packed import Line, Packed, encode
+from training.packed import Line, PackedLines, encode
 
 DRAWN = 8192
 """Lines that are drawn at a time."""
@@ -54,7 +54,7 @@ class Batch:
 class Lines:
     """Pictures and letters of all lines on a device; lines with letters that the alphabet lacks have none."""
 
-    def __init__(self, packed: Packed, device: torch.device) -> None:
+    def __init__(self, packed: PackedLines, device: torch.device) -> None:
         self.known = packed.lines
         self.device = device
         codes = {letter: code for code, letter in enumerate(packed.alphabet, 1)}

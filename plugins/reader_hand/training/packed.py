@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass
-class Packed:
+class PackedLines:
     """Every line's picture as columns (all widths together, height) of ink, and what is known of the lines."""
 
     columns: NDArray[np.uint8]
@@ -180,7 +180,7 @@ def _decode(job: Job) -> Decoded:
 
 def pack(
     folders: Sequence[Path], wanted: dict[str, Any], height: int, short: int, scale: float = 1.0
-) -> Packed:
+) -> PackedLines:
     """Decode the corpora; with *scale* only about that share of the lines. Places are found for texts of at most *short*
     letters."""
     every = max(1, round(1 / scale))
@@ -213,4 +213,4 @@ def pack(
                 lines.append(Line(start, width, text, unseen=unseen, places=places[at], **names))
                 start += width
     letters = alphabet([line.text for line in lines if line.split == TRAIN], wanted["rarest"])
-    return Packed(np.concatenate(parts), lines, letters)
+    return PackedLines(np.concatenate(parts), lines, letters)

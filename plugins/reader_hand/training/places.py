@@ -41,11 +41,11 @@ class Finder:
         (answer,) = self.session.run(None, {"lines": lines, "steps": np.array([2 * steps], np.int32)})
         chances = answer[: 2 * steps, 0]
         known = np.concatenate([chances, np.full((len(chances), 1), UNKNOWN, np.float32)], axis=1)
-        frames = aligned(known, [self.codes.get(letter, -1) for letter in text])
+        frames = align_letters(known, [self.codes.get(letter, -1) for letter in text])
         return [(frame + 0.5) * 4 / ink.shape[1] for frame in frames]
 
 
-def aligned(chances: NDArray[np.float32], codes: list[int]) -> list[int]:
+def align_letters(chances: NDArray[np.float32], codes: list[int]) -> list[int]:
     """The frame of each letter on the likeliest path that spells *codes* (CTC); [] where there is none."""
     states = np.zeros(2 * len(codes) + 1, np.int64)
     states[1::2] = codes

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from armarium_hand_trainer.graph import folded, onnx_model, shape_of, weights_of
+from armarium_hand_trainer.graph import fold_normalisation, onnx_model, shape_of, weights_of
 from armarium_reader_hand.model import LineModel
 from armarium_reader_hand.reader import HandReader
 from armarium_worker import LineShape, Refused
@@ -21,7 +21,7 @@ CHANNELS, MIDDLE, BLOCKS, FEATURES, HIDDEN, LETTERS = (2, 3, 4, 5), (3, 2), (1, 
 HEIGHT = 32
 
 
-def _drawn(dice: np.random.Generator, *shape: int) -> Values:
+def _drawn_line(dice: np.random.Generator, *shape: int) -> Values:
     return dice.normal(0, 0.5, shape).astype(np.float16).astype(np.float32)
 
 
@@ -32,9 +32,9 @@ def trained() -> dict[str, Values]:
     found: dict[str, Values] = {}
 
     def convolution(at: str, before: int, after: int, high: int = 3, wide: int = 3) -> None:
-        found[f"{at}.kernel.weight"] = _drawn(dice, after, before, high, wide)
+        found[f"{at}.kernel.weight"] = _drawn_line(dice, after, before, high, wide)
         for part in ("weight", "bias", "running_mean"):
-            found[f"{at}.norm.{part}"] = _drawn(dice, after)
+            found[f"{at}.norm.{part}"] = _drawn_line(dice, after)
         found[f"{at}.norm.running_var"] = dice.uniform(0.5, 2, after).astype(np.float32)
 
     first, second, third, fourth = CHANNELS
@@ -49,23 +49,23 @@ def trained() -> dict[str, Values]:
             convolution(f"{stage}_blocks.{number}.inward", after, middle)
             convolution(f"{stage}_blocks.{number}.outward", middle, after, 1, 1)
     convolution("columns", fourth, FEATURES, HEIGHT // 16, 2)
-    found["glance.weight"] = _drawn(dice, LETTERS + 1, fourth, HEIGHT // 16, 1)
-    found["glance.bias"] = _drawn(dice, LETTERS + 1)
+    found["glance.weight"] = _drawn_line(dice, LETTERS + 1, fourth, HEIGHT // 16, 1)
+    found["glance.bias"] = _drawn_line(dice, LETTERS + 1)
     for layer, size in ((0, FEATURES), (1, 2 * HIDDEN)):
         for way in ("", "_reverse"):
-            found[f"memory.weight_ih_l{layer}{way}"] = _drawn(dice, 4 * HIDDEN, size)
-            found[f"memory.weight_hh_l{layer}{way}"] = _drawn(dice, 4 * HIDDEN, HIDDEN)
-            found[f"memory.bias_ih_l{layer}{way}"] = _drawn(dice, 4 * HIDDEN)
-            found[f"memory.bias_hh_l{layer}{way}"] = _drawn(dice, 4 * HIDDEN)
-    found["letters.weight"] = _drawn(dice, 2 * (LETTERS + 1), 2 * HIDDEN)
-    found["letters.bias"] = _drawn(dice, 2 * (LETTERS + 1))
+            found[f"memory.weight_ih_l{layer}{way}"] = _drawn_line(dice, 4 * HIDDEN, size)
+            found[f"memory.weight_hh_l{layer}{way}"] = _drawn_line(dice, 4 * HIDDEN, HIDDEN)
+            found[f"memory.bias_ih_l{layer}{way}"] = _drawn_line(dice, 4 * HIDDEN)
+            found[f"memory.bias_hh_l{layer}{way}"] = _drawn_line(dice, 4 * HIDDEN)
+    found["letters.weight"] = _drawn_line(dice, 2 * (LETTERS + 1), 2 * HIDDEN)
+    found["letters.bias"] = _drawn_line(dice, 2 * (LETTERS + 1))
     return found
 
 
 @pytest.fixture(scope="module")
 def model(trained: dict[str, Values]) -> bytes:
     """The graph with these weights."""
-    made: bytes = onnx_model(folded(trained), {}).SerializeToString()
+    made: bytes = onnx_model(fold_normalisation(trained), {}).SerializeToString()
     return made
 
 
@@ -170,7 +170,7 @@ def test_the_weights_of_a_file_are_those_that_were_written(
     path = tmp_path / "model.onnx"
     path.write_bytes(model)
     weights, shape = weights_of(path)
-    given = folded(trained)
+    given = fold_normalisation(trained)
     assert set(weights) == set(given)
     for name, value in given.items():
         assert weights[name] == pytest.approx(value, rel=1e-3, abs=1e-3), name
@@ -203,7 +203,7 @@ def test_a_model_for_lines_of_another_height_reads_a_page_at_its_own(
 
     path, page = tmp_path / "earlier.onnx", tmp_path / "page.png"
     stated = {"alphabet": list("abcdefg"), "calibration": [[0.0, 0.0], [1.0, 1.0]]}
-    path.write_bytes(onnx_model(folded(trained), stated).SerializeToString())
+    path.write_bytes(onnx_model(fold_normalisation(trained), stated).SerializeToString())
     Image.new("L", (300, 120), 220).save(page)
     reader = HandReader(threads=1, model=str(path))
     reader.load()

@@ -79,7 +79,7 @@ def shape_of(weights: Mapping[str, Values]) -> dict[str, Any]:
     }
 
 
-def folded(state: Mapping[str, Values]) -> dict[str, Values]:
+def fold_normalisation(state: Mapping[str, Values]) -> dict[str, Values]:
     """Return the state of a network whose convolutions (`NAME.kernel`) are normalised (`NAME.norm`) as one of plain ones."""
     found = {}
     for name, value in state.items():
