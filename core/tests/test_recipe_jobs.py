@@ -144,7 +144,7 @@ def test_a_job_of_one_page_outputs_what_was_found(engine: Engine, library: Libra
     state, result = run(engine, library, ["four"], step=3)
     assert (state, result) == (
         "done",
-        '{"pages":1,"skipped":0,"failed":[],"output":{"length":4,"number":12}}',
+        '{"pages":1,"skipped":0,"failed":[],"counts":{"length":4},"output":{"length":4,"number":12}}',
     )
 
 
@@ -154,7 +154,7 @@ def test_pages_that_fail_or_have_nothing_are_named_and_the_others_continue(
     state, result = run(engine, library, ["one", "blank", "torn", "empty", "three"])
     assert (state, result) == (
         "done",
-        '{"pages":2,"skipped":2,"failed":[{"document_id":"torn","why":"The page is torn."}]}',
+        '{"pages":2,"skipped":2,"failed":[{"document_id":"torn","why":"The page is torn."}],"counts":{"length":8}}',
     )
 
 

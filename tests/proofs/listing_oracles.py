@@ -477,6 +477,7 @@ ELSEWHERE = {
     "/api/sync-folders/{folder_id}/arrangement": "one folder's files, proved in plugins/sync/tests/test_arranging.py",
     "/api/workflow-execution/runs": "proved in plugins/workflows/tests/test_runs.py",
     "/api/workflow-execution/comparisons": "proved in plugins/workflows/tests/test_comparisons.py",
+    "/api/actions/registry": "descriptions of actions by name, which are the same for every project",
     "/api/actions/audit/{audit_id}": "one step by its id; what it changed comes in pages",
     "/api/documents/{doc_id}/export/{format_name}": "one page, by ids that are looked up",
     "/api/reading-orders/{order_id}/neighbours": "two entries by an id that is looked up",

@@ -92,15 +92,8 @@ def add_bomb(chance: random.Random, members: list[Member], outside: Path) -> byt
 
 
 def add_clashing_names(chance: random.Random, members: list[Member], outside: Path) -> bytes:
-    one, other = chance.choice(
-        [
-            ("A.png", "a.png"),
-            ("é.png", "e\u0301.png"),
-            ("x.png", "x.png"),
-            ("ß.png", "SS.png"),
-            ("d/A.png", "D/a.png"),
-        ]
-    )
+    """Name two members alike: letters that only some systems tell apart are two names, and both come in."""
+    one, other = chance.choice([("x.png", "x.png"), ("d/A.png", "d/A.png"), ("d\\x.png", "d/x.png")])
     return write_archive(
         insert(insert(members, chance, (info(one), picture(8))), chance, (info(other), picture(9)))
     )

@@ -60,6 +60,7 @@ def test_whatever_is_missing_of_a_refused_family_is_said_to_any_client(
 
 
 def test_a_wait_is_announced_on_the_terminal_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "wants_json", lambda: False)
     monkeypatch.setattr(sys, "stderr", Terminal())
     with output.tell_if_slow("Wait."):
         pass

@@ -62,7 +62,7 @@ def test_a_visit_is_noted_listed_undone_and_redone(client: Any, letter: str) -> 
     noted = client.post(place, json=VISIT).json()
     assert client.get(place).json()["items"][0]["visitor"] == "Inés"
     undone = client.post(f"/api/actions/audit/{noted['audit_id']}/undo").json()
-    assert client.get(place).json() == {"items": [], "count": 0}
+    assert client.get(place).json() == {"items": [], "count": 0, "withheld": 0}
     client.post(f"/api/actions/audit/{undone['audit_ids'][0]}/undo")
     assert client.get(place).json()["items"] == [{"id": noted["id"], "document_id": letter, **VISIT}]
 
@@ -136,6 +136,7 @@ def test_its_command_lists_the_visits_of_a_document(
     def session() -> Iterator[Questions]:
         yield Questions()
 
+    monkeypatch.setattr("armarium.cli.output.wants_json", lambda: False)
     monkeypatch.setattr(cli, "project_session", session)
     monkeypatch.setattr(cli, "document_id", lambda _, text: text)
     cli.visits(letter)

@@ -48,7 +48,7 @@ def test_files_for_transkribus_state_the_place_of_each_region_line_and_word(desk
     write(desk, "transkribus", [box])
     root = etree.parse(desk.folder / "transkribus" / "page" / "1.xml").getroot()
     stated = [one.get("custom") for one in root.iter("{*}TextLine")]
-    assert stated == ["readingOrder {index:0;}", "readingOrder {index:1;}"]
+    assert stated == [f"readingOrder {{index:{number};}} made {{by:person;}}" for number in (0, 1)]
     page = etree.fromstring(
         b'<Page><ReadingOrder><OrderedGroup id="o"><RegionRefIndexed index="0" regionRef="b"/><RegionRefIndexed index="1" '
         b'regionRef="a"/></OrderedGroup></ReadingOrder><TextRegion id="a" custom="structure {type:heading;}"><TextLine custom='

@@ -4,6 +4,7 @@ current state.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from lxml import etree
@@ -17,7 +18,8 @@ NS = "{http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15}"
 
 
 def customs(content: str) -> list[str]:
-    return [line.get("custom", "") for line in etree.fromstring(content.encode()).iter(f"{NS}TextLine")]
+    lines = etree.fromstring(content.encode()).iter(f"{NS}TextLine")
+    return [re.sub(r" ?made \{[^{}]*\}", "", line.get("custom", "")) for line in lines]
 
 
 def import_again(project: PaleographyProject, page: Page, content: str) -> tuple[Page, dict[str, Any]]:

@@ -24,7 +24,7 @@ def test_lines_of_any_picture_are_laid_out_for_the_trainer(
 
     def looking(self: Any, trainer: Any, given: dict[str, Any]) -> None:
         seen.extend(json.loads((self.folder / "lines.json").read_text("utf-8"))["lines"])
-        assert (self.folder / "pictures.bin").stat().st_size == 48 * sum(one["width"] for one in seen)
+        assert (self.folder / "pictures.bin").stat().st_size == 64 * sum(one["width"] for one in seen)
         train(self, trainer, given)
 
     monkeypatch.setattr(jobs.Training, "_train", looking)

@@ -154,7 +154,14 @@ def test_a_graph_is_saved_read_changed_and_removed(project: WorkflowProject) -> 
         "material": "page_image",
         "required": True,
     }
-    assert [port["id"] for port in first["input_ports"]] == ["page_image", "word", "reader", "times", "bad"]
+    assert [port["id"] for port in first["input_ports"]] == [
+        "page_image",
+        "word",
+        "reader",
+        "times",
+        "bad",
+        "withheld",
+    ]
     assert [(port["id"], port["type"]) for port in first["output_ports"]] == [
         ("regions", "json"),
         ("result", "json"),

@@ -431,7 +431,7 @@ def test_episodes_of_a_run_that_is_not_there(project: WorkflowProject) -> None:
     assert project.client.get("/api/workflow-execution/threads/nobody/episodes").status_code == 404
     run = project.run(two_steps(), project.pages(1))
     answer = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
-    assert answer == {"thread_id": run["thread_id"], "count": 0, "episodes": []}
+    assert answer == {"thread_id": run["thread_id"], "count": 0, "withheld": 0, "episodes": []}
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -505,7 +505,7 @@ def test_calls_of_models_name_the_node_the_workflow_and_the_run(project: Workflo
         run = project.run(asking_workflow(), pages)
     assert run["status"] == "done", run
     told = project.client.get(f"/api/workflow-execution/threads/{run['thread_id']}/episodes").json()
-    assert [one["subject"]["id"] for one in told["episodes"]] == pages
+    assert sorted(one["subject"]["id"] for one in told["episodes"]) == sorted(pages)
     for one in told["episodes"]:
         assert one["node"] == "ask"
         assert (one["run"]["thread_id"], one["run"]["workflow_id"]) == (run["thread_id"], run["workflow_id"])
