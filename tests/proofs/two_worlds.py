@@ -307,11 +307,12 @@ def _cells(raw: sqlite3.Connection, tables: dict[str, Any]) -> Iterator[Cell]:
             if own is None and len(keys) == 1 and isinstance(row[keys[0]], str):
                 own = row[keys[0]]
             # What a run wrote hangs on the page it wrote it to, not on the others that the run went over; and a job
-            # is about what it was given, not what the reason of its failure names.
+            # is about what it was given, not what the sentence about its failure names.
             texts = [
                 value
-                for name, value in row.items()
-                if isinstance(value, str) and name not in ("run_id", "set_id", "reason")
+                for column, value in row.items()
+                if isinstance(value, str) and column not in ("run_id", "set_id")
+                if name not in ("job", "job_log") or ID.fullmatch(value) or value[:1] in ("{", "[")
             ]
             names = frozenset(one for text in texts for one in (text, *ID.findall(text)) if ID.search(one))
             yield Cell(name, tuple(row[key] for key in keys), row, own, names - {own})
