@@ -6,23 +6,34 @@ from __future__ import annotations
 
 import asyncio
 import re
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import orjson
+from pyarrow import parquet
 
-from armarium.web.stream_routes import as_seen
-from armarium_testing.rights import AGENT
+from armarium.web.stream_routes import as_seen, concerns
 from proofs.api_fields import TEXTS, Fields
 from proofs.api_requests import ALIASES, ONE_OF, PLACES, VALUES
 from proofs.two_worlds import TwoWorlds
 
 STREAMS = ("/api/changes/stream", "/api/workflow-execution/threads/{thread_id}/stream")
 """Streams that never end by themselves."""
+AT_ONCE = re.compile(r'^id: \d+|"withheld":\d+|,?"job_ids":\[[^]]*\]|"jobs":{[^}]*}', re.MULTILINE)
+WHAT_HAPPENED = (
+    "/api/activity/jobs",
+    "/api/activity",
+    "/api/library/stats",
+    "/api/snapshots",
+    "/api/actions/audit?limit=1000",
+)
+ENDED = ("done", "failed", "cancelled")
 READS = {"/api/engine/stop": False, "/api/actions/invoke": False}
 
 RUNNING = re.compile(
@@ -170,16 +181,23 @@ class Outsider:
         return {"attr": attr, "op": op} | ({"value": self._word()} if not op.endswith("_set") else {})
 
     def invocations(self, actions: list[dict[str, Any]], each: int) -> Iterator[ReadRequest]:
-        """Yield *each* invocations of every action of the registry, with what it requires and some of the rest."""
+        """Yield *each* invocations of every action of the registry with values generated from its description, and one
+        with those of its example where the project still has them.
+        """
         for one in actions:
             schema = {**one["params"], "properties": one["params"].get("properties", {})}
             self.fields._schemas = {**self.fields._schemas, **schema.get("$defs", {})}
-            for number in range(each):
-                known = self._choose_value(self._scene(self.hidden if number % 3 == 2 else self.open))
-                params = self.fields._make_value(_inlined(schema), known, self.chance, 0)
-                for name in schema["properties"]:
-                    if name in ("output_path", "folder") and name in schema.get("required", ()):
-                        params[name] = str(self.worlds.out / f"{one['name']}-{number}")
+            example = self.worlds.ground.spent.get(one["name"])
+            for number in range(-1 if example is not None else 0, each):
+                choose = self._choose_value(self._scene(self.hidden if number % 3 == 2 else self.open))
+                params = (
+                    example
+                    if number < 0
+                    else self.fields._make_value(_inlined(schema), choose, self.chance, 0)
+                )
+                for name in {"output_path", "folder"} & schema["properties"].keys():
+                    if name in params or name in schema.get("required", ()):
+                        params = {**params, name: str(self.worlds.out / f"{one['name']}{number}")}
                 body = orjson.dumps({"name": one["name"], "params": params})
                 yield ReadRequest("post", "/api/actions/invoke", one["name"], body)
 
@@ -191,42 +209,70 @@ def _inlined(schema: Any) -> Any:
     return [_inlined(one) for one in schema] if isinstance(schema, list) else schema
 
 
-def done(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:
-    """Let the bound agent do the same in both projects; return what differs in the answers, the events it hears, the files
-    written and the lists of what happened, and how often each status was met.
+def differences_after(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:
+    """Let the bound agent invoke the same actions in both projects and run the jobs to their end; return what differs in
+    the answers, the events and the streams of runs that it hears, the files that are written and the lists of what
+    happened, and how often each status was met.
     """
     asked: list[ReadRequest] = []
-    seen: list[list[str]] = []
+    heard: list[list[str]] = []
     met: Counter[int] = Counter()
     token = worlds.callers["a bound agent"]
     for turn in range(2):
         with worlds.serving() as client:
-            engine = client.app_engine
             if not turn:
                 actions = client.get("/api/actions/registry", headers=_headers(token)).json()["items"]
                 here = [one for one in actions if one["scope"] == "library"]
                 asked = list(Outsider(worlds, client, seed).invocations(here, each))
-            after = engine.events.seq
-            said = []
+            heard.append([])
+            after = client.app_engine.events.seq
             for one in asked:
                 status, kind, body = ask_as(client, one, token)
                 met[status] += 1
-                said.append(f"{one}\n    {status} {kind} {worlds.mapped(body)}")
-            heard = [asyncio.run(as_seen(engine, one, AGENT)) for one in engine.events.since(after) or []]
-            said += [worlds.mapped(event.body) for event in heard if event is not None]
-            for path in (
-                "/api/activity/jobs",
-                "/api/activity",
-                "/api/library/stats",
-                "/api/actions/audit?limit=1000",
-            ):
-                said.append(path + worlds.mapped(ask_as(client, ReadRequest("get", path, path), token)[2]))
-            for file in sorted(one for one in worlds.out.rglob("*") if one.is_file()):
-                text = file.suffix in (".json", ".jsonl", ".md", ".txt", ".csv", ".xml", "")
-                said.append(f"{file} {worlds.mapped(file.read_bytes()) if text else ''}")
-            seen.append(said)
+                heard[-1].append(f"{one}\n{status} {kind} {worlds.without_new(body)}")
+            heard[-1] += _aftermath(worlds, client, token, after)
         worlds.swap()
-    return [f"{here}\n{there}" for here, there in zip(*seen, strict=False) if here != there], met
+    here, there = (Counter(one) for one in heard)
+    return [*(here - there), *(there - here)], met
+
+
+def _aftermath(worlds: TwoWorlds, client: Any, token: str, after: int) -> Iterator[str]:
+    """Yield what the caller can learn of the steps since the event *after*: from the change stream, from lists, from the
+    streams of runs that have ended, and from the files in its folder.
+    """
+    engine = client.app_engine
+    library = engine.libraries.get(worlds.path)
+    caller = engine.auth.authenticate(token, caller="", local=True, proxied=False, transport="tcp")
+    for event in engine.events.since(after) or ():
+        seen = asyncio.run(as_seen(engine, event, caller)) if concerns(event, caller, None) else None
+        if seen is not None:
+            yield worlds.without_new(seen.body)
+    for path in WHAT_HAPPENED:
+        yield f"{path} {worlds.without_new(ask_as(client, ReadRequest('get', path, path), token)[2])}"
+    engine.jobs.run_until_idle(library, 60)
+    with library.db.read_all() as conn:
+        runs = conn.exec_driver_sql("SELECT thread_id, status FROM workflow_run_state").all()
+    followed = [run for run, status in runs if status in ENDED or run in worlds.withheld.ids]
+    streams = [f"{STREAMS[1].format(thread_id=run)}?after=0" for run in followed]
+    for path in (*WHAT_HAPPENED, *streams):
+        status, kind, body = ask_as(client, ReadRequest("get", path, path), token)
+        said = worlds.without_new(f"{path}: {status} {kind} ".encode() + body)
+        # Jobs run side by side: what they note has no order, and one that waits already is not queued again. How often
+        # those about withheld pages did something is the number of rows that are left out, not their content.
+        said = AT_ONCE.sub("", said)
+        yield from (f"{path.partition('?')[0][:32]} {part}" for part in re.split(r"(?<=[}[]),?(?={)", said))
+    for file in sorted(one for one in worlds.out.rglob("*") if one.is_file()):
+        yield f"{file}\n{worlds.without_new(_read_as_text(file))}"
+
+
+def _read_as_text(file: Path) -> bytes:
+    """Return the content of a file, of one that is compressed what it contains."""
+    if file.suffix == ".parquet":
+        return orjson.dumps(parquet.read_table(file).to_pylist(), default=str)
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as packed:
+            return b"\n".join(name.encode() + b"\n" + packed.read(name) for name in packed.namelist())
+    return file.read_bytes()
 
 
 def _text(value: Any) -> str | None:

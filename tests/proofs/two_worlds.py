@@ -31,7 +31,8 @@ from armarium.web.app import create_app
 from proofs.api_project import TOKEN, ApiProject
 
 ID = re.compile(r"[0-9a-f]{32}")
-_NOW = re.compile(r"20\d\d-\d\d-\d\dT[0-9:.]+Z")
+_NOW = re.compile(r"20\d\d-\d\d-\d\dT[0-9:.-]+Z(-[0-9a-f]{8})?|\"(seq|bytes_written)\":\d+")
+"""Times, names of snapshots, numbers of events, and sizes of compressed files with times in them."""
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT")
 _KEPT = re.compile(
     r"(^|_)(id|ids|kind|type|state|status|role|level|lane|op|seq|hash|checksum|digest|fingerprint|sha256|path|by|at"
@@ -132,14 +133,12 @@ class TwoWorlds:
                 shutil.rmtree(one)
                 copy.rename(one)
 
-    def mapped(self, told: bytes) -> str:
-        """Return an answer with one name for each id that was not there before, and without the times of now."""
-        fresh: dict[str, str] = {}
-
-        def name(found: re.Match[str]) -> str:
-            return found[0] if found[0] in self.known else fresh.setdefault(found[0], f"new-{len(fresh)}")
-
-        return _NOW.sub("now", ID.sub(name, told.decode(errors="replace")))
+    def without_new(self, told: bytes) -> str:
+        """Return an answer without the times of now and the ids that were not there before."""
+        return _NOW.sub(
+            "now",
+            ID.sub(lambda one: one[0] if one[0] in self.known else "new", told.decode(errors="replace")),
+        )
 
     @contextmanager
     def serving(self) -> Iterator[Any]:
@@ -307,11 +306,13 @@ def _cells(raw: sqlite3.Connection, tables: dict[str, Any]) -> Iterator[Cell]:
             own = row.get("id") if isinstance(row.get("id"), str) else None
             if own is None and len(keys) == 1 and isinstance(row[keys[0]], str):
                 own = row[keys[0]]
-            # What a run wrote hangs on the page it wrote it to, not on the others that the run went over.
+            # What a run wrote hangs on the page it wrote it to, not on the others that the run went over; and a job
+            # is about what it was given, not what the sentence about its failure names.
             texts = [
                 value
-                for name, value in row.items()
-                if isinstance(value, str) and name not in ("run_id", "set_id")
+                for column, value in row.items()
+                if isinstance(value, str) and column not in ("run_id", "set_id")
+                if name not in ("job", "job_log") or ID.fullmatch(value) or value[:1] in ("{", "[")
             ]
             names = frozenset(one for text in texts for one in (text, *ID.findall(text)) if ID.search(one))
             yield Cell(name, tuple(row[key] for key in keys), row, own, names - {own})

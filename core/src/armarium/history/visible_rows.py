@@ -30,6 +30,8 @@ that show such a one as a whole; and from whom they are withheld in which state 
 IDS = "withheld_id"
 """A temporary view: the ids of the other rows that are withheld, for JSON that may name a row of any table."""
 
+EVERYTHING = (NODES, PARTS, IDS)
+
 _LOGS = ("append-only", "operational")
 _OF_MANY = ("job", "args")
 """What a job is about: one over many pages is shown for those that are visible, without what it says of a page."""
@@ -255,7 +257,7 @@ class VisibleRows:
                 yield _not_in(column, NODES)
                 yield _not_in(column, PARTS)
         for name in rules.names:
-            yield _names_none(table.c[name])
+            yield _names_none(table.c[name], EVERYTHING)
         if rules.kind in _LOGS and not rules.names_many:
             for column in table.columns:
                 if isinstance(column.type, Json):
@@ -272,7 +274,7 @@ class VisibleRows:
         (key,) = key_columns(self.tree)
         name = f"m.{quote_name(column.name)}"
         return (
-            f"({_names_none(column)} OR EXISTS (SELECT 1 FROM json_tree({name}) j"
+            f"({_names_none(column, EVERYTHING)} OR EXISTS (SELECT 1 FROM json_tree({name}) j"
             f" JOIN temp.{quote_name(self.tree.name)} v ON v.{quote_name(key)} = j.value WHERE j.type = 'text'))"
         )
 
@@ -324,9 +326,9 @@ def _not_in(column: Column[object], withheld: str) -> str:
     return f"({name} IS NULL OR {asked})" if column.nullable else asked
 
 
-def _names_none(column: Column[object], *, jobs: bool = False) -> str:
+def _names_none(column: Column[object], among: Iterable[str] = (NODES, PARTS), *, jobs: bool = False) -> str:
     """SQL: the JSON of *column* names nothing that is withheld; of *jobs*, none that is about such things alone."""
-    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in (NODES, PARTS, IDS))
+    named = " OR ".join(f"j.value IN (SELECT id FROM temp.{one})" for one in among)
     if jobs:
         job = quote_name(_OF_MANY[0])
         named += (
@@ -338,9 +340,11 @@ def _names_none(column: Column[object], *, jobs: bool = False) -> str:
 
 def _log_conditions(table: Table, jobs: bool) -> Iterator[str]:
     if "target_id" in table.c:
-        yield from (_not_in(table.c.target_id, one) for one in (NODES, PARTS, IDS))
+        yield from (_not_in(table.c.target_id, one) for one in EVERYTHING)
         return
-    yield from (_names_none(table.c[name], jobs=jobs) for name in ("target_ids", "params", "changed"))
+    yield from (
+        _names_none(table.c[name], EVERYTHING, jobs=jobs) for name in ("target_ids", "params", "changed")
+    )
 
 
 def _whole_rows(table: Table, whole: Whole | None) -> Iterator[str]:

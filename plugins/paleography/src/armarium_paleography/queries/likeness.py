@@ -166,9 +166,11 @@ def _best_first(scores: Numbers, size: int) -> Iterator[list[int]]:
         start += 4 * size
 
 
-def _standing(*columns: ColumnElement[str]) -> Select[Any]:
+def _standing(*columns: ColumnElement[str]) -> Select[*tuple[Any, ...]]:
     """Select columns of the segments that were looked at and neither deleted nor moved to the Trash."""
-    looked_at = select(*columns).select_from(vectors).join(segments, segments.c.id == vectors.c.segment_id)
+    looked_at: Select[*tuple[Any, ...]] = (
+        select(*columns).select_from(vectors).join(segments, segments.c.id == vectors.c.segment_id)
+    )
     return (
         looked_at.join(passes, passes.c.id == segments.c.pass_id)
         .join(documents, documents.c.id == segments.c.document_id)
