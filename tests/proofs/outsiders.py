@@ -193,7 +193,7 @@ class Outsider:
                 params = (
                     example
                     if number < 0
-                    else self.fields._make_value(_inlined(schema), choose, self.chance, 0)
+                    else self.fields._make_value(_inline_references(schema), choose, self.chance, 0)
                 )
                 for name in {"output_path", "folder"} & schema["properties"].keys():
                     if name in params or name in schema.get("required", ()):
@@ -202,11 +202,11 @@ class Outsider:
                 yield ReadRequest("post", "/api/actions/invoke", one["name"], body)
 
 
-def _inlined(schema: Any) -> Any:
+def _inline_references(schema: Any) -> Any:
     """Return a schema whose references are those of a whole description."""
     if isinstance(schema, dict):
-        return {name: _inlined(inner) for name, inner in schema.items() if name != "$defs"}
-    return [_inlined(one) for one in schema] if isinstance(schema, list) else schema
+        return {name: _inline_references(inner) for name, inner in schema.items() if name != "$defs"}
+    return [_inline_references(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def differences_after(worlds: TwoWorlds, seed: int, each: int) -> tuple[list[str], Counter[int]]:

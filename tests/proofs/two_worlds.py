@@ -121,7 +121,7 @@ class TwoWorlds:
         return self.home / "out"
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
+    def kept_as_they_are(self) -> Iterator[None]:
         """Put both projects back as they are now when the block ends."""
         copies = {one: one.with_name(f"{one.name}-kept") for one in (self.home, self.aside)}
         for one, copy in copies.items():
@@ -291,6 +291,11 @@ class TwoWorlds:
             before = after
 
 
+_QUOTED = re.compile(f'"({ID.pattern})"')
+_OF_JOBS = ("job", "job_log", "activity")
+"""Tables whose sentences may name an id in passing; what they are about stands in them as a value of its own."""
+
+
 def _cells(raw: sqlite3.Connection, tables: dict[str, Any]) -> Iterator[Cell]:
     for name, table in tables.items():
         if rules_of(table).follows is not None or rules_of(table).kind == "foreign":
@@ -307,14 +312,20 @@ def _cells(raw: sqlite3.Connection, tables: dict[str, Any]) -> Iterator[Cell]:
             if own is None and len(keys) == 1 and isinstance(row[keys[0]], str):
                 own = row[keys[0]]
             # What a run wrote hangs on the page it wrote it to, not on the others that the run went over; and a job
-            # is about what it was given, not what the sentence about its failure names.
+            # is about what it was given, not about what it found among other things.
             texts = [
                 value
                 for column, value in row.items()
                 if isinstance(value, str) and column not in ("run_id", "set_id")
-                if name not in ("job", "job_log") or ID.fullmatch(value) or value[:1] in ("{", "[")
+                if name != "job" or column not in ("result", "checkpoint")
             ]
-            names = frozenset(one for text in texts for one in (text, *ID.findall(text)) if ID.search(one))
+            found = _QUOTED.findall if name in _OF_JOBS else ID.findall
+            names = frozenset(
+                one
+                for text in texts
+                for one in (text, *found(text))
+                if (ID.fullmatch(one) if name in _OF_JOBS else ID.search(one))
+            )
             yield Cell(name, tuple(row[key] for key in keys), row, own, names - {own})
 
 

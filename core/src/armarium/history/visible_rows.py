@@ -29,7 +29,6 @@ that show such a one as a whole; and from whom they are withheld in which state 
 """
 IDS = "withheld_id"
 """A temporary view: the ids of the other rows that are withheld, for JSON that may name a row of any table."""
-
 EVERYTHING = (NODES, PARTS, IDS)
 
 _LOGS = ("append-only", "operational")
