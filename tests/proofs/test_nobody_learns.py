@@ -34,6 +34,7 @@ def _worlds(place: Path, seed: int) -> Iterator[TwoWorlds]:
         made.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_read_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
     hanging = {cell.table for cell in worlds.withheld.rows}
@@ -44,6 +45,7 @@ def test_no_read_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
     assert sum(number > 0 for number in good.values()) > FEWEST, "few routes answer"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_count_over_the_rows_of_a_filter_is_caught(
     worlds: TwoWorlds, monkeypatch: pytest.MonkeyPatch
