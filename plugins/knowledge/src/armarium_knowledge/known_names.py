@@ -171,8 +171,12 @@ def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:
     return found
 
 
-def known_names(library: Library) -> KnownNames:
-    """Return the names of the project, collected again after entities have changed."""
+def known_names(library: Library, seen_by: Connection | None = None) -> KnownNames:
+    """Return the names of the project, collected again after entities have changed.
+
+    *seen_by* is the connection of a caller, from whom entities may be withheld: the longest name on a line, and whose it
+    is, must not depend on those.
+    """
     with library.db.read_all() as conn:
         state = (
             raw_of(conn)
@@ -182,15 +186,23 @@ def known_names(library: Library) -> KnownNames:
             )
             .fetchone()
         )
+        if seen_by is not None:
+            (visible,) = raw_of(seen_by).execute("SELECT count(*) FROM entity").fetchone()
+            if visible < state[0]:
+                return _gather_from(seen_by)
         held = library.held.get(HELD)
         if held is None or held[0] != tuple(state):
-            e = entities.c
-            listed = select(e.id, e.canonical_name, e.entity_type, e.folded_names)
-            rows = conn.execute(listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id))
-            held = tuple(state), gather(tuple(row) for row in rows)
+            held = tuple(state), _gather_from(conn)
             library.held[HELD] = held
     names: KnownNames = held[1]
     return names
+
+
+def _gather_from(conn: Connection) -> KnownNames:
+    e = entities.c
+    listed = select(e.id, e.canonical_name, e.entity_type, e.folded_names)
+    rows = conn.execute(listed.where(e.curation_state.in_(("unreviewed", "verified"))).order_by(e.id))
+    return gather(tuple(row) for row in rows)
 
 
 def names_on_page(

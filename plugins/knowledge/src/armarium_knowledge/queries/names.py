@@ -29,6 +29,6 @@ def list_known_names(
 ) -> dict[str, Any]:
     """List them in the order of the text, without existing mentions and refused ones; nothing is written."""
     require_document(conn, document_id)
-    found = names_on_page(conn, known_names(library), document_id, misread=misread)
+    found = names_on_page(conn, known_names(library, conn), document_id, misread=misread)
     items = [{key: value for key, value in one.items() if key not in _HIDDEN} for one in found]
     return {"document_id": document_id, "items": items, "count": len(items)}
