@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from armarium.cli.output import Pace, progress
+from armarium.cli.output import Pace, progress, wants_json
+from armarium.cli.program import build
 
 
 def node(done: int, total: int = 5, **more: Any) -> dict[str, Any]:
@@ -27,6 +29,11 @@ def test_lines_of_the_page_in_hand_are_counted_also_those_of_a_job_beneath(
     assert shown[0].startswith("Read: 0/5, 12 of 40 lines")
     assert shown[-2].startswith("Read: 1/5, 12 lines")
     assert shown[-1].startswith("Read: 5/5, ")
+
+
+def test_the_options_of_a_command_end_with_it() -> None:
+    assert CliRunner().invoke(build(), ["--json", "version"]).output.startswith("{")
+    assert not wants_json()
 
 
 def test_the_time_left_follows_from_the_pace_so_far_with_the_part_of_a_page() -> None:

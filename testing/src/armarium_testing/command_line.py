@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextvars import copy_context
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -179,8 +178,7 @@ class Machine:
         """Run `armarium WORDS`."""
         from armarium.cli.program import build
 
-        # In a context of its own: the options of one command (`--json`) must not apply to what the test calls next.
-        ended = copy_context().run(self.runner.invoke, build(), list(words), prog_name="armarium")
+        ended = self.runner.invoke(build(), list(words), prog_name="armarium")
         assert ended.exception is None or isinstance(ended.exception, SystemExit), repr(ended.exception)
         assert "Traceback" not in ended.output
         return CommandResult(ended.exit_code, ended.stdout, ended.stderr)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -101,12 +102,18 @@ class Program(TyperGroup):
         rest = (args, prog_name, complete_var)
         if not standalone_mode:
             return super().main(*rest, False, windows_expand_args, **more)
+        # In a context of its own: the options of one call (`--json`) say nothing of what the same process does next.
+        copy_context().run(self._run, args, super().main, *rest, False, windows_expand_args, **more)
+
+    @staticmethod
+    def _run(args: Sequence[str] | None, main: Callable[..., Any], *rest: Any, **more: Any) -> None:
+        """Run the program for *args*, and exit."""
         reset_options()
         if COMPLETING in os.environ:
             # The protocol differs from shell to shell.
             completion_init()
         with misuse_shown("--json" in (sys.argv[1:] if args is None else args)):
-            sys.exit(super().main(*rest, False, windows_expand_args, **more))
+            sys.exit(main(*rest, **more))
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         """Read the command line; show the help page or the version if requested."""
