@@ -177,17 +177,24 @@ class SegmentRow(NamedTuple):
     by_hand: bool
 
 
-_ROWS_NAMED = (
-    f"SELECT {', '.join(SegmentRow._fields)} FROM segment WHERE id IN (SELECT value FROM json_each(?))"
-)
+_ROWS = f"SELECT {', '.join(SegmentRow._fields)} FROM segment"
 
 
 def rows_named(conn: Connection, ids: Iterable[str]) -> dict[str, SegmentRow]:
     """Return the existing segments among *ids*, including deleted ones, by id. Raw SQL: every edit begins
     here.
     """
+    return _read_rows(conn, "id IN (SELECT value FROM json_each(?))", orjson.dumps(list(ids)).decode())
+
+
+def rows_of_pass(conn: Connection, pass_id: str) -> dict[str, SegmentRow]:
+    """Return the live segments of a pass by id, in the order they were made."""
+    return _read_rows(conn, "pass_id = ? AND deleted_at IS NULL", pass_id)
+
+
+def _read_rows(conn: Connection, where: str, value: str) -> dict[str, SegmentRow]:
     found = {}
-    for row in conn.connection.cursor().execute(_ROWS_NAMED, (orjson.dumps(list(ids)).decode(),)).fetchall():
+    for row in conn.connection.cursor().execute(f"{_ROWS} WHERE {where} ORDER BY id", (value,)).fetchall():
         values = list(row)
         for at in _JSON:
             if values[at] is not None:
