@@ -100,6 +100,7 @@ from armarium.plugin import Migration, Plugin
 from armarium.plugins.hookspecs import hookimpl
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
+from armarium.records.record import Record, record
 from armarium.runtimes.commands import run_command
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
@@ -191,6 +192,7 @@ __all__ = [
     "RecipeJob",
     "RecipeJobs",
     "RecipePath",
+    "Record",
     "RetryLater",
     "Rights",
     "Route",
@@ -264,6 +266,7 @@ __all__ = [
     "raw_of",
     "read_member",
     "read_private",
+    "record",
     "record_activity",
     "reference",
     "refuse_bound",

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from armarium.api import Conflict, Invalid, NotFound, Unavailable, missing
 
-unknown_hand = missing("hand", "The list of hands has the right one.")
-unknown_attribution = missing("attribution to a hand", "The judgements on its segment have the right one.")
-unknown_campaign = missing("campaign", "The campaigns of its source have the right one.")
-unknown_fact = missing("editorial fact", "The facts of its segment have the right one.")
-unknown_sign = missing("sign", "The list of signs has the right one.")
-unknown_instance = missing("instance of a sign", "The instances of its sign have the right one.")
-unknown_allograph = missing("allograph", "The list of allographs has the right one.")
-unknown_proposal = missing("proposal", "The list of proposals has the right one.")
 unknown_reading = missing("reading", "The readings of its segment have the right one.")
 
 
