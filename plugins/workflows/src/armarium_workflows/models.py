@@ -6,46 +6,35 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text
 
-from armarium.api import HIDDEN, Json, operational, tracked
+from armarium.api import HIDDEN, Json, Record, operational, record, tracked
+from armarium_workflows.schemas.requests import ChainFields, WorkflowFields
 
 metadata = MetaData()
 
-workflows = Table(
-    "workflow",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("folder_path", Text, nullable=False),
-    Column("sort_order", Integer, nullable=False),
-    Column("is_template", Boolean, nullable=False),
-    Column("tags", Json, nullable=False),
-    Column("nodes", Json, nullable=False),
-    Column("edges", Json, nullable=False),
-    Column("config", Json, nullable=False),
-    Column("provider", Text),
-    Column("model", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-    info=tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
-)
-"""A graph that a person or agent saved; those that ship are derived from the recipe jobs and have no row."""
+_TIMES = ("created_at", "updated_at")
 
-chains = Table(
-    "workflow_chain",
+
+@record(
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("steps", Json, nullable=False),
-    Column("entry_step", Text),
-    Column("initial_inputs", Json, nullable=False),
-    Column("folder_path", Text, nullable=False),
-    Column("sort_order", Integer, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-    info=tracked(label="chain", monotonic=("updated_at",), large=("steps",)),
+    "workflow",
+    tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
+    last=[Column(name, Text, nullable=False) for name in _TIMES],
 )
+class SavedWorkflow(WorkflowFields, Record):
+    """A graph that a person or agent saved; those that ship are derived from the recipe jobs and have no row."""
+
+
+@record(
+    metadata,
+    "workflow_chain",
+    tracked(label="chain", monotonic=("updated_at",), large=("steps",)),
+    last=[Column(name, Text, nullable=False) for name in _TIMES],
+)
+class SavedChain(ChainFields, Record):
+    """A chain of workflows that a person or agent saved."""
+
+
+workflows, chains = SavedWorkflow.table, SavedChain.table
 
 runs = Table(
     "workflow_run",

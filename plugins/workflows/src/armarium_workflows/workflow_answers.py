@@ -11,7 +11,7 @@ from armarium_workflows.errors import unknown_workflow
 from armarium_workflows.models import workflows
 from armarium_workflows.ports import BUILT_IN, inputs_of, outputs_of
 from armarium_workflows.queries import WORKFLOWS
-from armarium_workflows.schemas import NodeIn
+from armarium_workflows.schemas.requests import NodeIn
 from armarium_workflows.system import system_workflows
 
 
