@@ -126,14 +126,9 @@ def not_offered(what: str, choices: Sequence[str]) -> Invalid:
     return Invalid(f"The plan does not offer {what}. It offers: {_names(choices)}.", code="not_offered")
 
 
-def unknown_card(card: str) -> Invalid:
-    """422: no card with this id is known here."""
-    return Invalid(
-        f"No model has the card {card[:200]}. List the candidates to find one.",
-        code="unknown_card",
-    )
-
-
+unknown_card = Invalid.saying(
+    "unknown_card", "No model has the card {card:.200}. List the candidates to find one."
+)
 not_here = Invalid.saying("model_not_here", "The model {name} cannot be used here. {why}")
 
 

@@ -12,47 +12,24 @@ class PathFault(ValueError):
     """What is wrong with a path or a pipe, or with the value it was applied to."""
 
 
-def unknown_workflow(workflow_id: str) -> NotFound:
-    """404: the id names neither a saved workflow nor one that ships."""
-    return NotFound(
-        f"There is no workflow {workflow_id[:64]} in this project; the list of workflows names them.",
-        code="unknown_workflow",
-    )
-
-
-def unknown_chain(chain_id: str) -> NotFound:
-    """404: the id names no chain."""
-    return NotFound(
-        f"There is no chain {chain_id[:64]} in this project; the list of chains names them.",
-        code="unknown_chain",
-    )
-
-
-def unknown_execution(execution_id: str) -> NotFound:
-    """404: the id names no execution."""
-    return NotFound(
-        f"There is no execution {execution_id[:64]} of a chain in this project.", code="unknown_execution"
-    )
-
-
-def unknown_run(thread_id: str) -> NotFound:
-    """404: the id names no run."""
-    return NotFound(
-        f"There is no workflow run {thread_id[:64]} in this project; the list of runs names them.",
-        code="unknown_run",
-    )
-
-
-def job_ended(job_id: str, state: str) -> Conflict:
-    """409: the job has ended, and a run can be part only of work in progress."""
-    return Conflict(
-        f"The job {job_id[:64]} has ended ({state}), so no run can be part of it. Run the workflow by "
-        "itself.",
-        code="job_ended",
-        state=state,
-    )
-
-
+unknown_workflow = NotFound.saying(
+    "unknown_workflow",
+    "There is no workflow {workflow_id:.64} in this project; the list of workflows names them.",
+)
+unknown_chain = NotFound.saying(
+    "unknown_chain", "There is no chain {chain_id:.64} in this project; the list of chains names them."
+)
+unknown_execution = NotFound.saying(
+    "unknown_execution", "There is no execution {execution_id:.64} of a chain in this project."
+)
+unknown_run = NotFound.saying(
+    "unknown_run", "There is no workflow run {thread_id:.64} in this project; the list of runs names them."
+)
+job_ended = Conflict.saying(
+    "job_ended",
+    "The job {job_id:.64} has ended ({state}), so no run can be part of it. Run the workflow by itself.",
+    state="state",
+)
 system_workflow = Forbidden.saying(
     "system_workflow",
     "“{name}” ships with the engine and cannot be changed; make a workflow of your own from its nodes.",
