@@ -1,40 +1,12 @@
-"""The tables of workflows: the workflows and chains people compose, the runs that were started, and the
-output of each node for each page.
-"""
+"""The tables of runs: the runs and executions that were started, and the output of each node for each page."""
 
 from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, PrimaryKeyConstraint, Table, Text
 
-from armarium.api import HIDDEN, Json, Record, operational, record, tracked
-from armarium_workflows.schemas.requests import ChainFields, WorkflowFields
+from armarium.api import HIDDEN, Json, operational, tracked
 
 metadata = MetaData()
-
-_TIMES = ("created_at", "updated_at")
-
-
-@record(
-    metadata,
-    "workflow",
-    tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
-    last=[Column(name, Text, nullable=False) for name in _TIMES],
-)
-class SavedWorkflow(WorkflowFields, Record):
-    """A graph that a person or agent saved; those that ship are derived from the recipe jobs and have no row."""
-
-
-@record(
-    metadata,
-    "workflow_chain",
-    tracked(label="chain", monotonic=("updated_at",), large=("steps",)),
-    last=[Column(name, Text, nullable=False) for name in _TIMES],
-)
-class SavedChain(ChainFields, Record):
-    """A chain of workflows that a person or agent saved."""
-
-
-workflows, chains = SavedWorkflow.table, SavedChain.table
 
 runs = Table(
     "workflow_run",

@@ -14,8 +14,9 @@ from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
-from armarium_workflows.models import SavedWorkflow, chains, executions, runs
+from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
+from armarium_workflows.records import SavedWorkflow, chains
 from armarium_workflows.schemas.answers import (
     Chain,
     Chains,
