@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 
 from armarium.api import ActionContext, Example, Route, action, find_withheld, is_among, new_id
 from armarium_agents import errors
-from armarium_agents.models import members, workspaces
 from armarium_agents.queries import (
     IN_TREE,
     MEMBERS,
@@ -17,7 +16,7 @@ from armarium_agents.queries import (
     read_workspace,
     require_workspace,
 )
-from armarium_agents.schemas import (
+from armarium_agents.records import (
     MAX_MEMBERS,
     MembersPatch,
     NewMember,
@@ -27,6 +26,8 @@ from armarium_agents.schemas import (
     WorkspaceFields,
     WorkspaceId,
     WorkspaceUpdate,
+    members,
+    workspaces,
 )
 from armarium_documents.api import find_node, require_all_live, require_live
 
@@ -97,7 +98,7 @@ def _as_seen(ctx: ActionContext, workspace: dict[str, Any]) -> dict[str, Any]:
     and no withheld members.
     """
     about = [*workspace["scoped_document_ids"], *(one["target_id"] for one in workspace["members"])]
-    withheld = find_withheld(ctx.library, ctx.principal, about, "show")
+    withheld = find_withheld(ctx.project, ctx.principal, about, "show")
     if not withheld:
         return workspace
     return {
