@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from armarium.errors import Invalid
 from armarium.guard.parts import part_of
@@ -196,7 +197,7 @@ def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFi
     file.seek(0)
     try:
         image: ImageFile.ImageFile = factory(file, "")
-        directories = _tiff_directories(file, name) if kind == "TIFF" else [0]
+        directories = _tiff_directories(file, name) if kind == "TIFF" else [_Directory(0, 0, 0)]
         pages = _pages_among(directories)
         if pages[0]:
             image.seek(pages[0])
@@ -346,19 +347,28 @@ def _factories(limit: int) -> dict[str, Any]:
     }
 
 
-def _tiff_directories(file: BinaryIO, name: str) -> list[int]:
-    """Return the NewSubfileType of each image of a TIFF, following its directories; a loop or an endless chain is refused."""
+class _Directory(NamedTuple):
+    """What an image of a TIFF says of itself, as far as it tells whether it is a page."""
+
+    kind: int
+    """NewSubfileType."""
+    width: int
+    height: int
+
+
+def _tiff_directories(file: BinaryIO, name: str) -> list[_Directory]:
+    """Return what each image of a TIFF is, following its directories; a loop or an endless chain is refused."""
     at = file.tell()
     file.seek(0)
     head = file.read(16)
     end = "<" if head[:2] == b"II" else ">"
     big = 43 in head[2:4]
     (offset,) = struct.unpack(end + ("Q" if big else "I"), head[8:16] if big else head[4:8])
-    seen: dict[int, int] = {}
+    seen: dict[int, _Directory] = {}
     while offset:
         if offset in seen:
             raise Invalid(f"{name} is a TIFF whose pages point back at each other.", code="image_damaged")
-        seen[offset] = 0
+        seen[offset] = _Directory(0, 0, 0)
         if len(seen) > MAX_FRAMES:
             raise Invalid(
                 f"{name} is a TIFF of more than {MAX_FRAMES:,} pages. Split it.", code="image_too_large"
@@ -366,13 +376,18 @@ def _tiff_directories(file: BinaryIO, name: str) -> list[int]:
         try:
             file.seek(offset)
             (entries,) = struct.unpack(end + ("Q" if big else "H"), file.read(8 if big else 2))
-            # Entries are sorted by tag, and NewSubfileType (254) has the lowest that is in use.
-            entry = file.read(20 if big else 12) if entries else b""
-            if entry[:2] == struct.pack(end + "H", 254):
+            size = 20 if big else 12
+            # Entries are sorted by tag: NewSubfileType (254), SubfileType (255), width and height are the first in use.
+            first = file.read(size * min(entries, 4))
+            told = {}
+            for start in range(0, len(first), size):
+                tag, form = struct.unpack_from(end + "HH", first, start)
                 # A LONG, or a SHORT in the writers of some scanners.
-                form = "H" if entry[2:4] == struct.pack(end + "H", 3) else "I"
-                (seen[offset],) = struct.unpack_from(end + form, entry, 12 if big else 8)
-            file.seek(max(0, entries - 1) * (20 if big else 12), os.SEEK_CUR)
+                sign = {3: "H", 16: "Q"}.get(form, "I")
+                (told[tag],) = struct.unpack_from(end + sign, first, start + (12 if big else 8))
+            kind = told.get(254) or (SMALLER_COPY if told.get(255) == 2 else 0)
+            seen[offset] = _Directory(kind, told.get(256, 0), told.get(257, 0))
+            file.seek(max(0, entries * size - len(first)), os.SEEK_CUR)
             (offset,) = struct.unpack(end + ("Q" if big else "I"), file.read(8 if big else 4))
         except (struct.error, OSError, OverflowError, ValueError):
             break  # the chain is cut short; decoding the page concerned reports it
@@ -380,9 +395,18 @@ def _tiff_directories(file: BinaryIO, name: str) -> list[int]:
     return list(seen.values())
 
 
-def _pages_among(directories: Sequence[int]) -> Sequence[int]:
-    """Return the numbers of the images that are pages; all of them where each says that it is a copy or a mask."""
-    pages = [number for number, kind in enumerate(directories) if not kind & (SMALLER_COPY | MASK)]
+def _pages_among(directories: Sequence[_Directory]) -> Sequence[int]:
+    """Return the numbers of the images that are pages; all of them where each says that it is a copy or a mask, and the
+    first of a pyramid that does not say so: of three or more images each half as large as the one before.
+    """
+    sizes = [(one.width, one.height) for one in directories]
+    halved = [
+        all(small in (large // 2, (large + 1) // 2) for small, large in zip(after, before, strict=True))
+        for before, after in pairwise(sizes)
+    ]
+    if len(halved) > 1 and all(halved) and min(sizes[-1]) > 0:
+        return range(1)
+    pages = [number for number, one in enumerate(directories) if not one.kind & (SMALLER_COPY | MASK)]
     return pages or range(max(1, len(directories)))
 
 

@@ -11,9 +11,17 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from armarium.api import Invalid, parse_xml
-from armarium_formats.batches.names import last_part, layout_stems, picture_keys, plain, spelled_alike
+from armarium_formats.batches.names import (
+    called_picture,
+    last_part,
+    layout_stems,
+    picture_keys,
+    plain,
+    spelled_alike,
+)
 from armarium_formats.decoding import head_of
 from armarium_formats.mets.describing import Description, describe
 from armarium_formats.mets.hrefs import local_path
@@ -54,13 +62,15 @@ _PAGE_TYPES = frozenset({"page", "folio", "leaf", "side", "scan", "image", "surf
 @dataclass(frozen=True, slots=True)
 class MetsPage:
     """A page of a METS file: paths relative to it. `images` has the best first; `order` counts from 1; `label` is its
-    ORDERLABEL, else its LABEL; `groups` are the USE of the fileGrp of each of its layouts."""
+    ORDERLABEL, else its LABEL; `groups` are the USE of the fileGrp of each of its layouts; `elsewhere` names the pictures at
+    refused addresses: one of the same name may be here."""
 
     images: tuple[str, ...]
     layouts: tuple[str, ...]
     label: str
     order: int
     groups: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def image(self) -> str | None:
@@ -105,8 +115,8 @@ class _Page:
     files: list[_File]
     label: str = ""
     identity: str = ""
-    elsewhere: bool = False
-    """Whether it names files that are not taken."""
+    elsewhere: list[str] = field(default_factory=list)
+    """The names of files that are not taken."""
 
 
 def sniff_mets(data: bytes) -> bool:
@@ -138,6 +148,8 @@ class _Reading:
         self.name = name
         self.mets = Mets(notes=notes)
         self.files: dict[str, _File | None] = {}
+        self.refused_names: dict[str, str] = {}
+        """By the ID of a file whose address is refused."""
         self.strange: Counter[str] = Counter()
 
     def read(self) -> Mets:
@@ -168,6 +180,7 @@ class _Reading:
                         page.label,
                         number,
                         tuple(layouts.values()),
+                        tuple(filter(called_picture, page.elsewhere)),
                     )
                 )
         mets.description = describe(self.root, of_div, of_file)
@@ -230,6 +243,7 @@ class _Reading:
                 return
             refused.append(RefusedHref(href.strip(), why))
         self.files[identity] = None
+        self.refused_names[identity] = unquote(last_part(refused[0].href))
         self.mets.refused += refused
 
     # ----------------------------------------------------------------------------------------- pages
@@ -267,14 +281,14 @@ class _Reading:
         found = []
         for one in chosen:
             files: dict[int, _File] = {}
-            elsewhere = False
+            elsewhere: list[str] = []
             for identity in _pointers(one):
                 if identity not in self.files:
                     self.strange[f"A page points to the file {identity}, which does not exist"] += 1
                 elif (file := self.files[identity]) is not None:
                     files.setdefault(file.place, file)
                 else:
-                    elsewhere = True
+                    elsewhere.append(self.refused_names[identity])
             labels = [" ".join((one.get(name) or "").split()) for name in ("ORDERLABEL", "LABEL")]
             # A page that has no number of its own has a dash for one in many libraries' files.
             label = next((label for label in labels if label.strip("-–—")), "")
