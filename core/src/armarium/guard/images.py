@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from armarium.errors import Invalid
 from armarium.guard.parts import part_of
 from armarium.guard.sources import length_of, name_of, open_source, plain
+from armarium.guard.tiff import TiffDirectory, pages_among, read_directories
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
 
 MAX_IMAGE_PIXELS: Final = 200_000_000
-MAX_FRAMES: Final = 10_000
 SUSPECT_PIXELS: Final = 40_000_000
 MAX_PIXELS_A_BYTE: Final = 4_000
 """A photograph has 5 to 50 pixels per byte of file, a bilevel scan a few hundred, a bomb many thousands."""
@@ -39,10 +37,6 @@ IMAGE_FORMATS: Final = {
 
 TAKEN_IMAGES: Final = "a JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF or HEIC image"
 """The pictures that are opened, for sentences."""
-
-SMALLER_COPY, MASK = 1, 4
-"""Bits of a TIFF directory's NewSubfileType (TIFF 6.0, page 36) that make it no page: a reduced copy of another image, a
-transparency mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +191,8 @@ def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFi
     file.seek(0)
     try:
         image: ImageFile.ImageFile = factory(file, "")
-        directories = _tiff_directories(file, name) if kind == "TIFF" else [_Directory(0, 0, 0)]
-        pages = _pages_among(directories)
+        directories = read_directories(file, name) if kind == "TIFF" else [TiffDirectory(0, 0, 0)]
+        pages = pages_among(directories)
         if pages[0]:
             image.seek(pages[0])
         width, height = image.size
@@ -345,69 +339,6 @@ def _factories(limit: int) -> dict[str, Any]:
         "GIF": GifImagePlugin.GifImageFile,
         "BMP": BmpImagePlugin.BmpImageFile,
     }
-
-
-class _Directory(NamedTuple):
-    """What an image of a TIFF says of itself, as far as it tells whether it is a page."""
-
-    kind: int
-    """NewSubfileType."""
-    width: int
-    height: int
-
-
-def _tiff_directories(file: BinaryIO, name: str) -> list[_Directory]:
-    """Return what each image of a TIFF is, following its directories; a loop or an endless chain is refused."""
-    at = file.tell()
-    file.seek(0)
-    head = file.read(16)
-    end = "<" if head[:2] == b"II" else ">"
-    big = 43 in head[2:4]
-    (offset,) = struct.unpack(end + ("Q" if big else "I"), head[8:16] if big else head[4:8])
-    seen: dict[int, _Directory] = {}
-    while offset:
-        if offset in seen:
-            raise Invalid(f"{name} is a TIFF whose pages point back at each other.", code="image_damaged")
-        seen[offset] = _Directory(0, 0, 0)
-        if len(seen) > MAX_FRAMES:
-            raise Invalid(
-                f"{name} is a TIFF of more than {MAX_FRAMES:,} pages. Split it.", code="image_too_large"
-            )
-        try:
-            file.seek(offset)
-            (entries,) = struct.unpack(end + ("Q" if big else "H"), file.read(8 if big else 2))
-            size = 20 if big else 12
-            # Entries are sorted by tag: NewSubfileType (254), SubfileType (255), width and height are the first in use.
-            first = file.read(size * min(entries, 4))
-            told = {}
-            for start in range(0, len(first), size):
-                tag, form = struct.unpack_from(end + "HH", first, start)
-                # A LONG, or a SHORT in the writers of some scanners.
-                sign = {3: "H", 16: "Q"}.get(form, "I")
-                (told[tag],) = struct.unpack_from(end + sign, first, start + (12 if big else 8))
-            kind = told.get(254) or (SMALLER_COPY if told.get(255) == 2 else 0)
-            seen[offset] = _Directory(kind, told.get(256, 0), told.get(257, 0))
-            file.seek(max(0, entries * size - len(first)), os.SEEK_CUR)
-            (offset,) = struct.unpack(end + ("Q" if big else "I"), file.read(8 if big else 4))
-        except (struct.error, OSError, OverflowError, ValueError):
-            break  # the chain is cut short; decoding the page concerned reports it
-    file.seek(at)
-    return list(seen.values())
-
-
-def _pages_among(directories: Sequence[_Directory]) -> Sequence[int]:
-    """Return the numbers of the images that are pages; all of them where each says that it is a copy or a mask, and the
-    first of a pyramid that does not say so: of three or more images each half as large as the one before.
-    """
-    sizes = [(one.width, one.height) for one in directories]
-    halved = [
-        all(small in (large // 2, (large + 1) // 2) for small, large in zip(after, before, strict=True))
-        for before, after in pairwise(sizes)
-    ]
-    if len(halved) > 1 and all(halved) and min(sizes[-1]) > 0:
-        return range(1)
-    pages = [number for number, one in enumerate(directories) if not one.kind & (SMALLER_COPY | MASK)]
-    return pages or range(max(1, len(directories)))
 
 
 def _orientation(kind: str, image: ImageFile.ImageFile) -> int:

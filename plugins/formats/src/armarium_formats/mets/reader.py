@@ -24,7 +24,7 @@ from armarium_formats.batches.names import (
 )
 from armarium_formats.decoding import head_of
 from armarium_formats.mets.describing import Description, describe
-from armarium_formats.mets.hrefs import local_path
+from armarium_formats.mets.hrefs import RefusedHref, list_fewer, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +50,6 @@ _BEST = tuple(
 _LAST = re.compile(
     r"thumb|^min$|preview|teaser|download|[-_ ](?:bin|crop|desp|deskew|denois|dewarp|seg|cut)", re.IGNORECASE
 )
-MOST_NAMED = 20
-"""Files refused for one reason that are named one by one."""
 
 MAX_LABEL = 2000
 """Characters of a page's label, as a document takes them."""
@@ -76,14 +74,6 @@ class MetsPage:
     def image(self) -> str | None:
         """The image to show, None when the page has no local one."""
         return self.images[0] if self.images else None
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedHref:
-    """A file that is refused: the href as stated and why."""
-
-    href: str
-    why: str
 
 
 @dataclass(slots=True)
@@ -185,7 +175,7 @@ class _Reading:
                 )
         mets.description = describe(self.root, of_div, of_file)
         mets.elsewhere = len(mets.refused)
-        mets.refused = _fewer(mets.refused)
+        mets.refused = list_fewer(mets.refused)
         mets.unplaced = [
             one.path
             for one in self.files.values()
@@ -349,21 +339,6 @@ class _Reading:
                 of[0].files.append(one)
         self.strange["There is no structMap with pages; the order is that of the files"] += 1
         return list(pages.values())
-
-
-def _fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
-    """List files refused for one reason by name, but only count many: a viewer's METS has thousands."""
-    counted = Counter(one.why for one in refused)
-    seen: Counter[str] = Counter()
-    found: list[RefusedHref] = []
-    for one in refused:
-        seen[one.why] += 1
-        more = counted[one.why] - MOST_NAMED
-        if seen[one.why] <= MOST_NAMED or more == 1:
-            found.append(one)
-        elif seen[one.why] == MOST_NAMED + 1:
-            found.append(RefusedHref(f"{more:,} more like {one.href}", one.why))
-    return found
 
 
 def _name(element: etree._Element) -> str:
