@@ -54,7 +54,10 @@ _OTHER_TEXTS = tuple(
         ),
         (r"\[Script Info\]", "subtitles of the format ASS; save them as SRT or VTT"),
         (r'File type = "ooTextFile', "annotations of Praat (TextGrid); save them as SRT or VTT"),
-        (r"\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}\s", "subtitles of the format SBV; save them as SRT or VTT"),
+        (
+            r"\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}\s",
+            "subtitles of the format SBV; save them as SRT or VTT",
+        ),
         (r"(?:\[[a-z]+:[^\]\n]*\]\s*)*\[\d+:\d\d\.\d\d", "words with times (LRC); save them as SRT or VTT"),
         (
             r"(?:#CRS[^\n]*\n)?mapX[;\t]mapY[;\t]",
