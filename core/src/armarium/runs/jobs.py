@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from armarium.errors import NotFound
 from armarium.jobs.models import job, job_hold
-from armarium.runs.questions import Asked, Names, conditions, connection_of, decoded, selected
+from armarium.runs.questions import Asked, Names, conditions, connection_of, decode_json, select_columns
 
 jobs, job_holds = job, job_hold
 
@@ -117,20 +117,20 @@ def list_jobs(
             **{f"json_extract(args, '$.{name}')": value for name, value in (args or {}).items()},
         }
     )
-    what = f"SELECT {selected(JobRow, stored, _STORED)} FROM {jobs} WHERE"
+    what = f"SELECT {select_columns(JobRow, stored, _STORED)} FROM {jobs} WHERE"
     # Each state by itself and by name: only so are the indexes of what waits and what runs used.
     parts = [f"{what} 1{named}"] if states is None else [f"{what} state = '{one}'{named}" for one in states]
     asked = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
     rows = connection_of(conn).execute(asked, (*values * len(parts), limit))
-    return [decoded(JobRow._make(row), _STORED) for row in rows]
+    return [decode_json(JobRow._make(row), _STORED) for row in rows]
 
 
 def list_beneath(conn: Asked, job_id: str, *, limit: int = 50) -> list[JobRow]:
     """Return the job and all beneath it that wait or run and have nothing unfinished beneath them, oldest first."""
     asked = (
         f"WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM {jobs} j JOIN under u ON j.parent_id = u.id)"
-        f" SELECT {selected(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
+        f" SELECT {select_columns(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
         " AND state IN ('waiting', 'running') AND open_children = 0 ORDER BY seq LIMIT ?"
     )
     rows = connection_of(conn).execute(asked, (job_id, limit))
-    return [decoded(JobRow._make(row), _STORED) for row in rows]
+    return [decode_json(JobRow._make(row), _STORED) for row in rows]
