@@ -44,6 +44,14 @@ def cannot_write(path: str, why: str) -> Unavailable:
     )
 
 
+def unknown_kept_format(asked: str, known: Iterable[str]) -> Invalid:
+    """422: nothing that is installed writes the format."""
+    return Invalid(
+        f"There is no format {asked[:80]!r}. An export can be kept in: {', '.join(known)}.",
+        code="unknown_format",
+    )
+
+
 def pages_only(format_name: str) -> Invalid:
     """422: a format of single pages is requested per document."""
     return Invalid(

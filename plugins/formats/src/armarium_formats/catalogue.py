@@ -68,6 +68,12 @@ def check_driver(group: str, name: str, driver: Any) -> str | None:
     return None
 
 
+def file_ending(driver: FormatDriver) -> str:
+    """Return how the files of a format end in folders that hold those of several."""
+    stated = getattr(driver, "file_ending", "")
+    return stated or (driver.extensions[0] if driver.extensions else f".{driver.name}")
+
+
 def readable(engine: Engine) -> list[str]:
     """Return the names of the formats that are read."""
     return [driver.name for driver in drivers(engine) if driver.reads]
