@@ -57,6 +57,14 @@ def no_formats() -> Invalid:
     )
 
 
+def unknown_format(asked: str, known: Iterable[str]) -> Invalid:
+    """422: nothing that is installed writes the format."""
+    return Invalid(
+        f"There is no format {asked[:80]!r}. A folder can be kept in: {', '.join(known)}.",
+        code="unknown_format",
+    )
+
+
 def came_from_nowhere(path: str) -> Invalid:
     """422: no project folder came from the folder, so it cannot be arranged."""
     return Invalid(

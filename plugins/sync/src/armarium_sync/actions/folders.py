@@ -25,6 +25,7 @@ from armarium.api import (
     new_id,
     raw_of,
 )
+from armarium_formats.api import format_drivers
 from armarium_sync.arranging import root_of
 from armarium_sync.disk import Disk
 from armarium_sync.errors import (
@@ -35,6 +36,7 @@ from armarium_sync.errors import (
     not_writable,
     nothing_there,
     tied_already,
+    unknown_format,
 )
 from armarium_sync.models import conflicts, files, folders, pending, tied
 from armarium_sync.principal import KEEPER
@@ -109,6 +111,9 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
         raise came_from_nowhere(p.path)
     if not p.formats and p.mode != "keep-arranged":
         raise no_formats()
+    written = [driver.name for driver in format_drivers(ctx.engine) if driver.writes]
+    for unknown in (one for one in p.formats if one not in written):
+        raise unknown_format(unknown, written)
     row: dict[str, Any] = {
         "id": _id_for(ctx, str(place)),
         "path": str(place),
