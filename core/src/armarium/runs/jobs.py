@@ -130,7 +130,7 @@ def list_beneath(conn: Asked, job_id: str, *, limit: int = 50) -> list[JobRow]:
     asked = (
         f"WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM {jobs} j JOIN under u ON j.parent_id = u.id)"
         f" SELECT {select_columns(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
-        " AND state IN ('waiting', 'running') AND open_children = 0 ORDER BY seq LIMIT ?"
+        f" AND state IN {GOING} AND open_children = 0 ORDER BY seq LIMIT ?"
     )
     rows = connection_of(conn).execute(asked, (job_id, limit))
     return [decode_json(JobRow._make(row), _STORED) for row in rows]
