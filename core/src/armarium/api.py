@@ -101,6 +101,7 @@ from armarium.plugin import Migration, Plugin
 from armarium.plugins.hookspecs import hookimpl
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
+from armarium.records.record import Record, record
 from armarium.runs.jobs import (
     FINISHED,
     GOING,
@@ -219,6 +220,7 @@ __all__ = [
     "RecipeJob",
     "RecipeJobs",
     "RecipePath",
+    "Record",
     "RetryLater",
     "Rights",
     "Route",
@@ -309,6 +311,7 @@ __all__ = [
     "read_activity",
     "read_member",
     "read_private",
+    "record",
     "record_activity",
     "reference",
     "refuse_bound",

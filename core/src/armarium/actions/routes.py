@@ -18,6 +18,7 @@ from armarium.history.changes import changes_of
 from armarium.messages import Message
 from armarium.principals import Role
 from armarium.store.database import raw_of
+from armarium.store.rows import listed, paged
 from armarium.web.http import (
     REFUSALS,
     CurrentEngine,
@@ -67,18 +68,10 @@ class ActionName(Message):
     role: Role
 
 
-class ActionNamesAnswer(Message):
-    """Every action of this engine, in short."""
-
-    items: list[ActionName]
-    count: int
+ActionNamesAnswer = listed(ActionName, "ActionNamesAnswer", "Every action of this engine, in short.")
 
 
-class ActionRegistryAnswer(Message):
-    """Every action of this engine, by name."""
-
-    items: list[ActionEntry]
-    count: int
+ActionRegistryAnswer = listed(ActionEntry, "ActionRegistryAnswer", "Every action of this engine, by name.")
 
 
 class InvokeRequest(Params):
@@ -139,14 +132,7 @@ class AuditRow(Message):
     """Documents among the step's targets, or to which the targets belong."""
 
 
-class AuditRows(Message):
-    """A page of the audit log, newest first."""
-
-    items: list[AuditRow]
-    count: int
-    total: int
-    limit: int
-    offset: int
+AuditRows = paged(AuditRow, "AuditRows", "A page of the audit log, newest first.")
 
 
 class RowChange(Message):

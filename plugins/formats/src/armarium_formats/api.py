@@ -5,9 +5,7 @@ the table of imported files, a page as a file.
 from __future__ import annotations
 
 from armarium_formats.batches.disk import scratch
-from armarium_formats.catalogue import drivers as format_drivers
 from armarium_formats.catalogue import file_ending
-from armarium_formats.catalogue import writer as format_writer
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.keeping import keep_models
@@ -64,11 +62,10 @@ __all__ = [
     "exercise_format",
     "export_page",
     "file_ending",
-    "format_drivers",
     "format_imports",
-    "format_writer",
     "identifier_of",
     "keep_models",
+    "kept_driver",
     "page_of_pass",
     "parse_unsigned",
     "scratch",

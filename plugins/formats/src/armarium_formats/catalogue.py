@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
-from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
+from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat, not_kept_in
 from armarium_formats.file_guess import find_true_kind, seems
 
 if TYPE_CHECKING:
@@ -101,6 +101,14 @@ def writer(engine: Engine, asked: str) -> FormatDriver:
     if not driver.writes:
         raise NotWritable(driver.label, writable(engine))
     return driver
+
+
+def kept_driver(engine: Engine, asked: str, *beside: str) -> FormatDriver:
+    """Return the driver that writes a format in which files are kept; Invalid names those there are, and *beside*."""
+    written = {driver.name: driver for driver in drivers(engine) if driver.writes}
+    if asked not in written:
+        raise not_kept_in(asked[:80], ", ".join(dict.fromkeys([*beside, *written])))
+    return written[asked]
 
 
 def reader(

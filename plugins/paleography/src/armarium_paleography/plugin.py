@@ -13,14 +13,14 @@ from armarium_paleography.actions.following import (
 )
 from armarium_paleography.actions.importing import MarksOfImports
 from armarium_paleography.jobs import LOOK_KIND
-from armarium_paleography.models import EXPORTED, metadata
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
 from armarium_paleography.queries import letterforms as letterform_queries
 from armarium_paleography.queries import likeness as likeness_queries
 from armarium_paleography.queries import signs as sign_queries
-from armarium_paleography.queries.exporting import MarksOfPages
+from armarium_paleography.queries.exporting import EXPORTED, MarksOfPages
+from armarium_paleography.records.ground import metadata
 from armarium_paleography.routes import router
 
 _NAMED = ("hand", "sign", "letterform_allograph")

@@ -28,7 +28,7 @@ from armarium_workflows.errors import PathFault, faulty_chain
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled, note_failed
-from armarium_workflows.schemas import ChainFields, ChainStep
+from armarium_workflows.schemas.requests import ChainFields, ChainStep
 from armarium_workflows.scope import subjects_under
 
 _EXPRESSION = re.compile(

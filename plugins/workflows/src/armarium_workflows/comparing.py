@@ -16,7 +16,7 @@ from armarium_documents.api import artifacts
 from armarium_workflows.checkpoints import pages_done
 from armarium_workflows.errors import not_done, same_run
 from armarium_workflows.queries import run_row
-from armarium_workflows.schemas import Comparison
+from armarium_workflows.schemas.answers import Comparison
 
 FoundInRun = Callable[[Connection, str], Mapping[tuple[str, str], Mapping[str, Any]]]
 """The results of a run that are not artifacts, from (connection, thread id): by document and kind, each

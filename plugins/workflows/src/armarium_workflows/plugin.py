@@ -11,8 +11,9 @@ from armarium_documents.api import WORK
 from armarium_workflows.actions import ACTIONS
 from armarium_workflows.comparing import compare_runs
 from armarium_workflows.jobs import KINDS
-from armarium_workflows.models import chains, metadata, workflows
+from armarium_workflows.models import metadata
 from armarium_workflows.queries import QUERIES, work_on_documents
+from armarium_workflows.records import chains, workflows
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
 from armarium_workflows.withheld import WithheldRuns

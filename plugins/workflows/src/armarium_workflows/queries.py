@@ -26,22 +26,22 @@ from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
-from armarium_workflows.models import chains, executions, runs, workflows
+from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.schemas import (
-    SAME_STATUS,
+from armarium_workflows.records import SavedWorkflow, chains
+from armarium_workflows.schemas.answers import (
     Chain,
     Chains,
     Execution,
     RunEpisodes,
     Runs,
-    RunStatus,
     RunView,
     WorkflowFolders,
 )
+from armarium_workflows.schemas.requests import SAME_STATUS, RunStatus
 from armarium_workflows.system import FOLDERS
 
-WORKFLOWS = Rows(workflows)
+WORKFLOWS = SavedWorkflow.rows
 CHAINS = Rows(chains, missing=unknown_chain)
 EXECUTIONS = Rows(executions, missing=unknown_execution)
 

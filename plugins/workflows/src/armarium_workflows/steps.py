@@ -28,7 +28,7 @@ from armarium_workflows.graph import Graph
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import stored_run
-from armarium_workflows.schemas import Edge
+from armarium_workflows.schemas.requests import Edge
 from armarium_workflows.values import at_port, job_for_page, settings_of
 
 AT_ONCE = 200

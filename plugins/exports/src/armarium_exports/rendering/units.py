@@ -8,12 +8,12 @@ from sqlalchemy import select
 
 from armarium.api import Engine, Library, NotFound, is_among
 from armarium_documents.api import documents
-from armarium_exports.errors import no_pages, pages_only, unknown_kept_format
+from armarium_exports.errors import no_pages, pages_only
 from armarium_exports.pages import ReadablePage, Unit, readable_page
 from armarium_exports.rendering.corpus import tei_corpus
 from armarium_exports.rendering.texts import markdown, plain_text
 from armarium_exports.rendering.word import word
-from armarium_formats.api import export_page, file_ending, format_drivers, format_writer
+from armarium_formats.api import export_page, file_ending, kept_driver
 
 TEXTS = {"word": ".docx", "markdown": ".md", "plain-text": ".txt"}
 """Formats written here from readable pages, with the ends of their files; every other is a format driver's."""
@@ -23,18 +23,14 @@ JOINED = {"tei": tei_corpus}
 
 def check_format(engine: Engine, format_name: str, per: str) -> None:
     """Refuse a format that nobody here writes, and one of single pages per document; both Invalid."""
-    if format_name in TEXTS:
-        return
-    written = {driver.name: driver for driver in format_drivers(engine) if driver.writes}
-    if format_name not in written:
-        raise unknown_kept_format(format_name, [*TEXTS, *(name for name in written if name not in TEXTS)])
-    if per == "document" and format_name not in JOINED:
-        raise pages_only(written[format_name].label)
+    driver = None if format_name in TEXTS else kept_driver(engine, format_name, *TEXTS)
+    if driver is not None and per == "document" and format_name not in JOINED:
+        raise pages_only(driver.label)
 
 
 def ending_of(engine: Engine, format_name: str) -> str:
     """Return how the files of a format end."""
-    return TEXTS.get(format_name) or file_ending(format_writer(engine, format_name))
+    return TEXTS.get(format_name) or file_ending(kept_driver(engine, format_name))
 
 
 def render(

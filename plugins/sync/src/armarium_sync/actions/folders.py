@@ -25,7 +25,7 @@ from armarium.api import (
     new_id,
     raw_of,
 )
-from armarium_formats.api import format_drivers
+from armarium_formats.api import kept_driver
 from armarium_sync.arranging import root_of
 from armarium_sync.disk import Disk
 from armarium_sync.errors import (
@@ -36,7 +36,6 @@ from armarium_sync.errors import (
     not_writable,
     nothing_there,
     tied_already,
-    unknown_format,
 )
 from armarium_sync.models import conflicts, files, folders, pending, tied
 from armarium_sync.principal import KEEPER
@@ -111,9 +110,8 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
         raise came_from_nowhere(p.path)
     if not p.formats and p.mode != "keep-arranged":
         raise no_formats()
-    written = [driver.name for driver in format_drivers(ctx.engine) if driver.writes]
-    for unknown in (one for one in p.formats if one not in written):
-        raise unknown_format(unknown, written)
+    for format_name in p.formats:
+        kept_driver(ctx.engine, format_name)
     row: dict[str, Any] = {
         "id": _id_for(ctx, str(place)),
         "path": str(place),

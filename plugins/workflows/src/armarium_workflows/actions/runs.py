@@ -22,7 +22,8 @@ from armarium_workflows.actions.starts import an_execution, refuse_written
 from armarium_workflows.errors import already_ended, not_begun, not_paused, still_ending, still_going
 from armarium_workflows.models import runs
 from armarium_workflows.queries import find_run, run_row
-from armarium_workflows.schemas import SAME_STATUS, Deleted, DeletedRuns, DeleteRunsParams, RunNamed, RunState
+from armarium_workflows.schemas.answers import Deleted, DeletedRuns, RunState
+from armarium_workflows.schemas.requests import SAME_STATUS, DeleteRunsParams, RunNamed
 
 
 def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:

@@ -42,14 +42,12 @@ from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import CHAINS, run_row, stored_run
 from armarium_workflows.running import stream_url
-from armarium_workflows.schemas import (
-    AcceptedChain,
+from armarium_workflows.schemas.answers import AcceptedChain, ReadAgain, StartedRun
+from armarium_workflows.schemas.requests import (
     ExecuteChainParams,
     ExecuteInJobParams,
     ExecuteParams,
-    ReadAgain,
     RunNamed,
-    StartedRun,
 )
 from armarium_workflows.scope import subjects_under
 from armarium_workflows.values import settings_of
