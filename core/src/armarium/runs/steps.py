@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from armarium.history.audit import audit, audit_target
+from armarium.history.audit import audit as steps
+from armarium.history.audit import audit_target
 from armarium.runs.questions import Asked, Names, conditions, connection_of, decode_json, select_columns
 from armarium.store.tables import json_text
-
-steps = audit
 
 Stored = Literal["params", "changed"]
 _STORED = ("params", "changed")
