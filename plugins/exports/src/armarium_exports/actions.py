@@ -295,11 +295,9 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     """Keep it one-way: the folder is written and never read back; nothing in it is deleted, and no other file
     is touched.
     """
-    if p.per == "document" and p.format in ("alto", "pagexml"):
-        from armarium_exports.errors import pages_only
-        from armarium_exports.rendering.units import LABELS
+    from armarium_exports.rendering.units import check_format
 
-        raise pages_only(LABELS[p.format])
+    check_format(ctx.engine, p.format, p.per)
     folder = p.folder.real
     if not folder.is_dir():
         raise no_folder(str(folder))
