@@ -63,7 +63,7 @@ def record(
         table = Table(
             name,
             metadata,
-            *_ordered(stated, columns),
+            *_order_columns(stated, columns),
             *last,
             *(one for one in given if isinstance(one, Index)),
             info=info,
@@ -88,7 +88,7 @@ def record(
     return declare
 
 
-def _ordered(stated: type[Record], given: Sequence[Column[Any]]) -> list[Column[Any]]:
+def _order_columns(stated: type[Record], given: Sequence[Column[Any]]) -> list[Column[Any]]:
     """Return the columns in the order of the fields; each of *given* that is no field follows the one given before it."""
     by_name = {column.name: column for column in given}
     found: dict[str, Column[Any]] = {}
