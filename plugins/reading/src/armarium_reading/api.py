@@ -10,6 +10,7 @@ from __future__ import annotations
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
 from armarium_reading.line_pictures import cut_line
+from armarium_reading.local_models import going_download
 from armarium_reading.models import episodes
 from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
 from armarium_reading.own_readers import EXTRAS as LINE_READERS
@@ -107,6 +108,7 @@ __all__ = [
     "exercise_provider_type",
     "exercise_reader",
     "follow_answers",
+    "going_download",
     "hub_access",
     "hub_key",
     "installed_readers",
