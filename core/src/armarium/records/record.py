@@ -18,12 +18,11 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import create_model
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text
 
 from armarium.errors import ServiceError, missing
 from armarium.messages import Message
-from armarium.store.rows import Rows, kind_of, shown_columns
+from armarium.store.rows import Rows, answer_model
 from armarium.store.tables import Json
 
 
@@ -59,7 +58,6 @@ def record(
     unknown = refusal or (None if hint is None else missing(info["rules"].label, hint))
 
     def declare(stated: type[R]) -> type[R]:
-        own = inspect.get_annotations(stated)
         table = Table(
             name,
             metadata,
@@ -68,22 +66,17 @@ def record(
             *(one for one in given if isinstance(one, Index)),
             info=info,
         )
-        fields: dict[str, Any] = {}
-        for column in shown_columns(table):
-            field = stated.model_fields.get(column.name)
-            if field is not None and column.name in own:
-                fields[column.name] = (field.annotation, field)
-            elif field is None or column.name in columns:
-                fields[column.name] = (kind_of(column), ...)
-            else:
-                kinds = _kinds(field.annotation)
-                fields[column.name] = (Union[*kinds, None] if column.nullable else Union[*kinds], ...)
-        made = create_model(
-            stated.__name__, __base__=Record, __module__=stated.__module__, __doc__=stated.__doc__, **fields
-        )
+        own = inspect.get_annotations(stated)
+        kinds = {
+            name: Union[*_kinds(field.annotation), *((None,) if table.c[name].nullable else ())]
+            for name, field in stated.model_fields.items()
+            if name not in columns
+        }
+        fields = {name: stated.model_fields[name] for name in own}
+        made = answer_model(stated, table, fields, kinds, Record)
         made.table = table
         made.rows = Rows(table, missing=unknown)
-        return made  # type: ignore[return-value]
+        return made
 
     return declare
 
