@@ -144,7 +144,10 @@ def test_subtitles_for_a_picture_are_refused() -> None:
         (b'File type = "ooTextFile"\nObject class = "TextGrid"\n'.decode().encode("utf-16"), "TextGrid"),
         (b"0:00:00.000,0:00:02.500\nGood morning\n\n0:00:02.500,0:00:04.000\nwell\n", "SBV"),
         (b"[ti:Letters]\n[00:00.00]Good morning\n[00:02.50]well\n", "LRC"),
-        (b'{"text": "Good", "segments": [{"id": 0, "start": 0.0, "end": 2.5, "text": " Good"}]}', "hears speech"),
+        (
+            b'{"text": "Good", "segments": [{"id": 0, "start": 0.0, "end": 2.5, "text": " Good"}]}',
+            "hears speech",
+        ),
         (b"#CRS: EPSG:4326\nmapX;mapY;sourceX;sourceY;enable\n-77,1;-12;100;-100;1\n", "control points"),
         (b"0.0001\r\n0.0\r\n0.0\r\n-1.0E-4\r\n-77.1\r\n-12.0\r\n", "world file"),
         (b"<tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", "TTML"),
