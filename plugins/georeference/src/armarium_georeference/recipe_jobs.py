@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import Field
-from sqlalchemy import select
 
 from armarium.api import (
     Example,
@@ -21,7 +20,7 @@ from armarium.api import (
 )
 from armarium_georeference.errors import bad_gazetteer, no_gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
-from armarium_source_model.api import counting_readings, reading_rule, segments, working_pass
+from armarium_source_model.api import read_lines, reading_rule, working_pass
 
 MENTIONS = "place_mentions"
 """Contributed by a family with mentions: `(conn, document_id) -> [{segment_id, text, entity_id}]` of its
@@ -86,14 +85,11 @@ def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
     pass_id, _ = working_pass(conn, page_id, rule)
     if pass_id is None:
         raise PageSkipped("It has no text yet.")
-    texts = counting_readings(conn, pass_id, rule=rule)
-    named = select(segments.c.id).where(
-        segments.c.pass_id == pass_id, segments.c.kind != "word", segments.c.deleted_at.is_(None)
-    )
+    read = read_lines(conn, page_id, pass_id, rule)
     return [
-        {"segment_id": one, "text": texts[one].text}
-        for one in conn.execute(named.order_by(segments.c.id)).scalars()
-        if one in texts
+        {"segment_id": one.id, "text": read.counting[one.id].text}
+        for one in read.segments.values()
+        if one.kind != "word" and one.id in read.counting
     ]
 
 
