@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 from armarium.api import Engine, Library, new_id
-from armarium.samples import manuscript_page
+from armarium_demo.samples import manuscript_page
 from benchmarks.harness import Result
 from benchmarks.places import OWNER, running_engine, scratch_folder
 from benchmarks.reading_hands import draw_lines, import_pages

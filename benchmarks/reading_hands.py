@@ -16,7 +16,7 @@ from typing import Any
 
 import armarium_worker
 from armarium.api import Engine, Library
-from armarium.samples import SampleLine, SamplePage, manuscript_page
+from armarium_demo.samples import SampleLine, SamplePage, manuscript_page
 from benchmarks.bare_hand import BareLoop
 from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, running_engine, scratch_folder

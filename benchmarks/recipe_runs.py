@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armarium.api import Engine, Library
-from armarium.samples import write_sample_pages
+from armarium_demo.samples import write_sample_pages
 from benchmarks.harness import Result, compare, seconds
 from benchmarks.places import OWNER, running_engine, scratch_folder
 

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from armarium.api import Engine, Library
-from armarium.samples import SamplePage, sample_pages
+from armarium_demo.samples import SamplePage, sample_pages
 
 Ask = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from armarium.samples import write_sample_pages
+from armarium_demo.samples import write_sample_pages
 from checkout import ROOT, text
 
 pytestmark = pytest.mark.slow

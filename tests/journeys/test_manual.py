@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from armarium.cli.program import build
-from armarium.samples import write_sample_pages
+from armarium_demo.samples import write_sample_pages
 from checkout import ROOT, files, place, text
 
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)

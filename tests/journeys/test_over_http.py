@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from armarium.samples import SamplePage
+from armarium_demo.samples import SamplePage
 
 Ask = Callable[..., Any]
 PageXml = Callable[[SamplePage], bytes]

@@ -136,7 +136,7 @@ class Importing(threading.Thread):
 
     def __init__(self, engine: ServedEngine, folder: Path) -> None:
         super().__init__(name="importing", daemon=True)
-        from armarium.samples import write_sample_pages
+        from armarium_demo.samples import write_sample_pages
 
         self.engine = engine
         self.folder = folder

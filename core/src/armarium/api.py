@@ -42,6 +42,7 @@ from armarium.fonts import (
     font_faces,
     fonts_for,
     is_unusual,
+    pen_font,
 )
 from armarium.guard import (
     TAKEN_IMAGES,
@@ -299,6 +300,7 @@ __all__ = [
     "parse_html",
     "parse_timestamp",
     "parse_xml",
+    "pen_font",
     "plain_name",
     "project_setting",
     "provenance_columns",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from armarium.samples import manuscript_page, write_sample_pages
+from armarium_demo.samples import manuscript_page, write_sample_pages
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_reader_hand.reader import HandReader
 from armarium_reading.api import LineShape, exercise_reader
 

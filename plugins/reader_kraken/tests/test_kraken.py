@@ -17,7 +17,7 @@ import armarium_reader_kraken
 from armarium.api import Settings
 from armarium.runtimes.installer import pinned_versions
 from armarium.runtimes.registry import interpreter, read_marker
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_reader_kraken.reader import KRAKEN, KrakenReader
 from armarium_reading.api import Refused, exercise_reader
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_reader_rapidocr.reader import RapidOcrReader
 from armarium_reading.confidence import Confidence
 from armarium_reading.handwriting import page_score

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from armarium.samples import SamplePage, sample_pages
+from armarium_demo.samples import SamplePage, sample_pages
 from armarium_reader_rapidocr import reader as module
 from armarium_reader_rapidocr.crops import cut_line, line_box
 from armarium_reader_rapidocr.reader import WEIGHTS, RapidOcrReader, weights_folder

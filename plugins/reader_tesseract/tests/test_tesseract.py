@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_reader_tesseract import language_data
 from armarium_reader_tesseract.language_data import list_installed, names_for
 from armarium_reader_tesseract.reader import TesseractReader

@@ -17,7 +17,7 @@ import armarium_reader_vision
 import armarium_worker
 from armarium.api import Settings
 from armarium.runtimes.registry import interpreter, read_marker
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_reader_vision.pages import VisionPages
 from armarium_reader_vision.reader import VISION, VisionReader, box_of
 from armarium_reading.api import LineShape, Refused, exercise_reader

@@ -15,7 +15,7 @@ import pytest
 from start_fixtures import URL, Desk
 
 from armarium.api import Engine, Library
-from armarium.samples import SamplePage, sample_pages
+from armarium_demo.samples import SamplePage, sample_pages
 from armarium_reading.jobs import asking
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_source_model.api import page_text

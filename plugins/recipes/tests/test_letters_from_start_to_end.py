@@ -10,7 +10,7 @@ import pytest
 from start_fixtures import URL, Desk
 
 from armarium.api import Engine, Library
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_source_model.api import page_text
 
 ANSWERS = {

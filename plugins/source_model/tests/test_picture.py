@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops
 
-from armarium.samples import SamplePage, sample_pages
+from armarium_demo.samples import SamplePage, sample_pages
 from armarium_source_model.picture import CORRECTED, PANEL, DrawnLine, draw_page
 
 Shape = tuple[tuple[float, float], ...]

@@ -26,7 +26,7 @@ from armarium.commandline import (
     table,
     write_file,
 )
-from armarium.samples import manuscript_page, sample_pages, write_sample_pages
+from armarium_demo.samples import manuscript_page, sample_pages, write_sample_pages
 from armarium_documents.commandline import pages_of, write_exports
 
 MARKER = ".armarium-demo"

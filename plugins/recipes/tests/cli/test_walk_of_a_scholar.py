@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from armarium.samples import sample_pages
+from armarium_demo.samples import sample_pages
 from armarium_testing.command_line import Machine
 
 DATA = Path(os.environ.get("ARMARIUM_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))

@@ -1,6 +1,6 @@
 """Sample pages drawn by this code: photographs of invented letters and deeds, with their ground truth."""
 
-from armarium.samples.pages import (
+from armarium_demo.samples.pages import (
     SampleDocument,
     SampleLine,
     SamplePage,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PIL import Image
 
-from armarium.samples.sheet import Hand
+from armarium_demo.samples.sheet import Hand
 
 PHOTOGRAPH = (1600, 2300)
 Point = tuple[float, float]

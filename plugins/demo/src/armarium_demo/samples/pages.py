@@ -15,12 +15,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarium.fonts import pen_font
-from armarium.samples import layout, photograph
-from armarium.samples.layout import LaidRegion
-from armarium.samples.photograph import PHOTOGRAPH, Bend, Point
-from armarium.samples.sheet import SHEET, DocumentText, PageText, RegionKind
-from armarium.samples.texts import DOCUMENTS, MANUSCRIPT, PAGES
+from armarium.api import pen_font
+from armarium_demo.samples import layout, photograph
+from armarium_demo.samples.layout import LaidRegion
+from armarium_demo.samples.photograph import PHOTOGRAPH, Bend, Point
+from armarium_demo.samples.sheet import SHEET, DocumentText, PageText, RegionKind
+from armarium_demo.samples.texts import DOCUMENTS, MANUSCRIPT, PAGES
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.samples.sheet import Block, Frame, Hand, PageText
+from armarium_demo.samples.sheet import Block, Frame, Hand, PageText
 
 QUILL = Hand(slope=0.16, unsteady=1.0)
 STEEL = Hand(slope=0.20, unsteady=0.8, ink=(34, 40, 72), paper=(236, 232, 222))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.samples.sheet import Block, Frame, Hand, PageText
+from armarium_demo.samples.sheet import Block, Frame, Hand, PageText
 
 NOTARY = Hand(slope=0.10, style="Medium", unsteady=0.8, ink=(38, 28, 30), paper=(226, 214, 182), leading=1.55)
 

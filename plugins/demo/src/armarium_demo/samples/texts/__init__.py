@@ -5,10 +5,10 @@ No person, place or affair in them is real, and no sentence is taken from a docu
 
 from __future__ import annotations
 
-from armarium.samples.sheet import DocumentText, PageText
-from armarium.samples.texts.acts import POWER_1, POWER_2, SALE_2
-from armarium.samples.texts.letters import HARROW, LETTER_1, LETTER_2, VALMONT
-from armarium.samples.texts.papers import BELLS, BLANK, BLANK_2, RECEIPT, REGISTER, TELEGRAM
+from armarium_demo.samples.sheet import DocumentText, PageText
+from armarium_demo.samples.texts.acts import POWER_1, POWER_2, SALE_2
+from armarium_demo.samples.texts.letters import HARROW, LETTER_1, LETTER_2, VALMONT
+from armarium_demo.samples.texts.papers import BELLS, BLANK, BLANK_2, RECEIPT, REGISTER, TELEGRAM
 
 DOCUMENTS: tuple[DocumentText, ...] = (
     DocumentText("letter-ribera", "Carta de Tomás de la Ribera a su hermana", "letter", "1786-03-14", "es"),

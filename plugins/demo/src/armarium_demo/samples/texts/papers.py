@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.samples.sheet import Block, Frame, Hand, PageText
+from armarium_demo.samples.sheet import Block, Frame, Hand, PageText
 
 CLERK = Hand(slope=0.06, unsteady=0.5, ink=(40, 42, 60), paper=(224, 220, 202), leading=1.58)
 PRINT = Hand(style="Medium", unsteady=0.15, ink=(30, 30, 34), paper=(222, 204, 164), leading=1.6)

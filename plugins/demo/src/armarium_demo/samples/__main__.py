@@ -1,4 +1,4 @@
-"""``python -m armarium.samples FOLDER`` writes the sample pages into a folder."""
+"""``python -m armarium_demo.samples FOLDER`` writes the sample pages into a folder."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from armarium.samples.pages import write_sample_pages
+from armarium_demo.samples.pages import write_sample_pages
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the pages and print what was written; returns 2 when an option makes no page."""
-    parser = argparse.ArgumentParser(prog="python -m armarium.samples", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m armarium_demo.samples", description=__doc__)
     parser.add_argument("folder", type=Path, help="folder that receives 0001.jpg, 0002.jpg, …")
     parser.add_argument("--count", type=int, help="write only the first COUNT pages")
     parser.add_argument(

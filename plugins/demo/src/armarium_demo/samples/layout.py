@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armarium.fonts import PictureFont
-from armarium.samples.sheet import SHEET, Block, Frame, PageText
+from armarium.api import PictureFont
+from armarium_demo.samples.sheet import SHEET, Block, Frame, PageText
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -11,11 +11,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from armarium.samples import SamplePage, manuscript_page, sample_documents, sample_pages, write_sample_pages
-from armarium.samples.__main__ import main
-from armarium.samples.layout import draw_ink, lay_out
-from armarium.samples.photograph import bend_between, bend_points
-from armarium.samples.sheet import Block, Frame, Hand, PageText
+from armarium_demo.samples import (
+    SamplePage,
+    manuscript_page,
+    sample_documents,
+    sample_pages,
+    write_sample_pages,
+)
+from armarium_demo.samples.__main__ import main
+from armarium_demo.samples.layout import draw_ink, lay_out
+from armarium_demo.samples.photograph import bend_between, bend_points
+from armarium_demo.samples.sheet import Block, Frame, Hand, PageText
 
 SMALL = 0.5
 
