@@ -96,8 +96,7 @@ from armarium.jobs.undoing import cancel_with_undo
 from armarium.messages import Message, Sent, written
 from armarium.network.egress import Egress, forget_partial
 from armarium.network.limits import Limits
-from armarium.plugin import Migration, Plugin
-from armarium.plugins.hookspecs import hookimpl
+from armarium.plugin import Migration, Plugin, hookimpl, hookspec
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
 from armarium.runtimes.commands import run_command
@@ -232,6 +231,7 @@ __all__ = [
     "foreign_table",
     "forget_partial",
     "hookimpl",
+    "hookspec",
     "image_info",
     "image_kind",
     "is_among",

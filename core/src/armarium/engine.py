@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel
@@ -31,6 +32,7 @@ from armarium.jobs.recipe_jobs import RecipeJobs
 from armarium.jobs.runner import JobRunner
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
+from armarium.plugins.hookspecs import armarium_step_committed
 from armarium.plugins.registry import PluginRegistry
 from armarium.plugins.verdicts import Trials
 from armarium.principals import Principal, asking
@@ -54,24 +56,24 @@ CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugi
 """The modules of the core's own plugins. They are loaded by name, as others are: their routes import the engine."""
 
 
-def core_plugins() -> tuple[Callable[[], Plugin], ...]:
-    """Return the plugins that belong to the engine itself."""
-    modules = [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
-    return tuple(module.armarium_plugin for module in modules)
+def core_plugins() -> list[ModuleType]:
+    """Return the modules of the plugins that belong to the engine itself."""
+    return [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
 
 
 class Engine:
     """One engine: settings in, everything else created here. `start` opens its own database, `close` closes everything.
 
     Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own database),
-    auth, libraries, paths (where callers' paths may lead), events, jobs, recipe_jobs, workers, runtimes, stay.
+    auth, libraries, paths (where callers' paths may lead), points (what plugins ask each other), events, jobs, recipe_jobs,
+    workers, runtimes, stay.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         *,
-        plugins: Sequence[Plugin] | PluginRegistry | None = None,
+        plugins: Sequence[Plugin | ModuleType] | PluginRegistry | None = None,
     ) -> None:
         self.settings = settings or Settings()
         self.plugins = plugins if isinstance(plugins, PluginRegistry) else PluginRegistry()
@@ -90,12 +92,15 @@ class Engine:
         self._roots = allowed_roots(self.settings.library_roots)
         if not isinstance(plugins, PluginRegistry):
             for core in core_plugins():
-                self.plugins.add(core())
+                self.plugins.add_module(core.__name__, core)
             if plugins is None:
                 self.plugins.find(self.trials)
             else:
                 for plugin in plugins:
-                    self.plugins.add(plugin)
+                    if isinstance(plugin, Plugin):
+                        self.plugins.add(plugin)
+                    else:
+                        self.plugins.add_module(plugin.__name__, plugin)
                 self.plugins.settle()
         for plugin in self.plugins.loaded:
             for found in plugin.actions:
@@ -113,7 +118,7 @@ class Engine:
         self.workers = WorkerPool(self.runtimes, self.compute)
         self.jobs = JobRunner(self)
         self.stay = EngineLifetime(self)
-        self._committed = self.plugins.manager.hook.armarium_step_committed
+        self.points = self.plugins.points
 
     @property
     def state(self) -> Database:
@@ -227,8 +232,9 @@ class Engine:
             works = keeps.name not in library.db.left_out
             along = [
                 item
-                for plugin, item in self.plugins.contributions("withheld_rows")
+                for plugin in self.plugins.loaded
                 if plugin.name not in library.db.left_out
+                for item in plugin.withheld_along
             ]
             library.db.visibility = Visibility(
                 library.db, library.schema, keeps.rights if works else None, along
@@ -316,13 +322,12 @@ class Engine:
 
     def step_committed(self, step: Step) -> None:
         """Notify each plugin of a committed step, each under its own guard."""
-        for implementation in self._committed.get_hookimpls():
+        for plugin, tell in self.points.callers(armarium_step_committed):
             try:
                 with asking(None):
-                    implementation.function(step=step)
+                    tell(step=step)
             except (Exception, SystemExit) as error:
-                log.exception("the plugin %s failed after a commit", implementation.plugin_name)
+                log.exception("the plugin %s failed after a commit", plugin.name)
                 self.plugins.note_fault(
-                    implementation.plugin_name,
-                    f"It failed to take notice of a step: {self.plugins.words_for(error)}",
+                    plugin.name, f"It failed to take notice of a step: {self.plugins.words_for(error)}"
                 )

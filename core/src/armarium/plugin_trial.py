@@ -30,6 +30,7 @@ from armarium.history.schema import Schema
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
+from armarium.plugins.points import plugin_of
 from armarium.plugins.registry import PluginRegistry
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
@@ -126,7 +127,7 @@ class Trial:
             if entry.group == COMMANDS:
                 found()
             elif entry.group == PLUGINS:
-                found.armarium_plugin()
+                plugin_of(found)
         except BaseException:
             return
 
@@ -156,8 +157,8 @@ class Trial:
         loads them.
         """
         registry = PluginRegistry()
-        for make in core_plugins():
-            registry.add(make())
+        for module in core_plugins():
+            registry.add_module(module.__name__, module)
         for offer in offers:
             for entry in offer.entries_of(PLUGINS):
                 unit = (offer.key, unit_of(entry))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents import hookspecs
 from armarium_documents.actions import (
     annotating,
     artifacts,
@@ -127,11 +130,8 @@ def armarium_plugin() -> Plugin:
         on_open=(recovery.settle_transfers,),
         names=names_of,
         stats=_stats,
-        extras={
-            "carriers": (_CARRIER,),
-            "locators": (AnnotationLocator(),),
-            "export_records": {"classification": classification_table, "revision": exported_revisions},
-        },
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
 
 
@@ -142,3 +142,18 @@ def _stats(conn: Connection) -> dict[str, int]:
         " FROM document WHERE deleted_at IS NULL"
     ).one()
     return {"documents": int(row[0]), "pages": int(row[1])}
+
+
+@hookimpl
+def armarium_documents_carriers() -> Sequence[Carrier]:
+    return (_CARRIER,)
+
+
+@hookimpl(optionalhook=True)
+def armarium_source_model_locators() -> Sequence[AnnotationLocator]:
+    return (AnnotationLocator(),)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"classification": classification_table, "revision": exported_revisions}

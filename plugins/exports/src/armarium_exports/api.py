@@ -8,6 +8,6 @@ rights exclude from it. A table in place of `rows` stands for its visible column
 
 from __future__ import annotations
 
-from armarium_exports.records import EXTRAS, Contribution
+from armarium_exports.hookspecs import Contribution
 
-__all__ = ["EXTRAS", "Contribution"]
+__all__ = ["Contribution"]

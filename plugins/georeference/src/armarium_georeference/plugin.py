@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from armarium.api import Plugin, hookimpl
-from armarium_georeference import actions
+from collections.abc import Mapping
+
+from armarium.api import ActionContext, Plugin, hookimpl
+from armarium_formats.api import TakenPage
+from armarium_georeference import actions, hookspecs
 from armarium_georeference.imported import QgisPointsTaker
 from armarium_georeference.models import metadata, points
 from armarium_georeference.queries import (
@@ -44,5 +47,17 @@ def armarium_plugin() -> Plugin:
         ),
         recipe_jobs=(PLACE_IN_A_GAZETTEER,),
         routers=(router,),
-        extras={"export_records": {"control_point": points}, "page_takers": (QgisPointsTaker(),)},
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"control_point": points}
+
+
+@hookimpl(optionalhook=True)
+def armarium_formats_take_page(ctx: ActionContext, format_name: str, page: TakenPage) -> list[str]:
+    taker = QgisPointsTaker()
+    return taker.take(ctx, page) if format_name == taker.format else []

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
+from armarium_reading.hookspecs import OwnReader
 from armarium_reading.line_pictures import cut_line
 from armarium_reading.models import episodes
 from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
-from armarium_reading.own_readers import EXTRAS as LINE_READERS
-from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask, ask_for_vectors
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
@@ -62,7 +61,6 @@ from armarium_worker import (
 
 __all__ = [
     "LINEREADER",
-    "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
     "READING_PORTS",
@@ -71,7 +69,6 @@ __all__ = [
     "Choice",
     "FoundLine",
     "HubAccess",
-    "LineReaders",
     "LineReading",
     "LineShape",
     "ModelAnswer",

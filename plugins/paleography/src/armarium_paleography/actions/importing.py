@@ -22,7 +22,7 @@ class MarksOfImports:
     """Takes over the hands, signs and editorial facts that a file states."""
 
     def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
-        """See `armarium_formats.api.MarkTaker`."""
+        """See `armarium_formats_take_marks`."""
         counts: Counter[str] = Counter()
         known = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
         for segment_id, key in read.hand_of:

@@ -31,7 +31,7 @@ class MarksOfPages:
         segments: Mapping[str, PageSegment],
         reading_ids: Mapping[str, str],
     ) -> list[Loss]:
-        """See `armarium_formats.api.PageMarker`."""
+        """See `armarium_formats_mark_page`."""
         losses = [
             *_hands(conn, page, segments),
             *_facts(conn, segments, reading_ids),

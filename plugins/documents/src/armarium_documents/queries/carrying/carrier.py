@@ -27,8 +27,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Carrier:
-    """One family's declarations for transfers: put it into the plugin's `extras["carriers"]`. Every field is
-    optional.
+    """One family's declarations for transfers (`armarium_documents_carriers`). Every field is optional.
 
     Rows that name their document (`tracked(document=…)`), or that cannot exist without a row that does, are
     carried without any of this.
