@@ -61,6 +61,25 @@ def core_plugins() -> list[ModuleType]:
     return [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
 
 
+def find_plugins(trials: Trials | None, given: Sequence[Plugin | ModuleType] | None = None) -> PluginRegistry:
+    """Return a registry with the engine's own plugins and those *given*; None: all that are installed, except what did not
+    pass its trial.
+    """
+    registry = PluginRegistry()
+    for module in core_plugins():
+        registry.add_module(module.__name__, module)
+    if given is None:
+        registry.find(trials)
+        return registry
+    for plugin in given:
+        if isinstance(plugin, Plugin):
+            registry.add(plugin)
+        else:
+            registry.add_module(plugin.__name__, plugin)
+    registry.settle()
+    return registry
+
+
 class Engine:
     """One engine: settings in, everything else created here. `start` opens its own database, `close` closes everything.
 
@@ -76,8 +95,8 @@ class Engine:
         plugins: Sequence[Plugin | ModuleType] | PluginRegistry | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.plugins = plugins if isinstance(plugins, PluginRegistry) else PluginRegistry()
         self.trials = Trials(self.settings.verdicts, seconds=self.settings.plugin_trial_seconds)
+        self.plugins = plugins if isinstance(plugins, PluginRegistry) else find_plugins(self.trials, plugins)
         self.drivers = Drivers(self.plugins)
         self.actions = ActionRegistry()
         self.kinds = KindRegistry()
@@ -90,18 +109,6 @@ class Engine:
         self._lock = threading.Lock()
         self._across = threading.RLock()
         self._roots = allowed_roots(self.settings.library_roots)
-        if not isinstance(plugins, PluginRegistry):
-            for core in core_plugins():
-                self.plugins.add_module(core.__name__, core)
-            if plugins is None:
-                self.plugins.find(self.trials)
-            else:
-                for plugin in plugins:
-                    if isinstance(plugin, Plugin):
-                        self.plugins.add(plugin)
-                    else:
-                        self.plugins.add_module(plugin.__name__, plugin)
-                self.plugins.settle()
         for plugin in self.plugins.loaded:
             for found in plugin.actions:
                 self.actions.add(found, plugin.name)

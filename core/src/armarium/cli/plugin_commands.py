@@ -31,19 +31,24 @@ def plugins(
     new: Annotated[
         str | None, typer.Option(metavar="NAME", help="Create a small working plugin of this name.")
     ] = None,
+    points: Annotated[
+        bool, typer.Option("--points", help="List the extension points, who owns each and who answers it.")
+    ] = False,
     folder: Annotated[
         Path | None, typer.Argument(help="With --new: the folder to create; by default, the plugin's name.")
     ] = None,
 ) -> None:
     """List the plugins and drivers that are loaded, and those refused, with the reason."""
-    if check is not None and new is not None:
-        raise Refused("Use --check or --new, not both.", ends_with=2)
+    if (check is not None) + (new is not None) + points > 1:
+        raise Refused("Use one of --check, --new and --points.", ends_with=2)
     if folder is not None and new is None:
         raise Refused("A folder goes with --new only; to try a plugin, use --check FOLDER.", ends_with=2)
     if check is not None:
         _check(check)
     elif new is not None:
         _write(new, folder or Path(new))
+    elif points:
+        _list_points()
     else:
         _list()
 
@@ -77,6 +82,20 @@ def _write(name: str, folder: Path) -> None:
         {"folder": str(folder), "files": [str(path) for path in written]},
         f"Created the plugin {name} in {folder}. Try it: armarium plugins --check {folder}",
     )
+
+
+def _list_points() -> None:
+    # Imported late: it imports every plugin, and `armarium plugins` asks a running engine.
+    from armarium.engine import find_plugins
+    from armarium.plugins.verdicts import Trials
+
+    found = [asdict(point) for point in find_plugins(Trials.of_environment()).points.describe()]
+
+    def words() -> None:
+        rows = [(p["owner"], p["name"], p["signature"], ", ".join(p["answered_by"])) for p in found]
+        table("Extension points", ("owner", "point", "called with, answers", "answered by"), rows)
+
+    answer({"items": found, "count": len(found)}, words)
 
 
 def _list() -> None:

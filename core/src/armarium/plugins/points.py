@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace, UnionType
 from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -154,7 +154,8 @@ class ExtensionPoints:
             Point(
                 name,
                 owner,
-                str(inspect.signature(function)),
+                # Annotations are texts, and shown in quotes.
+                str(inspect.signature(function)).replace("'", ""),
                 inspect.getdoc(function) or "",
                 sorted(impl.plugin_name for impl in self.manager.hook.__dict__[name].get_hookimpls()),
             )
@@ -240,10 +241,15 @@ def fits(value: Any, kind: Any, deep: bool = True) -> bool:
         return any(fits(value, one, deep) for one in inner)
     if not isinstance(value, origin or kind) or (origin is not None and isinstance(value, str | bytes)):
         return False
-    if not deep or origin is None or origin is Callable:
+    if isinstance(value, type) and getattr(kind, "_is_protocol", False):
+        # A class has what its instances have, and is none.
+        return False
+    if not deep or not inner or not isinstance(value, Collection):
         return True
     if isinstance(value, Mapping):
         return all(fits(key, inner[0]) and fits(item, inner[1]) for key, item in value.items())
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return len(value) == len(inner) and all(map(fits, value, inner))
     return all(fits(item, inner[0]) for item in value)
 
 
