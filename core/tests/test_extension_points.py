@@ -204,3 +204,8 @@ def test_every_point_is_described_with_its_owner_and_those_who_answer() -> None:
 )  # fmt: skip
 def test_a_value_fits_its_type(value: object, kind: Any, right: bool) -> None:
     assert fits(value, kind) is right
+
+
+def test_an_answer_that_nobody_asks_for_is_shown() -> None:
+    shown, *_ = settled(DESK, guest(armarium_serch_kinds=lambda: ())).points.describe()
+    assert (shown.owner, shown.name, shown.answered_by) == ("nobody here", "armarium_serch_kinds", ["guest"])

@@ -149,8 +149,13 @@ class ExtensionPoints:
         return self._callers[name]
 
     def describe(self) -> list[Point]:
-        """Return every point with those who answer it: the engine's first, then by name."""
-        return [
+        """Return every point with those who answer it, the engine's first, after answers to points that nobody here asks."""
+        unasked = [
+            Point(name, "nobody here", "", "No plugin here asks this.", sorted(i.plugin_name for i in impls))
+            for name, hook in vars(self.manager.hook).items()
+            if name not in self._owners and (impls := hook.get_hookimpls())
+        ]
+        return unasked + [
             Point(
                 name,
                 owner,
