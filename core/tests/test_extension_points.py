@@ -65,7 +65,7 @@ def guest(name: str = "guest", **answers: Callable[..., Any]) -> Plugin:
     return Plugin(name=name, summary="Answers", hooks=answering(**answers))
 
 
-def settled(*plugins: Plugin) -> PluginRegistry:
+def settle(*plugins: Plugin) -> PluginRegistry:
     registry = PluginRegistry()
     for plugin in plugins:
         registry.add(plugin)
@@ -74,11 +74,11 @@ def settled(*plugins: Plugin) -> PluginRegistry:
 
 
 def refusals(*plugins: Plugin) -> dict[str, str]:
-    return {refused.name: refused.why for refused in settled(*plugins).refused}
+    return {refused.name: refused.why for refused in settle(*plugins).refused}
 
 
 def test_every_plugin_is_asked_in_the_order_in_which_they_are_loaded() -> None:
-    points = settled(
+    points = settle(
         DESK,
         guest("one", armarium_desk_count=lambda page: len(page), armarium_desk_owner=lambda: None),
         guest("two", armarium_desk_count=lambda: 7, armarium_desk_owner=lambda page: page.upper()),
@@ -96,7 +96,7 @@ def test_a_point_without_arguments_is_asked_once_and_its_answers_are_one_list() 
     def state(name: str) -> Callable[[], list[Seal]]:
         return lambda: asked.append(name) or [Seal()]  # type: ignore[func-returns-value]
 
-    points = settled(DESK, guest("one", armarium_desk_stamps=state("one")), guest("two")).points
+    points = settle(DESK, guest("one", armarium_desk_stamps=state("one")), guest("two")).points
     assert [stamp.press() for stamp in points.collect(armarium_desk_stamps)] == ["pressed"]
     assert len(points.collect(armarium_desk_stamps)) == 1
     assert asked == ["one"]
@@ -143,7 +143,7 @@ def test_a_hook_that_fails_when_the_engine_is_assembled_refuses_the_plugin() -> 
 
 
 def test_a_wrong_answer_at_work_is_left_out_and_recorded_as_the_plugins_fault() -> None:
-    registry = settled(
+    registry = settle(
         DESK,
         guest("wrong", armarium_desk_count=lambda: "three"),
         guest("right", armarium_desk_count=lambda: 3),
@@ -172,13 +172,13 @@ def test_a_point_bears_the_name_of_its_family_and_says_what_is_answered() -> Non
 
 
 def test_a_plugin_that_leaves_is_asked_no_more() -> None:
-    registry = settled(DESK, guest(armarium_desk_count=lambda: 1))
+    registry = settle(DESK, guest(armarium_desk_count=lambda: 1))
     registry.points.leave(registry.loaded[1])
     assert registry.points.ask(armarium_desk_count, "abc") == []
 
 
 def test_every_point_is_described_with_its_owner_and_those_who_answer() -> None:
-    described = settled(DESK, guest(armarium_desk_count=lambda: 1)).points.describe()
+    described = settle(DESK, guest(armarium_desk_count=lambda: 1)).points.describe()
     assert [(point.owner, point.name, point.answered_by) for point in described] == [
         ("engine", "armarium_plugin", []),
         ("engine", "armarium_step_committed", []),
@@ -207,5 +207,5 @@ def test_a_value_fits_its_type(value: object, kind: Any, right: bool) -> None:
 
 
 def test_an_answer_that_nobody_asks_for_is_shown() -> None:
-    shown, *_ = settled(DESK, guest(armarium_serch_kinds=lambda: ())).points.describe()
+    shown, *_ = settle(DESK, guest(armarium_serch_kinds=lambda: ())).points.describe()
     assert (shown.owner, shown.name, shown.answered_by) == ("nobody here", "armarium_serch_kinds", ["guest"])

@@ -54,7 +54,7 @@ def test_its_actions_conform(engine: Engine, tmp_path: Path) -> None:
 
 def test_its_visits_are_offered_to_exports(engine: Engine) -> None:
     answered = {point.name: point.answered_by for point in engine.points.describe()}
-    assert answered["armarium_exports_records"] == ["reading_room"]
+    assert "reading_room" in answered["armarium_exports_records"]
 
 
 def test_its_recipe_job_conforms(engine: Engine, tmp_path: Path) -> None:
