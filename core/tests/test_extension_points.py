@@ -171,6 +171,14 @@ def test_a_point_bears_the_name_of_its_family_and_says_what_is_answered() -> Non
     assert "Its hookspecs cannot be used" in refusals(empty)["desk"]
 
 
+def test_a_registry_that_takes_one_more_plugin_asks_it_too() -> None:
+    registry = settle(DESK, guest("one", armarium_desk_count=lambda: 1))
+    registry.add(guest("two", armarium_desk_count=lambda: 2))
+    registry.settle()
+    assert registry.refused == []
+    assert registry.points.ask(armarium_desk_count, "abc") == [1, 2]
+
+
 def test_a_plugin_that_leaves_is_asked_no_more() -> None:
     registry = settle(DESK, guest(armarium_desk_count=lambda: 1))
     registry.points.leave(registry.loaded[1])

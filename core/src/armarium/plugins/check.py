@@ -78,7 +78,9 @@ def _check_added(added: Sequence[str], name: str | None, seconds: float) -> Chec
 
 def _faults(wanted: Offer, examined: Examination) -> list[dict[str, str]]:
     found = [{"name": name, "why": why} for name, why in examined.refused]
-    found += [{"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed.items()]
+    found += [
+        {"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed[wanted.key].items()
+    ]
     found += [{"name": name, "why": why} for name, why in examined.others]
     return [one for number, one in enumerate(found) if one not in found[:number]]
 

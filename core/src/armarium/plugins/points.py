@@ -57,8 +57,8 @@ class ExtensionPoints:
         self._loaded: list[Plugin] = []
 
     def offer(self, plugin: Plugin) -> None:
-        """Take the points of *plugin*. Raises DoesNotFit."""
-        if plugin.hookspecs is None:
+        """Take the points of *plugin*, once. Raises DoesNotFit."""
+        if plugin.hookspecs is None or plugin.name in self._owners.values():
             return
         try:
             self.manager.add_hookspecs(plugin.hookspecs)
@@ -78,9 +78,9 @@ class ExtensionPoints:
                 ) from error
 
     def join(self, plugin: Plugin) -> None:
-        """Take the answers of *plugin*, and ask it those that need no arguments. Raises DoesNotFit."""
+        """Take the answers of *plugin*, once, and ask it those that need no arguments. Raises DoesNotFit."""
         answers = hooks_of(plugin)
-        if answers is None:
+        if answers is None or self.manager.has_plugin(plugin.name):
             return
         names = [
             options.get("specname") or name
