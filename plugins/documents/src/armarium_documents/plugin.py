@@ -21,6 +21,7 @@ from armarium_documents.actions import (
     trash,
 )
 from armarium_documents.actions.transfer import departing, recovery, steps
+from armarium_documents.hookspecs import Carrier, Vocabulary
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.pages import page_pictures
 from armarium_documents.jobs.thumbnails import thumbnails
@@ -31,7 +32,6 @@ from armarium_documents.queries import classifications as prototypes_read
 from armarium_documents.queries import files as files_read
 from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
-from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.queries.documents import list_documents, names_of, view
 from armarium_documents.queries.exported import exported_revisions
 from armarium_documents.queries.regions import region

@@ -17,8 +17,8 @@ from armarium_documents.errors import (
     sources_stays,
     target_no_folder,
 )
-from armarium_documents.hookspecs import armarium_documents_carriers
-from armarium_documents.queries.carrying import CarriedTable, Carrier, Selection, Vocabulary, carried_tables
+from armarium_documents.hookspecs import Carrier, Vocabulary, armarium_documents_carriers
+from armarium_documents.queries.carrying import CarriedTable, Selection, carried_tables
 from armarium_documents.queries.transfers import held_moves
 from armarium_documents.queries.tree import (
     ancestor_ids,
