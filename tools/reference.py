@@ -17,8 +17,8 @@ import pydantic
 import sqlalchemy
 
 from armarium.api import Action
-from armarium.engine import find_plugins
 from armarium.plugins.offers import PLUGINS, find_offers
+from armarium.plugins.registry import find_plugins
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "api"
 MODULES = (

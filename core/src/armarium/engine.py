@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import os
 import threading
@@ -33,7 +32,7 @@ from armarium.jobs.runner import JobRunner
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.plugins.hookspecs import armarium_step_committed
-from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.registry import PluginRegistry, find_plugins
 from armarium.plugins.verdicts import Trials
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import ENGINE_ITSELF, Libraries, Library
@@ -50,34 +49,6 @@ log = logging.getLogger("armarium.engine")
 
 SEEN_EVERY = 60.0
 """Seconds between two records that a project was used."""
-
-
-CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugin", "web.plugin")
-"""The modules of the core's own plugins. They are loaded by name, as others are: their routes import the engine."""
-
-
-def core_plugins() -> list[ModuleType]:
-    """Return the modules of the plugins that belong to the engine itself."""
-    return [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
-
-
-def find_plugins(trials: Trials | None, given: Sequence[Plugin | ModuleType] | None = None) -> PluginRegistry:
-    """Return a registry with the engine's own plugins and those *given*; None: all that are installed, except what did not
-    pass its trial.
-    """
-    registry = PluginRegistry()
-    for module in core_plugins():
-        registry.add_module(module.__name__, module)
-    if given is None:
-        registry.find(trials)
-        return registry
-    for plugin in given:
-        if isinstance(plugin, Plugin):
-            registry.add(plugin)
-        else:
-            registry.add_module(plugin.__name__, plugin)
-    registry.settle()
-    return registry
 
 
 class Engine:

@@ -25,7 +25,7 @@ import typer
 from sqlalchemy import Table
 from sqlalchemy.exc import DBAPIError
 
-from armarium.engine import Engine, core_plugins
+from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.history.capture import key_columns, quote_name
 from armarium.history.schema import Schema
@@ -33,7 +33,7 @@ from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
 from armarium.plugins.points import plugin_of
-from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.registry import PluginRegistry, core_plugins
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.store.database import raw_of

@@ -55,7 +55,7 @@ def armarium_plugin():
 
 def admit_untried(site: Path) -> PluginRegistry:
     """Return a registry with the core and the plugin above, loaded from a file without a trial."""
-    from armarium.engine import find_plugins
+    from armarium.plugins.registry import find_plugins
 
     site.mkdir()
     (site / "broken_sound.py").write_text(SOUND, encoding="utf-8")

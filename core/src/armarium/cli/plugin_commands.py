@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -54,10 +55,7 @@ def plugins(
 
 
 def _check(target: str) -> None:
-    # Imported late: it loads what trials need, and `armarium plugins` asks a running engine.
-    from armarium.plugins.check import check
-
-    found = check(target, seconds=settings_of_this_user().plugin_trial_seconds)
+    found = _of_authors().check(target, seconds=settings_of_this_user().plugin_trial_seconds)
 
     def words() -> None:
         for fault in found.faults:
@@ -73,6 +71,13 @@ def _check(target: str) -> None:
         raise typer.Exit(1)
 
 
+def _of_authors() -> ModuleType:
+    # Imported late: it loads what an engine and trials need, and `armarium plugins` asks a running engine.
+    from armarium.plugins import check
+
+    return check
+
+
 def _write(name: str, folder: Path) -> None:
     # Imported late: only `--new` needs it.
     from armarium.plugins.scaffold import write_family
@@ -85,11 +90,7 @@ def _write(name: str, folder: Path) -> None:
 
 
 def _list_points() -> None:
-    # Imported late: it imports every plugin, and `armarium plugins` asks a running engine.
-    from armarium.engine import find_plugins
-    from armarium.plugins.verdicts import Trials
-
-    found = [asdict(point) for point in find_plugins(Trials.of_environment()).points.describe()]
+    found = [asdict(point) for point in _of_authors().describe_points()]
 
     def words() -> None:
         rows = [(p["owner"], p["name"], p["signature"], ", ".join(p["answered_by"])) for p in found]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata as distributions
 from importlib.metadata import EntryPoint
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_FAULTS = 200
 """How many failures of plugins an engine remembers."""
+
+CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugin", "web.plugin")
+"""The modules of the core's own plugins. They are loaded by name, as others are: their routes import the engine."""
 
 log = logging.getLogger("armarium.plugins")
 
@@ -269,3 +274,27 @@ class PluginRegistry:
 
     def _names(self, what: str) -> set[str]:
         return {item.name for plugin in self.loaded for item in getattr(plugin, what)}
+
+
+def core_plugins() -> list[ModuleType]:
+    """Return the modules of the plugins that belong to the engine itself."""
+    return [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
+
+
+def find_plugins(trials: Trials | None, given: Sequence[Plugin | ModuleType] | None = None) -> PluginRegistry:
+    """Return a registry with the engine's own plugins and those *given*; None: all that are installed, except what did not
+    pass its trial.
+    """
+    registry = PluginRegistry()
+    for module in core_plugins():
+        registry.add_module(module.__name__, module)
+    if given is None:
+        registry.find(trials)
+        return registry
+    for plugin in given:
+        if isinstance(plugin, Plugin):
+            registry.add(plugin)
+        else:
+            registry.add_module(plugin.__name__, plugin)
+    registry.settle()
+    return registry
