@@ -23,8 +23,8 @@ def measure(rounds: int) -> list[Result]:
     """Measure the query with the vectors in memory, as in all queries but the first."""
     import numpy as np
 
-    from armarium_paleography.models import vectors
     from armarium_paleography.queries.likeness import list_alike
+    from armarium_paleography.records.likeness import vectors
     from armarium_source_model.api import NewPass, NewSegment, add_segments, create_pass
 
     rng = np.random.default_rng(39)

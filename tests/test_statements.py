@@ -1,4 +1,5 @@
-"""No statement of a family names another family's table: the owner's `api` offers columns, rows, a query, or the write.
+"""No statement of a family names a table of another one or of the core: the owner's `api` offers columns, rows, a query,
+or the write.
 
 Checked twice: in the source, where an SQL text takes the table from the owner's object and no other family's table is
 written to; and in the database, where each statement's writes are attributed to a family.
@@ -23,6 +24,8 @@ from sqlalchemy import Table, event
 from sqlalchemy import engine as databases
 
 from armarium.api import ActionContext, Engine, Example, Library, Principal, rules_of
+from armarium.engine import core_plugins
+from armarium.history import audit
 from checkout import families, place, text
 
 PACKAGES = {
@@ -51,7 +54,19 @@ def owners() -> dict[str, str]:
         for table in plugin.metadata.tables.values() if plugin.metadata is not None else ():
             if rules_of(table).kind != "foreign":
                 found[table.name] = package
-    return found
+    return found | dict.fromkeys(core_tables(), "armarium")
+
+
+@cache
+def core_tables() -> frozenset[str]:
+    """Return the tables of the core, which families read through `armarium.api` and never write."""
+    plugins = [declared() for declared in core_plugins()]
+    held = [
+        held for plugin in plugins for held in (plugin.metadata, plugin.engine_metadata) if held is not None
+    ]
+    return frozenset(
+        {"schema_version", "audit_current"}.union(audit.metadata.tables, *(one.tables for one in held))
+    )
 
 
 def texts_of(tree: ast.Module) -> Iterator[tuple[int, str, list[ast.expr]]]:
@@ -149,12 +164,18 @@ def test_no_source_of_a_family_names_a_table_of_another(package: str) -> None:
         "def write(ctx): ctx.conn.execute(documents.update().values(name=1))",
         "def write(ctx): ctx.conn.execute(delete(documents))",
         "def write(ctx): ctx.bulk_insert(documents, (), [])",
+        "SQL = \"SELECT 1 FROM job WHERE state = 'waiting'\"",
+        'SQL = "SELECT seq FROM audit WHERE set_id = ?"',
+        'SQL = f"SELECT {1} FROM image_cut c JOIN audit_target t ON t.target_id = c.child_id"',
+        'SQL = "UPDATE audit SET gone = 1 WHERE seq = ?"',
+        'SQL = "SELECT version FROM schema_version"',
     ],
 )
 def test_a_planted_statement_is_found(planted: str) -> None:
     module = importlib.import_module("armarium_images.queries")
     assert len(faults_in(planted, module, "armarium_images")) == 1
-    assert not faults_in(planted, module, "armarium_documents") or "image_cut" in planted
+    is_core = "audit" in planted or "job" in planted or "schema" in planted
+    assert is_core or "image_cut" in planted or not faults_in(planted, module, "armarium_documents")
 
 
 def test_what_is_no_statement_on_anothers_table_is_let_be() -> None:
@@ -186,7 +207,7 @@ def listening() -> Iterator[set[str]]:
     ) -> int:
         owner = owners().get(table or "")
         if what in _KINDS and owner is not None and trigger is None:
-            writer = next(names_on_the_way(), "")
+            writer = next((one for one in names_on_the_way() if is_family(one) or owner == "armarium"), "")
             if writer.partition(".")[0] not in ("", owner) and not writer.startswith(tuple(OF_ANY_FAMILY)):
                 heard.add(f"{writer} {_KINDS[what]} {table}")
         return sqlite3.SQLITE_OK
@@ -201,12 +222,16 @@ def listening() -> Iterator[set[str]]:
         event.remove(databases.Engine, "connect", note_connection)
 
 
+def is_family(module: str) -> bool:
+    return module.partition(".")[0] in PACKAGES
+
+
 def names_on_the_way() -> Iterator[str]:
-    """Return the modules of families on the call stack, the innermost first."""
+    """Return the modules of the core and of families on the call stack, the innermost first."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name.partition(".")[0] in PACKAGES:
+        if is_family(name) or name.startswith("armarium."):
             yield name
         frame = frame.f_back
 
@@ -246,3 +271,18 @@ def test_a_planted_write_is_detected(heard: set[str], engine: Engine, library: L
 
     engine.run(library, "document.create", {"name": "Letters"}, OWNER, in_transaction=write)
     assert heard == {"armarium_images.planted updates document"}
+
+
+def test_a_planted_write_to_a_table_of_the_core_is_detected(
+    heard: set[str], engine: Engine, library: Library
+) -> None:
+    planted = {"__name__": "armarium_images.planted"}
+    exec("def write(ctx): ctx.conn.exec_driver_sql('UPDATE audit SET gone = 1')", planted)
+    engine.run(
+        library,
+        "document.create",
+        {"name": "Letters"},
+        OWNER,
+        in_transaction=lambda ctx: planted["write"](ctx),  # type: ignore[operator]
+    )
+    assert heard == {"armarium_images.planted updates audit"}

@@ -17,6 +17,7 @@ import pydantic
 import sqlalchemy
 
 from armarium.api import Action
+from armarium.errors import Refusal
 from armarium.plugins.offers import PLUGINS, find_offers
 from armarium.plugins.registry import find_plugins
 
@@ -123,6 +124,8 @@ def entry(name: str, value: object) -> str:
         parts.append(f"The table `{value.name}`: {columns}.\n")
     elif isinstance(value, Action):
         parts.append(f"The action `{value.name}`: {value.summary}\n")
+    elif isinstance(value, Refusal):
+        parts.append(f"The refusal {value.kind.status} `{value.code}`: {value.sentence}\n")
     elif not isinstance(value, type) and not inspect.isroutine(value):
         parts.append(f"`{name} = {constant(value)}`\n")
     else:

@@ -37,6 +37,16 @@ def asked(number):
     raise NotFound("Nothing.")
 """
 
+DECLARED = """
+from armarium.errors import Invalid, NotFound
+
+gone = NotFound.saying("gone", "{thing!r} is gone from {place}.", id="thing")
+odd = Invalid.saying(
+    "odd",
+    "{number:,} is odd {{here}}.",
+)
+"""
+
 
 @pytest.fixture
 def refusing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -71,6 +81,25 @@ def test_each_place_that_was_not_met_is_named(refusing_package: str) -> None:
     assert never_made(package, made) == ["inner/asking.py:24 NotFound"]
     asking.asked(3)
     assert len(made) == 4, "nothing is heard afterwards"
+
+
+def test_refusals_declared_as_data_say_what_they_are_told_and_are_named_where_none_was_made(
+    refusing_package: str, tmp_path: Path
+) -> None:
+    (tmp_path / refusing_package / "inner" / "asking.py").write_text(DECLARED)
+    package = importlib.import_module(refusing_package)
+    asking = importlib.import_module(f"{refusing_package}.inner.asking")
+    both = ["inner/asking.py:4 NotFound.saying", "inner/asking.py:5 Invalid.saying"]
+    assert never_made(package, set()) == both
+    with listening() as made:
+        refused = asking.gone("x", "the box")
+    assert refused.status == 404
+    assert refused.body() == {"detail": "'x' is gone from the box.", "code": "gone", "id": "x"}
+    assert never_made(package, made) == both[1:]
+    assert asking.odd(number=1001).detail == "1,001 is odd {here}."
+    for told in ((), (1, 2)):
+        with pytest.raises(TypeError, match="the refusal odd is told number"):
+            asking.odd(*told)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import quote, urlencode
+from zlib import crc32
 
 import orjson
 from pyarrow import parquet
@@ -63,11 +64,14 @@ class Outsider:
         self.fields = Fields(worlds.document)
         engine = client.app_engine
         library = engine.libraries.get(worlds.path)
+        self.words = [one for words in worlds.withheld.words.values() for one in words]
         self.open: list[list[dict[str, Any]]] = []
         self.hidden: list[list[dict[str, Any]]] = []
         with library.db.read_all() as conn:
             for statement in worlds.relations:
                 rows = [dict(row) for row in conn.exec_driver_sql(statement).mappings().all()]
+                # What the engine has queued when it opened this project has another id in the other one.
+                rows = [row for row in rows if not worlds.has_new(row.values())]
                 names_hidden = [bool(worlds.withheld.ids & {*row.values()}) for row in rows]
                 self.open.append([row for row, is_in in zip(rows, names_hidden, strict=True) if not is_in])
                 self.hidden.append([row for row, is_in in zip(rows, names_hidden, strict=True) if is_in])
@@ -100,6 +104,7 @@ class Outsider:
         taken = [one for one in operation.get("parameters", ()) if one["name"] != "library"]
         queries = {one["name"]: one for one in taken if one["in"] == "query"}
         method = label.partition(" ")[0]
+        self.words = self.worlds.withheld.words_about(path)
         rounds: list[str | None] = [None] * each + [name for name in queries for _ in range(min(each, 2))]
         for number, alone in enumerate(rounds):
             scene = self._scene(self.hidden if number % 5 == 4 else self.open)
@@ -162,7 +167,7 @@ class Outsider:
 
     def _word(self) -> str:
         """Return a word, or the beginning or middle of one, that stands in one of the two projects only."""
-        word = self.chance.choice(self.worlds.withheld.words)
+        word = self.chance.choice(self.words)
         start = self.chance.choice((0, 0, 1))
         return word[start : start + self.chance.choice((2, 3, 5, 40))] or word
 
@@ -188,6 +193,7 @@ class Outsider:
             schema = {**one["params"], "properties": one["params"].get("properties", {})}
             self.fields._schemas = {**self.fields._schemas, **schema.get("$defs", {})}
             example = self.worlds.ground.spent.get(one["name"])
+            self.words = self.worlds.withheld.words_about(one["name"])
             for number in range(-1 if example is not None else 0, each):
                 choose = self._choose_value(self._scene(self.hidden if number % 3 == 2 else self.open))
                 params = (
@@ -249,7 +255,8 @@ def _aftermath(worlds: TwoWorlds, client: Any, token: str, after: int) -> Iterat
             yield worlds.without_new(seen.body)
     for path in WHAT_HAPPENED:
         yield f"{path} {worlds.without_new(ask_as(client, ReadRequest('get', path, path), token)[2])}"
-    engine.jobs.run_until_idle(library, 60)
+    # Some read whole pages; on a busy machine that takes minutes.
+    engine.jobs.run_until_idle(library, 600)
     with library.db.read_all() as conn:
         runs = conn.exec_driver_sql("SELECT thread_id, status FROM workflow_run_state").all()
     followed = [run for run, status in runs if status in ENDED or run in worlds.withheld.ids]
@@ -283,6 +290,9 @@ def _headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "content-type": "application/json"}
 
 
+Answer = tuple[int, str, str]
+
+
 def ask_as(client: Any, asked: ReadRequest, token: str) -> tuple[int, str, bytes]:
     """Send a request; return status, type and body of the answer, without what differs from moment to moment."""
     answer = client.request(asked.method, asked.path, content=asked.body, headers=_headers(token))
@@ -299,19 +309,25 @@ def ask_as(client: Any, asked: ReadRequest, token: str) -> tuple[int, str, bytes
 def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tuple[list[str], dict[str, int]]:
     """Ask both projects the same; return the requests that they answer differently, and how many answered 200 by route.
 
-    *only* restricts them to paths that begin with it.
+    *only* restricts them to paths that begin with it. Each route is asked by every caller, or by one of them in turn when
+    *each* is 1.
     """
     asked: dict[str, list[ReadRequest]] = {}
-    answers: list[list[tuple[int, str, bytes]]] = []
+    answers: list[list[Answer]] = []
     good: dict[str, int] = defaultdict(int)
     for turn in range(2):
         with worlds.serving() as client:
             if not turn:
                 asked = {
-                    who: list(Outsider(worlds, client, seed + number).requests(each, only))
+                    who: [
+                        one
+                        for one in Outsider(worlds, client, seed + number).requests(each, only)
+                        if each > 1 or crc32(one.label.encode()) % len(worlds.callers) == number
+                    ]
                     for number, who in enumerate(worlds.callers)
                 }
-            answers.append([ask_as(client, one, worlds.callers[who]) for who in asked for one in asked[who]])
+            told = (ask_as(client, one, worlds.callers[who]) for who in asked for one in asked[who])
+            answers.append([(status, kind, worlds.without_new(body)) for status, kind, body in told])
         worlds.swap()
     flat = [(who, one) for who in asked for one in asked[who]]
     found = []
@@ -322,7 +338,7 @@ def differences(worlds: TwoWorlds, seed: int, each: int, only: str = "") -> tupl
     return found, good
 
 
-def _apart(here: tuple[int, str, bytes], there: tuple[int, str, bytes]) -> str:
+def _apart(here: Answer, there: Answer) -> str:
     if here[:2] != there[:2]:
         return f"{here[:2]} / {there[:2]} {here[2][:200]!r} / {there[2][:200]!r}"
     at = next((n for n, pair in enumerate(zip(here[2], there[2], strict=False)) if pair[0] != pair[1]), -1)

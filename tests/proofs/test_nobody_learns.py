@@ -34,18 +34,16 @@ def _worlds(place: Path, seed: int) -> Iterator[TwoWorlds]:
         made.close()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_read_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
     hanging = {cell.table for cell in worlds.withheld.rows}
     assert len(hanging) > 50, "little hangs on the withheld pages of this project"
-    assert len(worlds.withheld.words) > 500
+    assert sum(map(len, worlds.withheld.words.values())) > 500
     found, good = differences(worlds, 1, 1)
     assert found == []
     assert sum(number > 0 for number in good.values()) > FEWEST, "few routes answer"
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_count_over_the_rows_of_a_filter_is_caught(
     worlds: TwoWorlds, monkeypatch: pytest.MonkeyPatch
@@ -56,7 +54,6 @@ def test_a_count_over_the_rows_of_a_filter_is_caught(
     assert found
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_write_export_or_event_depends_on_what_is_withheld(worlds: TwoWorlds) -> None:
     """A bound agent invokes every action with values generated from its description, also on what it may not see."""

@@ -11,7 +11,7 @@ import re
 import shutil
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,8 +74,16 @@ class WithheldMaterial:
     nodes: set[str]
     ids: set[str]
     rows: list[Cell] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    """Words that stand in one of the two projects only."""
+    words: dict[str, list[str]] = field(default_factory=dict)
+    """By table, words that stand in one of the two projects only."""
+
+    def words_about(self, label: str) -> list[str]:
+        """Return the words of the tables whose names begin as a part of *label* does (entity, /api/entities); all of them
+        if there are none.
+        """
+        parts = {part[:4] for part in re.findall("[a-z]{3,}", label)}
+        near = [one for table, words in self.words.items() if table[:4] in parts for one in words]
+        return near or [one for words in self.words.values() for one in words]
 
 
 class TwoWorlds:
@@ -132,6 +140,10 @@ class TwoWorlds:
             for one, copy in copies.items():
                 shutil.rmtree(one)
                 copy.rename(one)
+
+    def has_new(self, values: Iterable[Any]) -> bool:
+        """Return whether one of *values* is an id that was not there before the project was copied."""
+        return any(isinstance(one, str) and ID.fullmatch(one) and one not in self.known for one in values)
 
     def without_new(self, told: bytes) -> str:
         """Return an answer without the times of now and the ids that were not there before."""
@@ -207,6 +219,9 @@ class TwoWorlds:
                 given["folders"] = [str(out)]
             made = ground.engine.run(None, "token.create", given, LOCAL_OWNER).result or {}
             yield ("a viewer" if role == "viewer" else "a bound agent"), str(made["token"])
+        code = ground.engine.run(None, "pair.code", {"role": "editor"}, LOCAL_OWNER).result or {}
+        paired = ground.engine.run(None, "pair.device", {"code": code["code"]}, LOCAL_OWNER).result or {}
+        yield "a paired device", str(paired["device_token"])
 
     def _find_withheld(self, restricted: set[str]) -> WithheldMaterial:
         raw = sqlite3.connect(self.path / "library.sqlite")
@@ -259,12 +274,12 @@ class TwoWorlds:
         ).fetchall()
         for name, _ in guards:
             raw.execute(f'DROP TRIGGER "{name}"')
-        words: set[str] = set()
+        words: dict[str, set[str]] = defaultdict(set)
         for cell in self.withheld.rows:
             if cell.table in UNTOUCHED:
                 continue
             table = self.tables[cell.table]
-            changed = dict(_otherwise(table, cell.row, words))
+            changed = dict(_otherwise(table, cell.row, words[cell.table]))
             if not changed:
                 continue
             keys = [column.name for column in table.primary_key.columns]
@@ -278,7 +293,7 @@ class TwoWorlds:
             raw.execute(statement)
         raw.commit()
         raw.close()
-        self.withheld.words = sorted(words)
+        self.withheld.words = {table: sorted(those) for table, those in sorted(words.items()) if those}
 
     def _chain_anew(self, raw: sqlite3.Connection) -> None:
         """Write the hashes of the log as they are over what it says now."""

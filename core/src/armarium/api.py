@@ -61,7 +61,7 @@ from armarium.guard import (
     read_member,
 )
 from armarium.guard.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, RecipePath, ShownPath
-from armarium.history.capture import purging, versions
+from armarium.history.capture import make_permanent, purging, versions
 from armarium.history.locks import refuse_locked
 from armarium.history.schema import alter_tracked
 from armarium.history.visibility import (
@@ -75,9 +75,10 @@ from armarium.history.visibility import (
     withheld_pages,
 )
 from armarium.ids import new_id, now, parse_timestamp, timestamp
-from armarium.jobs.activity import record_activity
+from armarium.jobs.activity import read_activity, record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
+from armarium.jobs.log import log_span, thread_lines
 from armarium.jobs.origin import Origin, origin_of
 from armarium.jobs.queue import NewJob
 from armarium.jobs.queue_view import shown_state
@@ -99,6 +100,31 @@ from armarium.network.limits import Limits
 from armarium.plugin import Migration, Plugin, hookimpl, hookspec
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
+from armarium.records.record import Record, record
+from armarium.runs.jobs import (
+    FINISHED,
+    GOING,
+    JobRow,
+    find_job,
+    is_held,
+    is_waiting,
+    job_holds,
+    jobs,
+    list_beneath,
+    list_jobs,
+    require_job,
+)
+from armarium.runs.steps import (
+    StepRow,
+    count_in_effect,
+    find_step,
+    first_of_chain,
+    in_effect_of_chain,
+    last_step,
+    list_steps,
+    steps,
+    targets_of_set,
+)
 from armarium.runtimes.commands import run_command
 from armarium.settings import Settings
 from armarium.store.database import Database, raw_of
@@ -135,6 +161,8 @@ from armarium.web.http import (
 from armarium.web.stored_files import STORED_FILE, stored_file
 
 __all__ = [
+    "FINISHED",
+    "GOING",
     "HIDDEN",
     "REFUSALS",
     "STORED_FILE",
@@ -161,6 +189,7 @@ __all__ = [
     "IsClosed",
     "JobContext",
     "JobKind",
+    "JobRow",
     "Json",
     "Library",
     "Limits",
@@ -190,6 +219,7 @@ __all__ = [
     "RecipeJob",
     "RecipeJobs",
     "RecipePath",
+    "Record",
     "RetryLater",
     "Rights",
     "Route",
@@ -202,6 +232,7 @@ __all__ = [
     "ShownPath",
     "SourceText",
     "Step",
+    "StepRow",
     "TooLarge",
     "Tree",
     "Unavailable",
@@ -220,10 +251,14 @@ __all__ = [
     "cancel_with_undo",
     "carried_font",
     "check_archive",
+    "count_in_effect",
     "derived",
     "derived_index",
     "exchange",
+    "find_job",
+    "find_step",
     "find_withheld",
+    "first_of_chain",
     "flush",
     "flush_path",
     "font_faces",
@@ -234,11 +269,22 @@ __all__ = [
     "hookspec",
     "image_info",
     "image_kind",
+    "in_effect_of_chain",
     "is_among",
+    "is_held",
     "is_unusual",
+    "is_waiting",
+    "job_holds",
+    "jobs",
     "json_response",
     "json_text",
+    "last_step",
+    "list_beneath",
+    "list_jobs",
+    "list_steps",
     "listed",
+    "log_span",
+    "make_permanent",
     "missing",
     "names_are_guessed",
     "names_in",
@@ -262,19 +308,25 @@ __all__ = [
     "put_where_nothing_is",
     "query",
     "raw_of",
+    "read_activity",
     "read_member",
     "read_private",
+    "record",
     "record_activity",
     "reference",
     "refuse_bound",
     "refuse_locked",
     "refuse_withheld",
+    "require_job",
     "rules_of",
     "run_command",
     "shown_state",
     "start_action",
+    "steps",
     "stored_file",
     "takes_upload",
+    "targets_of_set",
+    "thread_lines",
     "timestamp",
     "tracked",
     "versions",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import sys
 import traceback
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 
 class ServiceError(Exception):
@@ -31,6 +33,38 @@ class ServiceError(Exception):
             body["code"] = self.code
         body.update(self.fields)
         return body
+
+    @classmethod
+    def saying(cls, code: str | None, sentence: str, **fields: str) -> Refusal[Self]:
+        """Return this refusal as data: its *code*, and its *sentence* with a name in braces for each thing it is told.
+
+        *fields* are added to the body: the name of each, and which of the things it contains.
+        """
+        return Refusal(cls, code, sentence, fields)
+
+
+E = TypeVar("E", bound=ServiceError)
+
+
+class Refusal(Generic[E]):
+    """Makes a refusal from what it is told, in the order in which the sentence names it; further fields come last."""
+
+    def __init__(self, kind: type[E], code: str | None, sentence: str, fields: Mapping[str, str]) -> None:
+        self.kind, self.code, self.sentence, self._fields = kind, code, sentence, fields
+        named = [name for _, name, _, _ in Formatter().parse(sentence) if name is not None]
+        self.told = tuple(dict.fromkeys([*named, *fields.values()]))
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+            frame = frame.f_back
+        self.place = (frame.f_code.co_filename, frame.f_lineno)
+        """Where it is declared: file and line."""
+
+    def __call__(self, *given: object, **named: object) -> E:
+        told = {**dict(zip(self.told, given, strict=False)), **named}
+        if len(given) + len(named) != len(self.told) or len(told) != len(self.told):
+            raise TypeError(f"the refusal {self.code} is told {', '.join(self.told) or 'nothing'}")
+        fields = {name: told[thing] for name, thing in self._fields.items()}
+        return self.kind(self.sentence.format(**told), code=self.code, **fields)
 
 
 class BadRequest(ServiceError):
@@ -57,20 +91,13 @@ class NotFound(ServiceError):
     status = 404
 
 
-def missing(noun: str, hint: str, *, code: str | None = None, key: str = "id") -> Callable[[str], NotFound]:
+def missing(noun: str, hint: str, *, code: str | None = None, key: str = "id") -> Refusal[NotFound]:
     """Return the refusal of ids that name no *noun* of the project, with the *hint* how to find the right one.
 
     *code* is `<noun>_not_found` by default; *key* names the field that contains the id.
     """
     code = code or f"{noun.lower().replace(' ', '_')}_not_found"
-
-    def refuse(identity: str) -> NotFound:
-        return NotFound(
-            f"There is no {noun} {identity} in this project. {hint}", code=code, **{key: identity}
-        )
-
-    refuse.__doc__ = f"404: no {noun} of the project has this id."
-    return refuse
+    return NotFound.saying(code, f"There is no {noun} {{{key}}} in this project. {hint}", **{key: key})
 
 
 class Conflict(ServiceError):

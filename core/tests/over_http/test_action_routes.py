@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -13,6 +14,8 @@ from armarium.api import Engine, Library, Message, Params, Route, query
 from armarium.plugin import Plugin
 from armarium.plugins.faults import faults_of
 from armarium.web.app import create_app
+from armarium.web.deferred_routes import DeferredRoute
+from armarium.web.routing import routes_of
 from armarium_testing import shelf
 from armarium_testing.shelf import shelf_plugin
 
@@ -43,6 +46,21 @@ def at(asker: AppClient, tmp_path: Any) -> str:
     path = str(tmp_path / "P.library")
     assert asker("POST", "/api/library", json={"path": path, "name": "P"}).status == 200
     return path
+
+
+def test_a_declared_route_is_made_when_it_is_first_asked_for(make_engine: Any, tmp_path: Path) -> None:
+    app = create_app(engine=make_engine(plugins=[_with_routes(create=Route("POST", "/api/shelves"))]))
+    ask = AppClient(app)
+    path = str(tmp_path / "P.library")
+    assert ask("POST", "/api/library", json={"path": path, "name": "P"}).status == 200
+    (shelves,) = (route for route in routes_of(app.routes) if route.path == "/api/shelves")
+    assert isinstance(shelves, DeferredRoute)
+    assert not shelves.is_made
+    assert ask("GET", "/api/shelves", library=path).status == 405
+    assert not shelves.is_made
+    assert ask("POST", "/api/shelves", json={"nome": "A"}, library=path).status == 422
+    assert shelves.is_made
+    assert shelves.response_model.__name__.endswith("Written")
 
 
 def test_the_parameters_come_from_path_and_body_and_the_answer_names_the_step(

@@ -215,6 +215,11 @@ def test_what_was_said_about_a_withheld_page_is_not_shown(client: Any, do: Run, 
     one = client.get(f"{BASE}/{made}", headers=who).json()
     assert (one["title"], one["messages"], one["model"]) == ("About it", [], None)
     assert client.get(f"{BASE}/{other}", headers=who).json()["messages"] != []
+    renamed = client.patch(f"{BASE}/{made}", headers=who, json={"title": "About it"}).json()
+    again = client.get(f"{BASE}/{made}", headers=who).json()
+    assert renamed == {name: value for name, value in again.items() if name != "withheld"} | {
+        "audit_id": renamed["audit_id"]
+    }
     assert changed
     for step in client.get("/api/actions/audit", headers=who).json()["items"]:
         if step["action_name"] == "workspace.update" and made in step["target_ids"]:

@@ -319,6 +319,18 @@ def test_control_points_are_preserved_for_georeferencing() -> None:
     assert page.notes == []
 
 
+@pytest.mark.parametrize(
+    ("stated", "number"),
+    [
+        ("EPSG:25830", 25830), ("urn:ogc:def:crs:EPSG::4326", 4326), ("urn:ogc:def:crs:EPSG:9.8.5:3857", 3857),
+        ("OGC:CRS84", 4326), ("urn:ogc:def:crs:OGC:1.3:CRS84", 4326), ("ESRI:102003", None),
+    ],
+)  # fmt: skip
+def test_a_reference_system_is_known_however_it_is_named(stated: str, number: int | None) -> None:
+    text = f"#CRS: {stated}\nmapX,mapY,sourceX,sourceY\n-77,-12,100,-100\n"
+    assert points(text.encode()).extras["qgis-points"]["epsg"] == number
+
+
 def test_control_points_of_older_programs_are_read() -> None:
     page = points(b"mapX,mapY,pixelX,pixelY,enable\n1,2,3,4,1\n1,2,2000,5,1\n")
     assert [(one["x"], one["y"]) for one in page.extras["qgis-points"]["points"]] == [(3, 4), (2000, 5)]

@@ -77,6 +77,20 @@ def test_webvtt_is_read_without_its_comments_styles_and_tags() -> None:
     assert any("who speaks in 1 line (Elsa Lund)" in note for note in page.notes)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1\n00:00:00,000 --> 00:00:02,500\nborn in\n1984\n2\n00:00:02,500 --> 00:00:04,000\nwell\n",
+        "1\n\n00:00:00,000 --> 00:00:02,500\n\nborn in\n\n1984\n\n2\n\n00:00:02,500 --> 00:00:04,000\n\nwell\n\n",
+        "00:00:00,000 --> 00:00:02,500\nborn in\n1984\n\n00:00:02,500 --> 00:00:04,000\nwell",
+        "\ufeff1\r\n00:00:00,000 --> 00:00:02,500 X1:40 X2:600\r\nborn in\r\n1984\r\n\r\n2\r\n00:00:02,500 --> 00:00:04,000\r\nwell",
+    ],
+)
+def test_blank_lines_and_numbers_of_subtitles_are_where_they_like(text: str) -> None:
+    cues = [(segment.texts[0].text, segment.seconds) for segment in read(text).segments]
+    assert cues == [("born in 1984", (0.0, 2.5)), ("well", (2.5, 4.0))]
+
+
 def test_the_driver_passes_the_suite() -> None:
     exercise_format(
         Subtitles,
@@ -103,6 +117,14 @@ def test_subtitles_beside_a_recording_are_its_timed_lines(
     assert not any("-->" in row[0] for row in found)
 
 
+@pytest.mark.parametrize("name", ["t.en.srt", "t.pt-BR.srt", "t.wav.srt", "t.wav.en.srt"])
+def test_subtitles_are_paired_without_the_language_in_their_name(
+    engine: Engine, library: Library, name: str
+) -> None:
+    answer = send(engine, library, {"t.wav": recording(), name: SRT.encode()})
+    assert [one["paired_by"] for one in answer["passes"]] == ["name"]
+
+
 def test_subtitles_for_a_picture_are_refused() -> None:
     with pytest.raises(Invalid, match="belong to a recording"):
         Subtitles().read(SRT.encode(), ReadContext("t.srt", (10, 10), {}))
@@ -120,6 +142,14 @@ def test_subtitles_for_a_picture_are_refused() -> None:
         ),
         (b'File type = "ooTextFile"\nObject class = "TextGrid"\n\nxmin = 0\n', "TextGrid"),
         (b'File type = "ooTextFile"\nObject class = "TextGrid"\n'.decode().encode("utf-16"), "TextGrid"),
+        (b"0:00:00.000,0:00:02.500\nGood morning\n\n0:00:02.500,0:00:04.000\nwell\n", "SBV"),
+        (b"[ti:Letters]\n[00:00.00]Good morning\n[00:02.50]well\n", "LRC"),
+        (
+            b'{"text": "Good", "segments": [{"id": 0, "start": 0.0, "end": 2.5, "text": " Good"}]}',
+            "hears speech",
+        ),
+        (b"#CRS: EPSG:4326\nmapX;mapY;sourceX;sourceY;enable\n-77,1;-12;100;-100;1\n", "control points"),
+        (b"0.0001\r\n0.0\r\n0.0\r\n-1.0E-4\r\n-77.1\r\n-12.0\r\n", "world file"),
         (b"<tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", "TTML"),
     ],
 )

@@ -94,6 +94,21 @@ def test_no_list_names_it(desk: Desk, secret: Secret) -> None:
     assert desk.get("/api/links/naming", uri="https://a.org/1")["entity_ids"] == [secret.entity]
 
 
+def test_the_names_found_on_an_open_page_are_those_of_entities_that_are_seen(
+    desk: Desk, secret: Secret
+) -> None:
+    """The longest name on a line counts, so a withheld one must not even take the place of a shorter one."""
+    person = desk.entity("Person came")
+    page = desk.page(["So the Secret Person came here"], name="Open")
+
+    def names(**headers: str) -> list[tuple[str, str]]:
+        answer = desk.client.get(f"/api/documents/{page.id}/known-names", headers=headers)
+        return [(one["text"], one["entity_id"]) for one in answer.json()["items"]]
+
+    assert names() == [("Secret Person", secret.entity)]
+    assert names(**machine(desk)) == [("Person came", person)]
+
+
 def test_neither_verdicts_nor_the_log_name_it(desk: Desk, secret: Secret) -> None:
     judged = {
         "layer": "entities",

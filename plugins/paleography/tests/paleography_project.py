@@ -9,7 +9,7 @@ from typing import Any
 
 from armarium.api import Engine, Library, new_id, raw_of
 from armarium.principals import LOCAL_OWNER
-from armarium_paleography.models import vectors
+from armarium_paleography.records.likeness import vectors
 
 FAMILIES = ("documents", "source_model", "paleography")
 EDITOR = replace(LOCAL_OWNER, role="editor", name="an editor", token_id="editor-token", token_kind="device")

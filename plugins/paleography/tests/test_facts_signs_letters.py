@@ -7,8 +7,8 @@ from paleography_project import PaleographyProject
 
 from armarium.api import ActionContext, json_text
 from armarium.principals import LOCAL_OWNER
-from armarium_paleography.models import hands as hand_table
-from armarium_paleography.models import letterforms
+from armarium_paleography.records.hands import hands as hand_table
+from armarium_paleography.records.marks import letterforms
 
 TEXT = "In principio erat uerbum"
 

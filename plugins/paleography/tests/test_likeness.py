@@ -17,9 +17,8 @@ from paleography_project import EDITOR, FAMILIES, MACHINE, PaleographyProject, s
 from armarium.api import Engine, Forbidden, ServiceError
 from armarium.principals import LOCAL_OWNER
 from armarium_paleography import jobs
-from armarium_paleography.models import vectors
 from armarium_paleography.queries import likeness
-from armarium_paleography.schemas import LookArgs
+from armarium_paleography.records.likeness import LookArgs, vectors
 from armarium_testing.kills import Killed, KilledContext
 
 

@@ -15,7 +15,7 @@ from paleography_project import FAMILIES, PaleographyProject
 
 from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
-from armarium_paleography.models import vectors
+from armarium_paleography.records.likeness import vectors
 from armarium_testing.histories import Histories, Move, World
 
 Params = dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 from paleography_project import MACHINE, PaleographyProject, store_vectors
 
 from armarium.principals import LOCAL_OWNER
-from armarium_paleography.models import metadata
+from armarium_paleography.records.ground import metadata
 
 
 def facts_of(project: PaleographyProject, line: str) -> list[tuple[str, str]]:

@@ -13,7 +13,15 @@ from armarium_source_model.names import fold_name, name_forms, name_words
 SAME = (
     ("Juan de la Cruz", "Cruz, Juan de la"),
     ("José María Pérez", "Pérez, José María", "PEREZ, JOSE MARIA.", "Pérez, José María, 1801-1870."),
-    ("Elsa Lund", "Lund, Elsa.", "lund, elsa", "Lund, Elsa, 1850-"),
+    (
+        "Elsa Lund",
+        "Lund, Elsa.",
+        "lund, elsa",
+        "Lund, Elsa, 1850-",
+        "Lund, Elsa (1850-1910).",
+        "Elsa Lund [b. 1850]",
+    ),
+    ("Juan Cruz", "Cruz， Juan", "Cruz، Juan", "Cruz, Juan"),
     ("Nora O'Hare", "Nora O’Hare", "Nora OʼHare", "O'Hare, Nora", "nora o´hare"),
     ("Saint-Denis", "Saint‑Denis", "Saint Denis", "SAINT–DENIS"),
     ("Köhler", "Koehler", "KÖHLER", "Ko\u0308hler"),
@@ -27,6 +35,7 @@ SAME = (
 DIFFERENT = (
     ("Joe Smith", "Jo Smith"), ("Xue Wei", "Xu Wei"), ("Koehler", "Kohler"), ("Manuel", "Manul"),
     ("Juan Cruz", "Juan de la Cruz"), ("Ana", "Anna"), ("Lund, Elsa", "Lund, Else"),
+    ("Frankfurt (Oder)", "Frankfurt"),
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from small_jobs import WorkflowProject, edge, node
 
 from armarium.api import PageWork, Params, RecipeJob, page_kind
 from armarium_testing.model_provider import LoopbackProvider
-from armarium_workflows.schemas import NodeIn
+from armarium_workflows.schemas.requests import NodeIn
 from armarium_workflows.values import settings_of
 
 

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import armarium.errors
-from armarium.errors import ServiceError
+from armarium.errors import Refusal, ServiceError
 
 if TYPE_CHECKING:
     import pytest
@@ -43,7 +43,10 @@ def listening() -> Iterator[set[Place]]:
     def note_refusal(self: ServiceError, *args: Any, **fields: Any) -> None:
         frame = sys._getframe(1)
         while True:
-            made.add((frame.f_code.co_filename, frame.f_lineno))
+            maker = frame.f_locals.get("self")
+            made.add(
+                maker.place if isinstance(maker, Refusal) else (frame.f_code.co_filename, frame.f_lineno)
+            )
             inside = frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is self
             if not inside or frame.f_back is None:
                 break
@@ -94,6 +97,7 @@ def _calls(module: ModuleType, tree: ast.AST, inside: str = "") -> Iterator[tupl
 
 
 def _is_refusal(module: ModuleType, name: str) -> bool:
+    name = name.removesuffix(".saying")
     found = getattr(module, name, None) or getattr(armarium.errors, name, None)
     # The common base class is no refusal itself.
     return isinstance(found, type) and issubclass(found, ServiceError) and found is not ServiceError

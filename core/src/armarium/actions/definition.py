@@ -91,14 +91,8 @@ class RowLaw:
     """Returns the refusal when the row as it is now violates the law, else None; it may read other rows."""
 
 
-def person_only(name: str) -> Forbidden:
-    """403: the action *name* is for people, not machines."""
-    return Forbidden(f"Only a person may do this ({name}), not a machine.", code="person_only")
-
-
-def owner_only(name: str) -> Forbidden:
-    """403: the action *name* is for the owner only."""
-    return Forbidden(f"Only the owner may do this ({name}).", code="owner_only")
+person_only = Forbidden.saying("person_only", "Only a person may do this ({name}), not a machine.")
+owner_only = Forbidden.saying("owner_only", "Only the owner may do this ({name}).")
 
 
 @dataclass(frozen=True)

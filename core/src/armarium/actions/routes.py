@@ -17,6 +17,7 @@ from armarium.history import audit
 from armarium.history.changes import changes_of
 from armarium.messages import Message
 from armarium.store.database import raw_of
+from armarium.store.rows import listed, paged
 from armarium.web.http import (
     REFUSALS,
     CurrentEngine,
@@ -66,18 +67,10 @@ class ActionName(Message):
     role: Literal["owner", "editor", "viewer"]
 
 
-class ActionNamesAnswer(Message):
-    """Every action of this engine, in short."""
-
-    items: list[ActionName]
-    count: int
+ActionNamesAnswer = listed(ActionName, "ActionNamesAnswer", "Every action of this engine, in short.")
 
 
-class ActionRegistryAnswer(Message):
-    """Every action of this engine, by name."""
-
-    items: list[ActionEntry]
-    count: int
+ActionRegistryAnswer = listed(ActionEntry, "ActionRegistryAnswer", "Every action of this engine, by name.")
 
 
 class InvokeRequest(Params):
@@ -138,14 +131,7 @@ class AuditRow(Message):
     """Documents among the step's targets, or to which the targets belong."""
 
 
-class AuditRows(Message):
-    """A page of the audit log, newest first."""
-
-    items: list[AuditRow]
-    count: int
-    total: int
-    limit: int
-    offset: int
+AuditRows = paged(AuditRow, "AuditRows", "A page of the audit log, newest first.")
 
 
 class RowChange(Message):

@@ -11,6 +11,7 @@ from armarium.guard.named_paths import FolderToOpen, MaterialPath, PackagePath
 from armarium.messages import Message
 from armarium.names import ShortName
 from armarium.principals import Role
+from armarium.store.rows import paged
 
 LibraryScope = Literal["all"] | list[str]
 
@@ -118,14 +119,7 @@ class TokenCreated(TokenRow):
     token: str
 
 
-class TokenList(Message):
-    """A page of devices, sessions and agents, newest first."""
-
-    items: list[TokenRow]
-    count: int
-    total: int
-    limit: int
-    offset: int
+TokenList = paged(TokenRow, "TokenList", "A page of devices, sessions and agents, newest first.")
 
 
 class TokenRenewed(Message):

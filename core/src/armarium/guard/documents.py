@@ -99,12 +99,11 @@ def _has_doctype(data: bytes) -> bool:
     return data[at : at + 9].upper() == b"<!DOCTYPE"
 
 
-def _doctype_refused(name: str) -> Invalid:
-    return Invalid(
-        f"{name} begins with a DOCTYPE, which could name entities or other files; none is read here. "
-        "Save it again without the DOCTYPE.",
-        code="xml_doctype",
-    )
+_doctype_refused = Invalid.saying(
+    "xml_doctype",
+    "{name} begins with a DOCTYPE, which could name entities or other files; none is read here. Save it "
+    "again without the DOCTYPE.",
+)
 
 
 def _xml_fault(name: str, fault: str) -> str:

@@ -283,6 +283,12 @@ def versions(conn: Connection, table: Table, key: str) -> list[dict[str, Any]]:
     return found
 
 
+def make_permanent(conn: Connection, table: Table, where: str) -> None:
+    """Mark the steps that left the images of *table* under the SQL condition *where*: they can no longer be undone."""
+    images = f"SELECT audit_seq FROM {quote_name(history_name(table))} WHERE {where}"
+    raw_of(conn).execute(f"UPDATE audit SET gone = 1 WHERE seq IN ({images})")
+
+
 @contextmanager
 def purging(conn: Connection) -> Iterator[None]:
     """Allow the deletion of append-only rows and history images within the block: for Empty Trash and nothing else."""

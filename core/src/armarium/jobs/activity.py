@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import orjson
@@ -121,7 +121,7 @@ def read_activity(
     levels: Sequence[str] = (),
     workflow_id: str | None = None,
     batch_id: str | None = None,
-    thread_id: str | None = None,
+    thread_ids: Iterable[str] | None = None,
     since: str | None = None,
     until: str | None = None,
     search: str | None = None,
@@ -138,7 +138,10 @@ def read_activity(
     for clause, value in (
         ("workflow_id = ?", workflow_id),
         ("batch_id = ?", batch_id),
-        ("thread_id = ?", thread_id),
+        (
+            "thread_id IN (SELECT value FROM json_each(?))",
+            None if thread_ids is None else json_text(list(thread_ids)),
+        ),
         ("timestamp >= ?", since),
         ("timestamp <= ?", until),
         ("instr(activity_folded(message), ?) > 0", None if search is None else search.casefold()),

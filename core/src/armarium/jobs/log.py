@@ -33,6 +33,32 @@ def write_lines(
     )
 
 
+def log_span(conn: Connection) -> tuple[int, int]:
+    """Return the numbers of the oldest and of the newest line there is; 0 for none."""
+    raw = raw_of(conn)
+    # Two questions, because SQLite reads one end of an index for each; for both together it reads all of it.
+    ends = (
+        raw.execute(f"SELECT COALESCE({end}(seq), 0) FROM job_log").fetchone()[0] for end in ("min", "max")
+    )
+    oldest, newest = ends
+    return oldest, newest
+
+
+def thread_lines(
+    conn: Connection, thread_id: str, *, after: int, limit: int
+) -> list[tuple[int, str, str, str, str, str]]:
+    """Return (number, time, row id, level, message, data as JSON) of lines of a run and of its jobs after number *after*."""
+    return (
+        raw_of(conn)
+        .execute(
+            "SELECT l.seq, l.at, l.row_id, l.level, l.message, l.data FROM job_log l WHERE l.seq > ?1 AND (l.row_id = ?2 "
+            "OR l.row_id IN (SELECT id FROM job WHERE thread_id = ?2)) ORDER BY l.seq LIMIT ?3",
+            (after, thread_id, limit),
+        )
+        .fetchall()
+    )
+
+
 def data_shown(conn: Connection) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return what a caller sees of a line's data: everything; where documents are withheld no numbers, because they
     count those too.

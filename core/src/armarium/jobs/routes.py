@@ -137,7 +137,7 @@ def list_activity(
                 levels=levels or (),
                 workflow_id=workflow_id,
                 batch_id=batch_id,
-                thread_id=thread_id,
+                thread_ids=None if thread_id is None else [thread_id],
                 since=began,
                 until=ended,
                 search=search,

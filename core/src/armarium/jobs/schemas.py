@@ -10,6 +10,7 @@ from armarium.jobs.activity import ActivityType
 from armarium.jobs.log import Level
 from armarium.jobs.models import Mode
 from armarium.messages import Message
+from armarium.store.rows import paged
 
 ShownState = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
 
@@ -135,14 +136,7 @@ class ActivityEvent(Message):
     error: str | None = None
 
 
-class ActivityPage(Message):
-    """Events, newest first."""
-
-    items: list[ActivityEvent]
-    count: int
-    total: int
-    limit: int
-    offset: int
+ActivityPage = paged(ActivityEvent, "ActivityPage", "Events, newest first.")
 
 
 class Paused(BaseModel, extra="forbid"):

@@ -309,9 +309,8 @@ def _note_beginning(partial: Path, headers: Mapping[str, str]) -> None:
         _card_path(partial).write_text(mark, "utf-8")
 
 
-def _out_of_reach(host: str) -> Forbidden:
-    return Forbidden(
-        f"{host} is not on the network this request may reach (this machine, a private network or a cloud's "
-        "inner address); use a public address.",
-        code="out_of_reach",
-    )
+_out_of_reach = Forbidden.saying(
+    "out_of_reach",
+    "{host} is not on the network this request may reach (this machine, a private network or a cloud's "
+    "inner address); use a public address.",
+)

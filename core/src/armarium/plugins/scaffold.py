@@ -49,8 +49,8 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_@NAME@.actions import add_note
-from armarium_@NAME@.models import metadata
 from armarium_@NAME@.queries import list_notes
+from armarium_@NAME@.records import metadata
 
 
 @hookimpl
@@ -65,34 +65,16 @@ def armarium_plugin() -> Plugin:
     )
 '''
 
-_MODELS = '''"""The tables of this family; their names begin with its own."""
-
-from __future__ import annotations
-
-from sqlalchemy import Column, MetaData, Table, Text
-
-from armarium.api import provenance_columns, tracked
-
-metadata = MetaData()
-
-notes = Table(
-    "@NAME@_note",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("words", Text, nullable=False),
-    *provenance_columns(),
-    info=tracked(label="note"),
-)
-'''
-
-_SCHEMAS = '''"""Notes as they are sent and answered."""
+_RECORDS = '''"""What this family keeps, each noun once: what is sent, and what a row has besides. Names of tables begin with its own."""
 
 from __future__ import annotations
 
 from pydantic import Field
+from sqlalchemy import MetaData
 
-from armarium.api import Message, Params, SourceText, answer_of
-from armarium_@NAME@.models import notes
+from armarium.api import Params, Record, SourceText, provenance_columns, record, tracked
+
+metadata = MetaData()
 
 
 class AddNote(Params):
@@ -101,9 +83,9 @@ class AddNote(Params):
     words: SourceText = Field(min_length=1, max_length=10_000)
 
 
-@answer_of(notes)
-class Note(Message):
-    """A note as it is answered: every column of the table."""
+@record(metadata, "@NAME@_note", tracked(label="note"), last=provenance_columns())
+class Note(AddNote, Record):
+    """A note as it is kept and answered: its id, its words, and who made it and when."""
 '''
 
 _ACTIONS = '''"""The only writes of this family. Nothing says how they are undone: the engine keeps what was there before."""
@@ -112,9 +94,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Route, action, new_id
-from armarium_@NAME@.models import notes
-from armarium_@NAME@.schemas import AddNote, Note
+from armarium.api import ActionContext, Route, action
+from armarium_@NAME@.records import AddNote, Note
 
 
 @action(
@@ -128,8 +109,7 @@ from armarium_@NAME@.schemas import AddNote, Note
 )
 def add_note(ctx: ActionContext, p: AddNote) -> dict[str, Any]:
     """One row, with who made it and when."""
-    row = {"id": new_id(), "words": p.words, **ctx.provenance()}
-    ctx.conn.execute(notes.insert().values(row))
+    row = Note.rows.insert(ctx.conn, {"words": p.words, **ctx.provenance()})
     ctx.target(row["id"])
     return row
 '''
@@ -142,17 +122,14 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import Rows, listed, query
-from armarium_@NAME@.models import notes
-from armarium_@NAME@.schemas import Note
-
-NOTES = Rows(notes)
+from armarium.api import listed, query
+from armarium_@NAME@.records import Note
 
 
 @query("/api/@DASHED@/notes", summary="The notes", answer=listed(Note))
 def list_notes(conn: Connection) -> dict[str, Any]:
     """All of them, oldest first."""
-    return NOTES.list_all(conn, order=(notes.c.id,))
+    return Note.rows.list_all(conn, order=(Note.table.c.id,))
 '''
 
 _TEST = '''"""Its action does what every action must: it is audited, undone, redone, and refused to those without the right."""
@@ -172,10 +149,9 @@ _FILES = {
     "src/armarium_@NAME@/__init__.py": '"""A family of routes for Armarium."""\n',
     "src/armarium_@NAME@/py.typed": "",
     "src/armarium_@NAME@/plugin.py": _PLUGIN,
-    "src/armarium_@NAME@/models.py": _MODELS,
+    "src/armarium_@NAME@/records.py": _RECORDS,
     "src/armarium_@NAME@/actions.py": _ACTIONS,
     "src/armarium_@NAME@/queries.py": _QUERIES,
-    "src/armarium_@NAME@/schemas.py": _SCHEMAS,
     "tests/test_@NAME@.py": _TEST,
 }
 

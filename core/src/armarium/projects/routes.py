@@ -22,6 +22,7 @@ from armarium.projects.actions import (
 from armarium.projects.libraries import Library
 from armarium.projects.snapshot_actions import Snapshot, SnapshotParams, TakenSnapshot
 from armarium.store.database_errors import is_the_disk
+from armarium.store.rows import listed
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, act, json_response
 
 library_router = APIRouter(prefix="/api", tags=["project"])
@@ -56,11 +57,7 @@ class Statistics(Message):
     jobs: dict[Literal["waiting", "running", "paused", "done", "failed", "cancelled"], int]
 
 
-class Snapshots(Message):
-    """The snapshots of a project, newest first."""
-
-    items: list[Snapshot]
-    count: int
+Snapshots = listed(Snapshot, "Snapshots", "The snapshots of a project, newest first.")
 
 
 @library_router.get(

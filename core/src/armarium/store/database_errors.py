@@ -17,13 +17,10 @@ from armarium.errors import (
     too_many_files,
 )
 
-
-def damaged_database(what: str) -> Conflict:
-    """Return the refusal of a step in a database that lacks *what* the engine keeps in it."""
-    return Conflict(
-        f"The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",
-        code="library_damaged",
-    )
+damaged_database = Conflict.saying(
+    "library_damaged",
+    "The database is damaged: {what}. Nothing was changed. Run `armarium doctor` and restore a snapshot.",
+)
 
 
 def as_refusal(error: Exception, path: Path, refusal: str | None = None) -> ServiceError | Exception:
@@ -81,8 +78,6 @@ def is_the_disk(error: BaseException) -> bool:
     )
 
 
-def writer_busy(waited: float) -> Unavailable:
-    """503: the one writer was not let go of in time."""
-    return Unavailable(
-        f"Another write has held the project for {waited:.0f} seconds; try again in a moment.", code="busy"
-    )
+writer_busy = Unavailable.saying(
+    "busy", "Another write has held the project for {waited:.0f} seconds; try again in a moment."
+)

@@ -157,7 +157,7 @@ def answer_of(table: Table) -> Callable[[type[M]], type[M]]:
 
     def complete(stated: type[M]) -> type[M]:
         fields: dict[str, Any] = {
-            column.name: (_kind(column), ...)
+            column.name: (kind_of(column), ...)
             for column in shown_columns(table)
             if column.name not in stated.model_fields
         }
@@ -175,24 +175,26 @@ def answer_of(table: Table) -> Callable[[type[M]], type[M]]:
     return complete
 
 
-def _kind(column: Column[Any]) -> Any:
+def kind_of(column: Column[Any]) -> Any:
+    """Return the type of what an answer shows of *column*."""
     known = ((Boolean, bool), (Integer, int), (Float, float), (Json, dict[str, Any]))
     kind = next((kind for stored, kind in known if isinstance(column.type, stored)), str)
     return kind | None if column.nullable else kind
 
 
 @cache
-def listed(item: type[Message]) -> type[Message]:
-    """Return the model of what `Rows.list_all` answers for *item*."""
-    return _several(f"{item.__name__}List", item, "count")
+def listed(item: type[Message], name: str | None = None, doc: str | None = None) -> type[Message]:
+    """Return the model of what `Rows.list_all` answers for *item*; its *name* is the item's with `List` by default."""
+    return _several(name or f"{item.__name__}List", doc, item, count=(int, ...))
 
 
 @cache
-def paged(item: type[Message]) -> type[Message]:
-    """Return the model of `Rows.page` for *item*."""
-    return _several(f"{item.__name__}Page", item, "count", "total", "limit", "offset")
+def paged(item: type[Message], name: str | None = None, doc: str | None = None) -> type[Message]:
+    """Return the model of `Rows.page` for *item*; its *name* is the item's with `Page` by default."""
+    numbers = dict.fromkeys(("count", "total", "limit", "offset"), (int, ...))
+    return _several(name or f"{item.__name__}Page", doc, item, **numbers)
 
 
-def _several(name: str, item: type[Message], *numbers: str) -> type[Message]:
-    fields: dict[str, Any] = {"items": (list[item], ...), **dict.fromkeys(numbers, (int, ...))}  # type: ignore[valid-type]
-    return create_model(name, __base__=Message, __module__=item.__module__, **fields)
+def _several(name: str, doc: str | None, item: type[Message], **numbers: Any) -> type[Message]:
+    fields: dict[str, Any] = {"items": (list[item], ...), **numbers}  # type: ignore[valid-type]
+    return create_model(name, __base__=Message, __module__=item.__module__, __doc__=doc, **fields)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from inspect import Parameter
 from typing import Any, get_type_hints
 
 from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, create_model
 
 from armarium.actions import Action, Params
@@ -18,6 +19,9 @@ from armarium.messages import written
 from armarium.plugin import Plugin
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
+from armarium.web.checked_routes import check_named_paths
+from armarium.web.counted_routes import count_withheld
+from armarium.web.deferred_routes import DeferredRoute
 from armarium.web.http import (
     REFUSALS,
     CurrentEngine,
@@ -28,6 +32,7 @@ from armarium.web.http import (
     act,
     json_response,
 )
+from armarium.web.openapi import operation_id
 
 
 def body_of(found: Action[Any]) -> type[BaseModel] | None:
@@ -63,37 +68,52 @@ def _build_router(queries: tuple[Callable[..., Any], ...], actions: tuple[Action
     for function in queries:
         declared = query_of(function)
         assert declared is not None
-        router.add_api_route(
-            declared.path,
-            _query_endpoint(function),
-            methods=[declared.method],
-            name=declared.name,
-            tags=[_tag(declared.path)],
-            summary=declared.summary,
-            description=inspect.getdoc(function) or "",
-            response_model=declared.answer,
-            responses=REFUSALS(*declared.refusals),
-        )
+        _add_route(router, declared.path, declared.method, declared.name, partial(_describe_query, function))
     for found in actions:
         if found.route is not None:
-            router.add_api_route(
-                found.route.path,
-                _action_endpoint(found, body_of(found)),
-                methods=[found.route.method],
-                name=found.route.name or found.name.rpartition(".")[2],
-                tags=[_tag(found.route.path)],
-                summary=found.summary.rstrip("."),
-                description=inspect.getdoc(found.perform) or "",
-                status_code=found.route.status,
-                response_model=written(found.result, found.route.answer),
-                responses=REFUSALS(*found.route.refusals),
-            )
+            name = found.route.name or found.name.rpartition(".")[2]
+            _add_route(router, found.route.path, found.route.method, name, partial(_describe_action, found))
     return router
 
 
-def _tag(path: str) -> str:
-    """Return the heading under which the description lists the route: the first word of its path."""
-    return path.removeprefix("/api/").partition("/")[0].replace("-", " ")
+def _add_route(
+    router: APIRouter, path: str, method: str, name: str, describe: Callable[[], Mapping[str, Any]]
+) -> None:
+    def describe_route() -> dict[str, Any]:
+        tag = path.removeprefix("/api/").partition("/")[0].replace("-", " ")
+        return {"tags": [tag], "generate_unique_id_function": operation_id, **describe()}
+
+    router.routes.append(DeferredRoute(path, method, name, describe_route, watch_route))
+
+
+def watch_route(route: APIRoute) -> None:
+    """Make *route* check the paths it is given, and count what it withholds."""
+    check_named_paths([route])
+    count_withheld([route])
+
+
+def _describe_query(function: Callable[..., Any]) -> dict[str, Any]:
+    declared = query_of(function)
+    assert declared is not None
+    return {
+        "endpoint": _query_endpoint(function),
+        "summary": declared.summary,
+        "description": inspect.getdoc(function) or "",
+        "response_model": declared.answer,
+        "responses": REFUSALS(*declared.refusals),
+    }
+
+
+def _describe_action(found: Action[Any]) -> dict[str, Any]:
+    assert found.route is not None
+    return {
+        "endpoint": _action_endpoint(found, body_of(found)),
+        "summary": found.summary.rstrip("."),
+        "description": inspect.getdoc(found.perform) or "",
+        "status_code": found.route.status,
+        "response_model": written(found.result, found.route.answer),
+        "responses": REFUSALS(*found.route.refusals),
+    }
 
 
 INJECTED: dict[str, Any] = {"library": CurrentLibrary, "engine": CurrentEngine, "principal": CurrentPrincipal}

@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from armarium.guard.named_paths import holds_paths
+from armarium.web.deferred_routes import DeferredRoute
 from armarium.web.http import engine_of, principal_of
 
 _REQUEST = "request_of_caller"
@@ -63,10 +64,11 @@ def _checking(call: Callable[..., Any], names: list[str], request_name: str) -> 
 
 
 def all_routes(routes: Iterable[Any]) -> Iterator[APIRoute]:
-    """Yield each of *routes* that is one of FastAPI, including those of included routers."""
+    """Yield each of *routes* that is one of FastAPI, including those of included routers, unless it is not made yet."""
     for route in routes:
         if isinstance(route, APIRoute):
-            yield route
+            if not isinstance(route, DeferredRoute) or route.is_made:
+                yield route
         else:
             inner = getattr(route, "original_router", route)
             yield from all_routes(getattr(inner, "routes", None) or ())

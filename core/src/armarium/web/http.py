@@ -25,6 +25,7 @@ from armarium.messages import plain_fault
 from armarium.principals import Principal
 from armarium.projects.libraries import Library
 from armarium.web import reference, routing
+from armarium.web.deferred_routes import DeferredRoute
 from armarium.web.gate import CREDENTIAL_PATH, LIBRARY, OPEN_PATHS, PRINCIPAL, Gate, refusal_headers
 from armarium.web.openapi import describe
 from armarium.web.request_limits import RequestLimits
@@ -390,7 +391,9 @@ class _Uploads:
             self._found = [
                 route.path_regex
                 for route in routes_of(self._app.routes)
-                if getattr(route.endpoint, "takes_upload", False) or _takes_form(route)
+                # What a query or an action declares takes JSON.
+                if not isinstance(route, DeferredRoute)
+                and (getattr(route.endpoint, "takes_upload", False) or _takes_form(route))
             ]
         return self._found
 

@@ -171,10 +171,11 @@ def _bind_tcp(host: str, port: int) -> socket.socket:
     return bound
 
 
-def _address_in_use(where: str) -> Conflict:
-    return Conflict(
-        f"Something listens on {where} already, perhaps another engine. Stop it, or name another port (--port) or a socket (--uds)."
-    )
+_address_in_use = Conflict.saying(
+    None,
+    "Something listens on {where} already, perhaps another engine. Stop it, or name another port (--port) "
+    "or a socket (--uds).",
+)
 
 
 def serve(

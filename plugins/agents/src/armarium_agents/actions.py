@@ -6,9 +6,8 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, action, is_among, new_id
+from armarium.api import ActionContext, Example, Route, action, find_withheld, is_among, new_id
 from armarium_agents import errors
-from armarium_agents.models import members, workspaces
 from armarium_agents.queries import (
     IN_TREE,
     MEMBERS,
@@ -17,7 +16,7 @@ from armarium_agents.queries import (
     read_workspace,
     require_workspace,
 )
-from armarium_agents.schemas import (
+from armarium_agents.records import (
     MAX_MEMBERS,
     MembersPatch,
     NewMember,
@@ -27,6 +26,8 @@ from armarium_agents.schemas import (
     WorkspaceFields,
     WorkspaceId,
     WorkspaceUpdate,
+    members,
+    workspaces,
 )
 from armarium_documents.api import find_node, require_all_live, require_live
 
@@ -89,7 +90,24 @@ def _fields(ctx: ActionContext, p: WorkspaceFields) -> dict[str, Any]:
 def _answer(ctx: ActionContext, workspace_id: str) -> dict[str, Any]:
     ctx.target(workspace_id)
     ctx.note_changes(document_ids=[workspace_id])
-    return read_workspace(ctx.conn, ctx.engine, workspace_id)
+    return _as_seen(ctx, read_workspace(ctx.conn, ctx.engine, workspace_id))
+
+
+def _as_seen(ctx: ActionContext, workspace: dict[str, Any]) -> dict[str, Any]:
+    """Return what a read would show the caller: nothing but the title of a workspace that is about something withheld,
+    and no withheld members.
+    """
+    about = [*workspace["scoped_document_ids"], *(one["target_id"] for one in workspace["members"])]
+    withheld = find_withheld(ctx.project, ctx.principal, about, "show")
+    if not withheld:
+        return workspace
+    return {
+        **workspace,
+        **dict.fromkeys(("provider", "model", "message_history_ref")),
+        "messages": [],
+        "scoped_document_ids": [one for one in workspace["scoped_document_ids"] if one not in withheld],
+        "members": [one for one in workspace["members"] if one["target_id"] not in withheld],
+    }
 
 
 def _workspace(ex: Example) -> str:

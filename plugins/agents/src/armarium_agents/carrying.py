@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from armarium.api import ActionContext, is_among
-from armarium_agents.models import members
 from armarium_agents.queries import IN_TREE
+from armarium_agents.records import members
 from armarium_documents.api import Carrier, documents
 
 

@@ -10,13 +10,11 @@ unknown_member = missing(
 )
 
 
-def unknown_target(kind: str, target_id: str) -> NotFound:
-    """404: nothing of that kind has the id."""
-    return NotFound(
-        f"There is no {kind} {target_id} in this project, so the workspace cannot refer to it.",
-        code="not_found",
-        id=target_id,
-    )
+unknown_target = NotFound.saying(
+    "not_found",
+    "There is no {kind} {target_id} in this project, so the workspace cannot refer to it.",
+    id="target_id",
+)
 
 
 def other_kind(target_id: str, name: str, is_note: bool) -> Invalid:
@@ -28,11 +26,5 @@ def other_kind(target_id: str, name: str, is_note: bool) -> Invalid:
     )
 
 
-def is_workspace(name: str) -> Invalid:
-    """422: a workspace refers to sources, not to workspaces."""
-    return Invalid(f"“{name}” is a workspace itself; add the sources it contains.", code="other_kind")
-
-
-def too_many(most: int) -> Invalid:
-    """422: the number of members is limited."""
-    return Invalid(f"A workspace has at most {most:,} members. Remove some first.", code="workspace_full")
+is_workspace = Invalid.saying("other_kind", "“{name}” is a workspace itself; add the sources it contains.")
+too_many = Invalid.saying("workspace_full", "A workspace has at most {most:,} members. Remove some first.")

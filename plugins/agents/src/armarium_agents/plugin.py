@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from armarium.api import Plugin, hookimpl
 from armarium_agents import actions
 from armarium_agents.carrying import carrier
-from armarium_agents.models import metadata
 from armarium_agents.queries import WithheldConversations, list_workspaces, read_workspace
+from armarium_agents.records import metadata
 from armarium_documents.api import Carrier
 
 

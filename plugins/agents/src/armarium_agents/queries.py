@@ -9,10 +9,9 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, RowMapping, func, select
 
-from armarium.api import Conflict, Engine, NotFound, Rows, WithheldAlong, is_among, query, raw_of
-from armarium_agents.errors import unknown_member, unknown_target, unknown_workspace
-from armarium_agents.models import members, workspaces
-from armarium_agents.schemas import Workspace, Workspaces
+from armarium.api import Conflict, Engine, NotFound, WithheldAlong, is_among, query, raw_of
+from armarium_agents.errors import unknown_target, unknown_workspace
+from armarium_agents.records import Member, Workspace, Workspaces, members, workspaces
 from armarium_documents.api import documents, find_node, require_live
 from armarium_source_model.api import armarium_source_model_link_ends
 
@@ -20,7 +19,7 @@ NODE_KIND = "workspace"
 IN_TREE = ("source", "note")
 """The kinds of members that are nodes of the tree; the others belong to families that may not be installed."""
 
-MEMBERS = Rows(members, missing=unknown_member)
+MEMBERS = Member.rows
 
 _COLUMNS = (
     documents.c.id,

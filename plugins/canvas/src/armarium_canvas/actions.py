@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 
 from armarium.api import ActionContext, Example, Route, ServiceError, action, is_among, new_id, raw_of
 from armarium_canvas.errors import bad_link, canvas_full, kind_stays, not_on_canvas, unknown_thing
-from armarium_canvas.models import items, places
 from armarium_canvas.queries import (
     ITEMS,
     exists_at_all,
@@ -18,7 +17,7 @@ from armarium_canvas.queries import (
     stored_places,
     strangers,
 )
-from armarium_canvas.schemas import (
+from armarium_canvas.records import (
     MAX_ITEMS,
     Item,
     ItemCreateParams,
@@ -28,6 +27,8 @@ from armarium_canvas.schemas import (
     Layout,
     LayoutParams,
     PlaceFields,
+    items,
+    places,
 )
 
 _KEPT = ("x", "y", "z", "w", "h", "d", "angle", "z_index", "style")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium_canvas.models import items, places
 from armarium_canvas.queries import layout
+from armarium_canvas.records import items, places
 
 __all__ = ["items", "layout", "places"]

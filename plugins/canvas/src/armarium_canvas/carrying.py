@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, or_, select
 
 from armarium.api import ActionContext, is_among
-from armarium_canvas.models import items, places
+from armarium_canvas.records import items, places
 from armarium_documents.api import Carrier, documents
 
 

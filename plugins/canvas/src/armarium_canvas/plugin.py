@@ -8,8 +8,8 @@ from armarium.api import Plugin, hookimpl
 from armarium_canvas import actions
 from armarium_canvas.carrying import carrier
 from armarium_canvas.linking import CanvasItemEnd
-from armarium_canvas.models import metadata
 from armarium_canvas.queries import layout
+from armarium_canvas.records import metadata
 from armarium_canvas.routes import router
 from armarium_documents.api import Carrier
 

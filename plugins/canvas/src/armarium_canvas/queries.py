@@ -18,17 +18,16 @@ from sqlalchemy import (
     union_all,
 )
 
-from armarium.api import Rows, is_among, query
-from armarium_canvas.errors import no_canvas, unknown_item
-from armarium_canvas.models import items, places
-from armarium_canvas.schemas import Layout
+from armarium.api import is_among, query
+from armarium_canvas import records
+from armarium_canvas.errors import no_canvas
+from armarium_canvas.records import Layout, items, places
 from armarium_documents.api import Node, documents, require_live, thumbnails
 
 MOST_UNPLACED = 400
 """Cards drawn in the strip of what has no place; the rest is counted."""
 
-PLACES = Rows(places)
-ITEMS = Rows(items, missing=unknown_item)
+PLACES, ITEMS = records.Place.rows, records.Item.rows
 
 _HERE = or_(
     exists().where(

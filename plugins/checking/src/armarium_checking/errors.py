@@ -23,18 +23,12 @@ def unknown_checker(provider: str, model: str, known: Iterable[str]) -> Invalid:
     )
 
 
-def takes_no_prompt() -> Invalid:
-    """422: a checker without a model was given a prompt."""
-    return Invalid(
-        "The checker builtin/agreement uses no model and takes no prompt; leave prompt_file out, or name a "
-        "provider and one of its models as the checker.",
-        code="no_prompt",
-    )
-
-
-def nothing_could_be_checked(first: str) -> Invalid:
-    """422, for a job: every page was refused."""
-    return Invalid(f"No page could be checked. The first failed: {first}", code="all_failed")
+takes_no_prompt = Invalid.saying(
+    "no_prompt",
+    "The checker builtin/agreement uses no model and takes no prompt; leave prompt_file out, or name a "
+    "provider and one of its models as the checker.",
+)
+nothing_could_be_checked = Invalid.saying("all_failed", "No page could be checked. The first failed: {first}")
 
 
 def unknown_target(layer: str, target_id: str) -> NotFound:
@@ -56,41 +50,21 @@ def other_segment(segment_id: str, target_id: str) -> Invalid:
     )
 
 
-def unknown_episode(episode_id: str) -> NotFound:
-    """404: the ledger has no such call."""
-    return NotFound(
-        f"There is no episode {episode_id} in the ledger of this project. Name the model call that gave the "
-        "verdict, or none.",
-        code="unknown_episode",
-        episode_id=episode_id,
-    )
-
-
-def unknown_run(job_id: str) -> NotFound:
-    """404: the id is not that of a check run."""
-    return NotFound(
-        f"There is no check run {job_id} in this project. Name a run by the job id in the answer to its "
-        "start.",
-        code="unknown_run",
-    )
-
-
-def nothing_to_check() -> Invalid:
-    """422: the scope contains no page."""
-    return Invalid("There is no page at or below the documents that were named.", code="no_pages")
-
-
-def of_a_run_alone() -> Forbidden:
-    """403: a person would have a correction recorded as a machine's."""
-    return Forbidden(
-        "Only a check run writes corrected readings with its verdicts; give your verdict as your own.",
-        code="run_only",
-    )
-
-
-def corrects_nothing() -> Invalid:
-    """422: a correction or a replacement accompanies a verdict other than correct."""
-    return Invalid(
-        "Only the verdict correct has a correction or a replacement; leave it out or say correct.",
-        code="no_correction",
-    )
+unknown_episode = NotFound.saying(
+    "unknown_episode",
+    "There is no episode {episode_id} in the ledger of this project. Name the model call that gave the "
+    "verdict, or none.",
+    episode_id="episode_id",
+)
+unknown_run = NotFound.saying(
+    "unknown_run",
+    "There is no check run {job_id} in this project. Name a run by the job id in the answer to its start.",
+)
+nothing_to_check = Invalid.saying("no_pages", "There is no page at or below the documents that were named.")
+of_a_run_alone = Forbidden.saying(
+    "run_only", "Only a check run writes corrected readings with its verdicts; give your verdict as your own."
+)
+corrects_nothing = Invalid.saying(
+    "no_correction",
+    "Only the verdict correct has a correction or a replacement; leave it out or say correct.",
+)

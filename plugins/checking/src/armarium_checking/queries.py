@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-import orjson
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.api import Rows, is_among, query, raw_of
+from armarium.api import Rows, is_among, query, require_job
 from armarium_checking.errors import unknown_run
 from armarium_checking.models import verdicts
 from armarium_checking.schemas import Run, Verdicts
@@ -23,19 +22,15 @@ VERDICTS = Rows(verdicts)
 @query("/api/check/runs/{job_id}", summary="A check run and its counts", answer=Run)
 def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
     """The counts so far; NotFound for an id that is not a check run's."""
-    asked = "SELECT state, reason, args, checkpoint FROM job WHERE id = ? AND kind = ?"
-    row = raw_of(conn).execute(asked, (job_id, JOB_KIND)).fetchone()
-    if row is None:
-        raise unknown_run(job_id)
-    args, kept = orjson.loads(row[2]), orjson.loads(row[3] or b"{}")
+    job = require_job(conn, job_id, JOB_KIND, unknown_run, "args", "checkpoint")
     return {
         "job_id": job_id,
-        "state": row[0],
-        "reason": row[1],
-        "layer": args["layer"],
-        "checker": {"provider": args["provider"], "model": args["model"]},
-        "total": kept.get("total", 0),
-        "counts": {name: kept.get(name, 0) for name in ANSWERS},
+        "state": job.state,
+        "reason": job.reason,
+        "layer": job.args["layer"],
+        "checker": {"provider": job.args["provider"], "model": job.args["model"]},
+        "total": job.checkpoint.get("total", 0),
+        "counts": {name: job.checkpoint.get(name, 0) for name in ANSWERS},
     }
 
 

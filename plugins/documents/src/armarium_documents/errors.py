@@ -64,48 +64,29 @@ def into_itself(document_id: str, name: str) -> Conflict:
     )
 
 
-def too_deep(limit: int) -> Invalid:
-    """422: the tree would exceed the maximum depth."""
-    return Invalid(
-        f"The tree would become more than {limit} levels deep. Choose a place nearer the top.",
-        code="too_deep",
-    )
-
-
-def not_a_sibling(after_id: str) -> Invalid:
-    """422: the node named is not a child of the parent named."""
-    return Invalid(
-        f"after_id {after_id} is not a live child of the parent you chose, or is itself being moved. "
-        "Name a sibling, or leave after_id out to go last.",
-        code="not_a_sibling",
-    )
-
-
-def sources_stays(verb: str) -> Conflict:
-    """409: the folder Sources exists in every project and cannot be changed."""
-    return Conflict(
-        f"The folder Sources belongs to every project and cannot be {verb}. Move what is inside it instead.",
-        code="sources_folder",
-    )
-
-
-def unknown_rendition(document_id: str, rendition_id: str) -> NotFound:
-    """404: the document has no such rendition."""
-    return NotFound(
-        f"Document {document_id} has no rendition {rendition_id}. List its renditions to see which there are.",
-        code="rendition_not_found",
-        rendition_id=rendition_id,
-    )
-
-
-def not_materialized(rendition_id: str) -> NotFound:
-    """404: the rendition is known, but its file has not been made."""
-    return NotFound(
-        f"The bytes of rendition {rendition_id} have not been made yet. Wait for the job that pictures the pages, choose "
-        "another rendition, or have it made.",
-        code="rendition_not_materialized",
-        rendition_id=rendition_id,
-    )
+too_deep = Invalid.saying(
+    "too_deep", "The tree would become more than {limit} levels deep. Choose a place nearer the top."
+)
+not_a_sibling = Invalid.saying(
+    "not_a_sibling",
+    "after_id {after_id} is not a live child of the parent you chose, or is itself being moved. Name a "
+    "sibling, or leave after_id out to go last.",
+)
+sources_stays = Conflict.saying(
+    "sources_folder",
+    "The folder Sources belongs to every project and cannot be {verb}. Move what is inside it instead.",
+)
+unknown_rendition = NotFound.saying(
+    "rendition_not_found",
+    "Document {document_id} has no rendition {rendition_id}. List its renditions to see which there are.",
+    rendition_id="rendition_id",
+)
+not_materialized = NotFound.saying(
+    "rendition_not_materialized",
+    "The bytes of rendition {rendition_id} have not been made yet. Wait for the job that pictures the "
+    "pages, choose another rendition, or have it made.",
+    rendition_id="rendition_id",
+)
 
 
 def no_recording(document_id: str, name: str) -> NotFound:
@@ -126,13 +107,11 @@ def no_picture(document_id: str, name: str) -> NotFound:
     )
 
 
-def no_thumbnail(document_id: str) -> NotFound:
-    """404: no thumbnail has been made yet."""
-    return NotFound(
-        f"Document {document_id} has no thumbnail (yet); thumbnails are made in the background after an import.",
-        code="no_thumbnail",
-        document_id=document_id,
-    )
+no_thumbnail = NotFound.saying(
+    "no_thumbnail",
+    "Document {document_id} has no thumbnail (yet); thumbnails are made in the background after an import.",
+    document_id="document_id",
+)
 
 
 def dangling(document_id: str, name: str) -> NotFound:
@@ -200,20 +179,13 @@ def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
     )
 
 
-def source_not_open(name: str) -> Conflict:
-    """409: the project to transfer from is not open."""
-    return Conflict(
-        f"The project {name} is not open. Open it, then transfer again.",
-        code="source_not_open",
-    )
-
-
-def same_project(name: str) -> BadRequest:
-    """400: source and target are the same project."""
-    return BadRequest(
-        f"{name} is both the source and the target of the transfer. Use document.move within a project.",
-        code="same_project",
-    )
+source_not_open = Conflict.saying(
+    "source_not_open", "The project {name} is not open. Open it, then transfer again."
+)
+same_project = BadRequest.saying(
+    "same_project",
+    "{name} is both the source and the target of the transfer. Use document.move within a project.",
+)
 
 
 def target_no_folder(document_id: str, name: str, kind: str) -> BadRequest:
@@ -262,32 +234,20 @@ def still_arriving(document_id: str, name: str) -> Conflict:
     )
 
 
-def transfer_failed(why: str, after: str) -> Broken:
-    """500: a transfer could not be written; *after* says what became of the copy."""
-    return Broken(f"The transfer failed: {why} {after}", code="transfer_failed")
-
-
-def unknown_transfer(transfer_id: str) -> NotFound:
-    """404: the journal has no such move from this project."""
-    return NotFound(
-        f"There is no move {transfer_id} from this project. Begin one with document.transfer in the target project.",
-        code="transfer_not_found",
-    )
-
-
-def not_moving(transfer_id: str, why: str) -> Conflict:
-    """409: the first half of a move is not in effect."""
-    return Conflict(
-        f"The move {transfer_id} cannot send anything to the Trash: {why}. Begin a new one with document.transfer.",
-        code="not_moving",
-    )
-
-
-def changed_meanwhile() -> Conflict:
-    """409: the source was changed during the copy."""
-    return Conflict(
-        "What is being moved was changed while it was copied. Transfer it again.", code="changed_meanwhile"
-    )
+transfer_failed = Broken.saying("transfer_failed", "The transfer failed: {why} {after}")
+unknown_transfer = NotFound.saying(
+    "transfer_not_found",
+    "There is no move {transfer_id} from this project. Begin one with document.transfer in the target "
+    "project.",
+)
+not_moving = Conflict.saying(
+    "not_moving",
+    "The move {transfer_id} cannot send anything to the Trash: {why}. Begin a new one with "
+    "document.transfer.",
+)
+changed_meanwhile = Conflict.saying(
+    "changed_meanwhile", "What is being moved was changed while it was copied. Transfer it again."
+)
 
 
 def other_project_closed(audit_id: str, path: str) -> Conflict:

@@ -19,9 +19,9 @@ from armarium.api import (
     ServiceError,
     find_withheld,
     is_among,
+    is_waiting,
     now,
     plain_name,
-    raw_of,
 )
 from armarium_exports.errors import folder_replaced, no_folder
 from armarium_exports.models import changed_pages, kept_exports, kept_files
@@ -73,16 +73,8 @@ def note_changes(ctx: ActionContext) -> None:
 
 def queue_again(ctx: ActionContext, export_id: str) -> None:
     """Make sure that a job writes what is recorded as changed."""
-    if not _is_queued(ctx.conn, export_id):
+    if not is_waiting(ctx.conn, JOB, export_id=export_id):
         ctx.enqueue(JOB, {"export_id": export_id}, title="Write a kept export again")
-
-
-def _is_queued(conn: Connection, export_id: str) -> bool:
-    asked = (
-        "SELECT 1 FROM job WHERE kind = ? AND state IN ('waiting', 'paused')"
-        " AND json_extract(args, '$.export_id') = ?"
-    )
-    return raw_of(conn).execute(asked, (JOB, export_id)).fetchone() is not None
 
 
 @dataclass

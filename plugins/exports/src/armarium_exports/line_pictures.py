@@ -16,11 +16,10 @@ from armarium_documents.api import page_image
 from armarium_exports.parquet import write_columns
 from armarium_exports.selection import D, Selection
 from armarium_source_model.api import (
-    counting_readings,
     ladder_of_pass,
     line_makers,
+    read_lines,
     reading_rule,
-    segments_of,
     working_pass,
 )
 
@@ -70,8 +69,9 @@ def _rows(engine: Engine, library: Library, selection: Selection) -> Iterator[di
             pass_id, _ = working_pass(conn, page_id, rule)
             if pass_id is None:
                 continue
-            readings = counting_readings(conn, pass_id, rule=rule)
-            lines = [one for one in segments_of(conn, pass_id, "line") if one.id in readings]
+            read = read_lines(conn, page_id, pass_id, rule)
+            readings = read.counting
+            lines = [line for line in read.in_order("line") if line.id in readings]
             if not lines:
                 continue
             ladder = ladder_of_pass(conn, page_id, pass_id)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import MaterialPath, Message, Params, answer_of, paged
+from armarium.api import MaterialPath, Message, Params, answer_of, listed, paged
 from armarium_exports.folders import KeptFolder
 from armarium_exports.models import kept_exports, sites
 from armarium_source_model.api import MadeLines
@@ -185,9 +185,7 @@ class Receiver(Message):
     source: Annotated[str, Field(description="Where the rules are documented")]
 
 
-class Receivers(Message):
-    items: list[Receiver]
-    count: int
+Receivers = listed(Receiver, "Receivers")
 
 
 class KeptFile(Message):

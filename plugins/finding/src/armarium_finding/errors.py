@@ -12,50 +12,30 @@ unknown_proposal = missing(
 )
 
 
-def unknown_run(job_id: str) -> NotFound:
-    """404: no run has this id."""
-    return NotFound(
-        f"There is no run {job_id} that finds documents. Use the job id from the answer that started a run.",
-        code="unknown_run",
-    )
-
-
-def superseded_proposal(proposal_id: str, by: str) -> Conflict:
-    """409: a newer run has made a proposal for the folder."""
-    return Conflict(
-        f"The proposal {proposal_id} was superseded by a newer one, {by}. Use that one.",
-        code="proposal_superseded",
-        superseded_by=by,
-    )
-
-
-def no_document(index: int, count: int) -> Invalid:
-    """422: an index out of range."""
-    return Invalid(
-        f"There is no document {index}; the proposal has {count}, counted from 0.", code="unknown_index"
-    )
-
-
-def decided_already(index: int, state: str) -> Conflict:
-    """409: the document is already accepted or rejected."""
-    return Conflict(
-        f"Document {index} is already {state}. Undo that step to change it; if that was in an earlier proposal, find the "
-        "documents again then.",
-        code="decided_already",
-        index=index,
-    )
-
-
-def nothing_left() -> Conflict:
-    """409: every document is decided."""
-    return Conflict(
-        "Every document of this proposal is already accepted or rejected.", code="decided_already"
-    )
-
-
-def page_elsewhere(page_id: str, index: int) -> Invalid:
-    """422: a page that is not in the document."""
-    return Invalid(f"Page {page_id} is not in document {index}; name one of its pages.", code="unknown_page")
+unknown_run = NotFound.saying(
+    "unknown_run",
+    "There is no run {job_id} that finds documents. Use the job id from the answer that started a run.",
+)
+superseded_proposal = Conflict.saying(
+    "proposal_superseded",
+    "The proposal {proposal_id} was superseded by a newer one, {by}. Use that one.",
+    superseded_by="by",
+)
+no_document = Invalid.saying(
+    "unknown_index", "There is no document {index}; the proposal has {count}, counted from 0."
+)
+decided_already = Conflict.saying(
+    "decided_already",
+    "Document {index} is already {state}. Undo that step to change it; if that was in an earlier proposal, "
+    "find the documents again then.",
+    index="index",
+)
+nothing_left = Conflict.saying(
+    "decided_already", "Every document of this proposal is already accepted or rejected."
+)
+page_elsewhere = Invalid.saying(
+    "unknown_page", "Page {page_id} is not in document {index}; name one of its pages."
+)
 
 
 def begins_already(page_id: str, index: int) -> Invalid:
@@ -72,33 +52,21 @@ def no_neighbour(index: int, side: str) -> Invalid:
     return Invalid(f"There is no document {side} document {index}.", code="unknown_index")
 
 
-def only_page(index: int) -> Invalid:
-    """422: a document would be left without a page."""
-    return Invalid(f"Document {index} has only one page; join it to its neighbour instead.", code="only_page")
-
-
-def two_ways() -> Invalid:
-    """422: both ways of choosing documents."""
-    return Invalid("Give document_indexes or min_confidence, not both.", code="two_ways")
-
-
-def page_gone(page_id: str, index: int) -> Conflict:
-    """409: a page is no longer loose in the folder."""
-    return Conflict(
-        f"Page {page_id} of document {index} is no longer loose in its folder: it has been moved, grouped or "
-        "deleted. Find the documents of the folder again.",
-        code="pages_moved",
-        page_id=page_id,
-    )
-
-
-def no_pages() -> Invalid:
-    """422: no loose page in the scope."""
-    return Invalid(
-        "There is no loose page in what was named. Name folders that contain pages, or pages that are "
-        "in a folder.",
-        code="no_pages",
-    )
+only_page = Invalid.saying(
+    "only_page", "Document {index} has only one page; join it to its neighbour instead."
+)
+two_ways = Invalid.saying("two_ways", "Give document_indexes or min_confidence, not both.")
+page_gone = Conflict.saying(
+    "pages_moved",
+    "Page {page_id} of document {index} is no longer loose in its folder: it has been moved, grouped or "
+    "deleted. Find the documents of the folder again.",
+    page_id="page_id",
+)
+no_pages = Invalid.saying(
+    "no_pages",
+    "There is no loose page in what was named. Name folders that contain pages, or pages that are in a "
+    "folder.",
+)
 
 
 def nothing_read(pages: int) -> Invalid:
@@ -122,36 +90,18 @@ def against_a_decision(page_id: str, by: str, *, begins: bool) -> Conflict:
     )
 
 
-def not_a_folder(document_id: str) -> Invalid:
-    """422: documents are found only in folders."""
-    return Invalid(
-        f"{document_id} is not a folder; documents are found only in folders.", code="not_a_folder"
-    )
-
-
-def no_proposal(folder_id: str) -> Invalid:
-    """422: a folder without a proposal cannot be scored."""
-    return Invalid(
-        f"Folder {folder_id} has no proposal to score. Find its documents first.", code="no_proposal"
-    )
-
-
-def none_judged(proposal_id: str) -> Invalid:
-    """422: nobody judged a document of the proposal."""
-    return Invalid(
-        f"Nobody has accepted, rejected or adjusted a document of the proposal {proposal_id}, so there is "
-        "nothing to measure it against.",
-        code="none_judged",
-    )
-
-
-def other_folder(proposal_id: str, folder_id: str) -> Invalid:
-    """422: the proposal is of another folder."""
-    return Invalid(
-        f"The proposal {proposal_id} does not belong to the folder {folder_id}.", code="other_folder"
-    )
-
-
-def not_a_proposal(why: str) -> Invalid:
-    """422: what was sent cannot be stored as a proposal."""
-    return Invalid(f"This is not a proposal for the folder: {why}", code="not_a_proposal")
+not_a_folder = Invalid.saying(
+    "not_a_folder", "{document_id} is not a folder; documents are found only in folders."
+)
+no_proposal = Invalid.saying(
+    "no_proposal", "Folder {folder_id} has no proposal to score. Find its documents first."
+)
+none_judged = Invalid.saying(
+    "none_judged",
+    "Nobody has accepted, rejected or adjusted a document of the proposal {proposal_id}, so there is "
+    "nothing to measure it against.",
+)
+other_folder = Invalid.saying(
+    "other_folder", "The proposal {proposal_id} does not belong to the folder {folder_id}."
+)
+not_a_proposal = Invalid.saying("not_a_proposal", "This is not a proposal for the folder: {why}")

@@ -8,7 +8,7 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection, select
 
-from armarium.api import query, raw_of, withheld_nodes
+from armarium.api import query, require_job, withheld_nodes
 from armarium_documents.api import artifacts, require_document
 from armarium_finding import errors, store
 from armarium_finding.models import said
@@ -29,18 +29,14 @@ with more, staleness is not reported.
 )
 def read_run(conn: Connection, job_id: str) -> dict[str, Any]:
     """Return it; NotFound for an id that is not such a run's."""
-    asked = "SELECT state, reason, checkpoint, done, total FROM job WHERE id = ? AND kind = ?"
-    row = raw_of(conn).execute(asked, (job_id, JOB_KIND)).fetchone()
-    if row is None:
-        raise errors.unknown_run(job_id)
-    state, reason, checkpoint, done, total = row
-    kept = orjson.loads(checkpoint or b"{}")
-    made = kept.get("proposal_ids", [])
+    job = require_job(conn, job_id, JOB_KIND, errors.unknown_run, "checkpoint")
+    made = job.checkpoint.get("proposal_ids", [])
+    words = [_words(job.state, len(made), job.done, job.total), *_notes(job.checkpoint.get("notes", {}))]
     return {
         "job_id": job_id,
-        "state": state,
-        "reason": reason,
-        "words": " ".join([_words(state, len(made), done, total), *_notes(kept.get("notes", {}))]),
+        "state": job.state,
+        "reason": job.reason,
+        "words": " ".join(words),
         "proposal_ids": made,
     }
 

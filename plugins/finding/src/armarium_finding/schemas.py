@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText
+from armarium.api import Message, Params, SourceText, listed
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Index = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -162,11 +162,7 @@ class ProposalHead(Message):
     documents_proposed: int
 
 
-class ProposalHeads(Message):
-    """Proposals, the newest first."""
-
-    items: list[ProposalHead]
-    count: int
+ProposalHeads = listed(ProposalHead, "ProposalHeads", "Proposals, the newest first.")
 
 
 class Proposal(Message):

@@ -5,44 +5,33 @@ retracted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Connection
-
-from armarium_documents.api import representations
 from armarium_formats.page_model import PageText, Point
 from armarium_formats.placing import baseline_mark, outline_mark
-from armarium_source_model.api import segments
-
-_FURTHER = f"""
-SELECT r.segment_id, r.id, r.content, r.confidence FROM {representations} r JOIN {segments} s ON s.id = r.segment_id
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
-AND r.provenance_kind = 'external_import' AND json_extract(s.metadata, '$.format.further') IS NOT NULL
-ORDER BY r.id DESC
-"""
+from armarium_source_model.api import IMPORTED, Reading, ReadPass
 
 NOISE = 1e-6
 """Pixels that a whole one may be off after it was a fraction of a page of millions of pixels."""
 
 
-class Further(NamedTuple):
-    """A live reading of a segment for which the file has several."""
-
-    id: str
-    text: str
-    confidence: float | None
-
-
-def further_readings(conn: Connection, pass_id: str) -> dict[str, list[Further]]:
-    """Return, by segment, the readings from its file: the one that counted first comes first."""
-    found: dict[str, list[Further]] = {}
-    for segment_id, *reading in conn.exec_driver_sql(_FURTHER, (pass_id,)):
-        found.setdefault(segment_id, []).append(Further(*reading))
+def further_readings(read: ReadPass) -> dict[str, list[Reading]]:
+    """Return, by segment, the transcriptions that the file has of it where it has several: the one that counted first comes
+    first."""
+    found: dict[str, list[Reading]] = {}
+    for one in sorted(read.readings.values(), key=lambda one: one.id, reverse=True):
+        filed = read.segments[one.segment_id].metadata.get("format") or {}
+        if (
+            one.kind == "transcription"
+            and one.provenance_kind == IMPORTED
+            and filed.get("further") is not None
+        ):
+            found.setdefault(one.segment_id, []).append(one)
     return found
 
 
 def further_texts(
-    counting: str | None, readings: Sequence[Further], kept: Mapping[str, Any]
+    counting: str | None, readings: Sequence[Reading], kept: Mapping[str, Any]
 ) -> list[PageText]:
     """The further texts of a segment in the sequence of its file, but for the one that counts and those that were retracted.
     The one that the file puts first is among them when another of its own was chosen."""
@@ -52,17 +41,17 @@ def further_texts(
         stated = kept.get("alternatives", ())
         return [PageText(text, sure, extras=extras) for text, sure, extras in stated]
     named = {text for text, _, _ in stated}
-    first = next((one for one in readings if one.text not in named), None)
-    others = {one.text for one in readings if one.id != counting}
+    first = next((one for one in readings if one.content not in named), None)
+    others = {one.content for one in readings if one.id != counting}
     found = (
-        [PageText(first.text, first.confidence)]
+        [PageText(first.content, first.confidence)]
         if first and first.id != counting and len(others) < len(readings)
         else []
     )
     for text, sure, extras in stated:
         if text is None:  # the words of the first once more
-            text = first.text if first else None
-        if text is not None and (not text.strip() or text in others or (first and text == first.text)):
+            text = first.content if first else None
+        if text is not None and (not text.strip() or text in others or (first and text == first.content)):
             found.append(PageText(text, sure, extras=extras))
     return found
 

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection
 
-from armarium_documents.api import representations
-from armarium_formats.as_filed import Further, further_readings, further_texts, shapes_of
+from armarium_formats.as_filed import further_readings, further_texts, shapes_of
 from armarium_formats.driver import Loss
 from armarium_formats.marked_texts import lost_with_letters, mark_texts, of_letters
 from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
@@ -19,22 +17,13 @@ from armarium_formats.placing import checksum
 from armarium_source_model.api import (
     CountingText,
     LineMaker,
+    Reading,
     ReadingRule,
-    counting_readings,
+    ReadPass,
+    SegmentRow,
     page_facts,
-    pass_sequence,
-    segments,
+    read_pass,
 )
-
-_SEGMENTS = f"""
-SELECT id, kind, kind_raw, anchor, baseline, parent_segment_id, is_furniture, language, script, direction, cell,
-confidence, metadata FROM {segments} WHERE pass_id = ? AND deleted_at IS NULL ORDER BY id
-"""
-
-_READINGS = f"""
-SELECT r.id, r.created_at, r.confidence FROM {representations} r JOIN {segments} s ON s.id = r.segment_id
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
-"""
 
 
 @dataclass(slots=True)
@@ -51,6 +40,8 @@ class AssembledPage:
     """The ids of its segments in the project by those that they have in the file."""
     counting: dict[str, CountingText] = field(default_factory=dict)
     """The reading whose text a segment has, by the segment's id in the project."""
+    every_reading: list[Reading] = field(default_factory=list)
+    """All readings of its segments, of every kind, those that do not count too."""
     edited: set[str] = field(default_factory=set)
     """Ids in the project of segments whose text goes with the markup of the TEI file it was read from."""
 
@@ -96,36 +87,26 @@ def assemble(
 
     sequence: ids of segments in the order to export by, if other than as written.
     """
-    counting = counting_readings(conn, pass_id, kind, rule)
-    facts = {row[0]: (row[1], row[2]) for row in conn.exec_driver_sql(_READINGS, (pass_id, kind))}
-    ranks = {identity: rank for rank, identity in enumerate(pass_sequence(conn, document_id, pass_id, rule))}
-    further = further_readings(conn, pass_id) if kind == "transcription" else {}
-    rows = conn.connection.cursor().execute(_SEGMENTS, (pass_id,)).fetchall()
+    read = read_pass(conn, document_id, pass_id, kind=kind, rule=rule)
+    ranks = {identity: rank for rank, identity in enumerate(read.sequence)}
+    further = further_readings(read)
+    rows = read.segments.values()
     page = PageModel(width=size[0], height=size[1])
     parts: dict[str, _Part] = {}
     frames: dict[str, None] = {}
     children: dict[str | None, list[_Part]] = {}
     for row in rows:
-        anchor = orjson.loads(row[3])
-        if anchor.get("rendition_id"):
-            frames[anchor["rendition_id"]] = None
-        part = _part(
-            row,
-            anchor,
-            size,
-            counting.get(row[0]),
-            facts,
-            further.get(row[0], ()) if kind == "transcription" else None,
-            ranks,
-        )
-        parts[row[0]] = part
+        if row.anchor.get("rendition_id"):
+            frames[row.anchor["rendition_id"]] = None
+        texts = further.get(row.id, ()) if kind == "transcription" else None
+        parts[row.id] = _part(row, size, read, texts, ranks)
     for row in rows:
-        parent = row[5] if row[5] in parts else None
-        children.setdefault(parent, []).append(parts[row[0]])
+        parent = row.parent_segment_id if row.parent_segment_id in parts else None
+        children.setdefault(parent, []).append(parts[row.id])
     assembled = AssembledPage(
         page, len(rows), sum(1 for part in parts.values() if part.segment.texts), frames=list(frames)
     )
-    assembled.counting = counting
+    assembled.counting, assembled.every_reading = read.counting, list(read.readings.values())
     assembled.edited = {
         identity
         for identity, part in parts.items()
@@ -215,53 +196,36 @@ def _top_in_order(page: PageModel) -> list[PageSegment]:
 
 
 def _part(
-    row: Sequence[Any],
-    anchor: dict[str, Any],
+    row: SegmentRow,
     size: tuple[int, int],
-    counting: CountingText | None,
-    facts: Mapping[str, tuple[str, float | None]],
-    further: Sequence[Further] | None,
+    read: ReadPass,
+    further: Sequence[Reading] | None,
     ranks: Mapping[str, int],
 ) -> _Part:
     """One row as a segment: polygon else rect in pixels, its counting text, and what its import kept."""
-    (
-        identity,
-        kind,
-        kind_raw,
-        _,
-        baseline,
-        _,
-        furniture,
-        language,
-        script,
-        direction,
-        cell,
-        confidence,
-        metadata,
-    ) = row
-    said: dict[str, Any] = orjson.loads(metadata) if metadata != "{}" else {}
-    kept: dict[str, Any] = said.get("format") or {}
-    points, path = shapes_of(anchor, orjson.loads(baseline) if baseline else None, kept, said, size)
+    kept: dict[str, Any] = row.metadata.get("format") or {}
+    points, path = shapes_of(row.anchor, row.baseline, kept, row.metadata, size)
     segment = PageSegment(
-        id=kept.get("id") or f"s{identity}",
-        kind=kind,
-        kind_raw=kind_raw,
+        id=kept.get("id") or f"s{row.id}",
+        kind=row.kind,
+        kind_raw=row.kind_raw,
         points=points,
         baseline=path,
-        is_furniture=bool(furniture),
-        language=language,
-        script=script,
-        direction=direction,
-        cell=orjson.loads(cell) if cell else None,
-        confidence=confidence,
+        is_furniture=row.is_furniture,
+        language=row.language,
+        script=row.script,
+        direction=row.direction,
+        cell=row.cell,
+        confidence=row.confidence,
         position=kept.get("position"),
         extras=kept.get("extras"),
     )
     read_at: str | None = None
     left: list[str] = []
-    if counting is not None and counting.representation_id is not None:
-        read_at, sure = facts.get(counting.representation_id, (None, None))
-        text = PageText(counting.text, sure)
+    counting = read.counting.get(row.id)
+    if counting is not None:
+        reading = read.readings[counting.representation_id]
+        read_at, text = reading.created_at, PageText(counting.text, reading.confidence)
         first = kept.get("text")
         if first and first["of"] == checksum(counting.text):
             text.extras = first["extras"]
@@ -270,8 +234,8 @@ def _part(
         segment.texts = [text]
     if further is not None and segment.texts and counting is not None:
         segment.texts += further_texts(counting.representation_id, further, kept)
-    rank = ranks.get(identity, len(ranks))
-    return _Part(segment, identity, rank, kept.get("sequence"), read_at, "empty" in kept, left)
+    rank = ranks.get(row.id, len(ranks))
+    return _Part(segment, row.id, rank, kept.get("sequence"), read_at, "empty" in kept, left)
 
 
 def _brothers(parts: list[_Part]) -> list[_Part]:

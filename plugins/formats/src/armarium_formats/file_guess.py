@@ -54,6 +54,19 @@ _OTHER_TEXTS = tuple(
         ),
         (r"\[Script Info\]", "subtitles of the format ASS; save them as SRT or VTT"),
         (r'File type = "ooTextFile', "annotations of Praat (TextGrid); save them as SRT or VTT"),
+        (
+            r"\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}\s",
+            "subtitles of the format SBV; save them as SRT or VTT",
+        ),
+        (r"(?:\[[a-z]+:[^\]\n]*\]\s*)*\[\d+:\d\d\.\d\d", "words with times (LRC); save them as SRT or VTT"),
+        (
+            r"(?:#CRS[^\n]*\n)?mapX[;\t]mapY[;\t]",
+            "control points of QGIS that another program saved with another separator; save them with commas",
+        ),
+        (
+            r"(?:[-+]?\d+\.?\d*(?:E[-+]?\d+)?\s*\n\s*){5}[-+]?\d+\.?\d*(?:E[-+]?\d+)?\s*$",
+            "a world file (where a map lies on the ground); save control points in QGIS's georeferencer and import those",
+        ),
     )
 )
 """What a text of another kind begins with, and what it is."""
@@ -128,7 +141,9 @@ def seems(data: bytes) -> str | None:
     head = head_of(data).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         return "empty but for white space"
-    if head[:1] in (b"{", b"[") and not head.startswith(b"[Script Info]"):
+    if head[:1] in (b"{", b"[") and not re.match(rb"\[(?:Script Info\]|[a-z]+:|\d+:)", head):
+        if b'"segments"' in head and b'"start"' in head:
+            return "JSON of a program that hears speech; save it as SRT or VTT"
         return "JSON (annotations of COCO, Label Studio and IIIF are not layout files)"
     if head[:1] == b"<" and (root := _ROOT.search(head)):
         name = root.group(1)

@@ -9,23 +9,11 @@ from collections import Counter
 from sqlalchemy import Connection, func, select
 
 from armarium.api import raw_of
-from armarium_documents.api import annotation_table, representations
+from armarium_documents.api import annotation_table
 from armarium_formats.assembling import AssembledPage
 from armarium_formats.driver import Loss
 from armarium_formats.tei.vocabulary import EDITED_KIND
-from armarium_source_model.api import ladder_of_pass, links, segments
-
-_OTHER_READINGS = f"""
-SELECT r.segment_id, r.kind, min(r.provenance_kind = 'external_import')
-FROM {segments} s JOIN {representations} r ON r.segment_id = s.id
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind <> ? AND NOT r.retracted GROUP BY r.segment_id, r.kind
-"""
-
-_OWN_FACTS = f"""
-SELECT r.id, r.segment_id, r.language, r.script FROM {segments} s JOIN {representations} r ON r.segment_id = s.id
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
-AND (r.language IS NOT NULL OR r.script IS NOT NULL)
-"""
+from armarium_source_model.api import IMPORTED, ladder_of_pass, links, segments
 
 _LINKS = f"""
 WITH ends(id) AS (SELECT id FROM {segments} WHERE pass_id = :pass AND deleted_at IS NULL UNION ALL SELECT :document)
@@ -39,14 +27,14 @@ def losses_beside(
     conn: Connection, document_id: str, pass_id: str, kind: str, assembled: AssembledPage, format_name: str
 ) -> list[Loss]:
     """Return readings of other kinds, languages of readings, annotations and links that no format carries."""
-    raw = raw_of(conn)
     edited = assembled.edited if format_name == "tei" and kind == "transcription" else frozenset[str]()
-    kinds: Counter[str] = Counter(
-        other
-        for segment_id, other, imported in raw.execute(_OTHER_READINGS, (pass_id, kind))
+    of_others = {
+        (one.kind, one.segment_id)
+        for one in assembled.every_reading
         # The markup of a TEI line contains the editor's text beside the scribe's, as it was read.
-        if not (imported and other == EDITED_KIND and segment_id in edited)
-    )
+        if one.provenance_kind != IMPORTED or one.kind != EDITED_KIND or one.segment_id not in edited
+    }
+    kinds = Counter(other for other, _ in of_others if other != kind)
     losses = [
         Loss(
             f"readings of the kind {other}",
@@ -55,17 +43,18 @@ def losses_beside(
         )
         for other, count in sorted(kinds.items())
     ]
-    own = 0
     exported = set(assembled.reading_of.values())
-    if stated := raw.execute(_OWN_FACTS, (pass_id, kind)).fetchall():
-        ladder = ladder_of_pass(conn, document_id, pass_id)
-        for identity, segment_id, language, script in stated:
-            there = ladder.value("language", segment_id), ladder.value("script", segment_id)
-            is_other = language not in (None, there[0]) or script not in (None, there[1])
-            own += identity in exported and is_other
+    stated = [one for one in assembled.every_reading if one.id in exported and (one.language or one.script)]
+    ladder = ladder_of_pass(conn, document_id, pass_id) if stated else None
+    own = sum(
+        one.language not in (None, ladder.value("language", one.segment_id))
+        or one.script not in (None, ladder.value("script", one.segment_id))
+        for one in stated
+        if ladder is not None
+    )
     remarks = select(func.count()).where(annotation_table.c.document_id == document_id)
     annotations = conn.execute(remarks).scalar_one()
-    (linked,) = raw.execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
+    (linked,) = raw_of(conn).execute(_LINKS, {"pass": pass_id, "document": document_id}).fetchone()
     for what, count, why in (
         (
             "languages and scripts of readings",

@@ -62,9 +62,8 @@ def _count_points(stated: str) -> int:
     return (sum(1 for _ in numbers) + 1) // 2
 
 
-def _refusal(filename: str, what: str, most: int, line: int) -> Invalid:
-    return Invalid(
-        f"{filename} contains {what} {most:,} points (line {line}); at most {most:,} are read. Simplify its "
-        "shapes.",
-        code="too_many_points",
-    )
+_refusal = Invalid.saying(
+    "too_many_points",
+    "{filename} contains {what} {most:,} points (line {line}); at most {most:,} are read. Simplify its "
+    "shapes.",
+)

@@ -25,7 +25,6 @@ _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
 _FIRST = re.compile(rf"\s*(?:\d+\s*\n)?\s*{_TIME}\s*-->")
 _TAG = re.compile(r"</?[^<>]*>|\{\\[^{}]*\}")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^<>]+)>")
-_NO_CUES = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP-MAP")
 
 
 class _Cue(NamedTuple):
@@ -110,16 +109,23 @@ class Subtitles(Format):
 
 
 def _cues(text: str) -> Iterator[_Cue]:
-    """Yield the cues of a file; comments and styles of WebVTT are passed over."""
-    for block in re.split(r"\n[ \t]*\n", text):
-        rows = [row for row in block.split("\n") if row.strip()]
-        at = next((number for number, row in enumerate(rows[:2]) if _TIMES.fullmatch(row)), None)
-        if at is None or rows[0].startswith(_NO_CUES):
-            continue
-        stated = _TIMES.fullmatch(rows[at])
-        assert stated is not None
+    """Yield the cues of a file, whether blank lines stand between and in them or not: the words of a cue go on until the
+    next one, without its number. In WebVTT a blank line ends them, and identifiers, comments and styles are passed over.
+    """
+    rows = [row.strip() for row in text.split("\n")]
+    web = rows[0].startswith("WEBVTT")
+    timed = [(number, found) for number, row in enumerate(rows) if (found := _TIMES.fullmatch(row))]
+    numbered = bool(timed) and any(row.isdecimal() for row in rows[: timed[0][0]])
+    for (at, stated), (after, _) in zip(timed, [*timed[1:], (len(rows), None)], strict=True):
+        words = rows[at + 1 : after]
+        if web:
+            words = words[: words.index("")] if "" in words else words
+        else:
+            words = [row for row in words if row]
+            if numbered and words and after < len(rows) and words[-1].isdecimal():
+                words.pop()
         start, end = (_milliseconds(*stated.groups()[first : first + 4]) for first in (0, 4))
-        yield _Cue(start, end, "\n".join(rows[at + 1 :]))
+        yield _Cue(start, end, "\n".join(words))
 
 
 def _milliseconds(hours: str | None, minutes: str, seconds: str, rest: str) -> int:

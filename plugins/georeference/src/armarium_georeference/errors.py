@@ -41,13 +41,11 @@ class NoShape(Conflict):
         )
 
 
-def no_picture(name: str) -> Conflict:
-    """409: the size of the picture in pixels, and so its proportions, are unknown."""
-    return Conflict(
-        f"“{name}” has no picture of known size, so its proportions are unknown and no map can be fitted. "
-        "Add the page's picture first.",
-        code="no_picture",
-    )
+no_picture = Conflict.saying(
+    "no_picture",
+    "“{name}” has no picture of known size, so its proportions are unknown and no map can be fitted. Add "
+    "the page's picture first.",
+)
 
 
 def no_map(name: str, problem: str | None) -> Conflict:
@@ -56,56 +54,33 @@ def no_map(name: str, problem: str | None) -> Conflict:
     return Conflict(f"“{name}” has no place on the ground yet. {why}", code="no_transform")
 
 
-def pass_withdrawn(pass_id: str) -> Conflict:
-    """409: the pass was withdrawn."""
-    return Conflict(f"Pass {pass_id} was withdrawn; restore it first.", code="pass_deleted", id=pass_id)
-
-
-def segment_withdrawn(segment_id: str) -> Conflict:
-    """409: the segment was deleted or merged into another."""
-    return Conflict(
-        f"Segment {segment_id} was deleted or merged into another; name a live one.",
-        code="segment_deleted",
-        id=segment_id,
-    )
-
-
-def other_pass(segment_id: str, pass_id: str) -> Invalid:
-    """422: the segment of a control point must belong to its pass."""
-    return Invalid(
-        f"Segment {segment_id} does not belong to the pass {pass_id}; name a segment of that pass, or x and "
-        "y.",
-        code="other_pass",
-        id=segment_id,
-    )
-
-
-def other_page(segment_id: str) -> Invalid:
-    """422: the segment belongs to another page."""
-    return Invalid(
-        f"Segment {segment_id} belongs to another page; name segments of one page.",
-        code="other_page",
-        id=segment_id,
-    )
-
-
-def point_there(segment_id: str, point_id: str) -> Conflict:
-    """409: the segment already is a control point, and its middle can be only one."""
-    return Conflict(
-        f"Segment {segment_id} is already a control point ({point_id}); change that one.",
-        code="already_exists",
-        id=point_id,
-    )
-
-
-def placed_by_person(point_id: str) -> Conflict:
-    """409: a machine's place would not count beside a person's."""
-    return Conflict(
-        f"A person stated where the control point {point_id} is, and that continues to count. Add a point "
-        "of your own at another segment, or ask a person to move this one.",
-        code="persons_place",
-        id=point_id,
-    )
+pass_withdrawn = Conflict.saying(
+    "pass_deleted", "Pass {pass_id} was withdrawn; restore it first.", id="pass_id"
+)
+segment_withdrawn = Conflict.saying(
+    "segment_deleted",
+    "Segment {segment_id} was deleted or merged into another; name a live one.",
+    id="segment_id",
+)
+other_pass = Invalid.saying(
+    "other_pass",
+    "Segment {segment_id} does not belong to the pass {pass_id}; name a segment of that pass, or x and y.",
+    id="segment_id",
+)
+other_page = Invalid.saying(
+    "other_page", "Segment {segment_id} belongs to another page; name segments of one page.", id="segment_id"
+)
+point_there = Conflict.saying(
+    "already_exists",
+    "Segment {segment_id} is already a control point ({point_id}); change that one.",
+    id="point_id",
+)
+placed_by_person = Conflict.saying(
+    "persons_place",
+    "A person stated where the control point {point_id} is, and that continues to count. Add a point of "
+    "your own at another segment, or ask a person to move this one.",
+    id="point_id",
+)
 
 
 def provisional(given: str, sentence: str) -> Invalid:
@@ -113,11 +88,9 @@ def provisional(given: str, sentence: str) -> Invalid:
     return Invalid(sentence, code="provisional_id", id=given)
 
 
-def bad_annotation(why: str) -> Invalid:
-    """422: the request is not a georeference annotation of this picture."""
-    return Invalid(
-        f"This is not a georeference annotation that can be used here: {why}", code="bad_annotation"
-    )
+bad_annotation = Invalid.saying(
+    "bad_annotation", "This is not a georeference annotation that can be used here: {why}"
+)
 
 
 def bad_date(given: str) -> Invalid:
@@ -129,28 +102,16 @@ def bad_date(given: str) -> Invalid:
     )
 
 
-def no_places(entity_id: str) -> Conflict:
-    """409: no installed family has entities."""
-    return Conflict(
-        f"No plugin of this engine has entities, so nothing is known of {entity_id}. Install the family "
-        "knowledge.",
-        code="no_entities",
-    )
-
-
-def merged_entity(entity_id: str, into: str) -> Conflict:
-    """409: the entity was merged into another."""
-    return Conflict(f"Entity {entity_id} was merged into {into}; ask for that one.", code="merged", id=into)
-
-
-def no_gazetteer() -> Invalid:
-    """422: no file was named."""
-    return Invalid(
-        "Name the gazetteer as file: a table (CSV, TSV) with a column name, GeoJSON, or Linked Places Format.",
-        code="no_gazetteer",
-    )
-
-
-def bad_gazetteer(why: str) -> Invalid:
-    """422: the file is not a gazetteer."""
-    return Invalid(f"The gazetteer cannot be read: {why}", code="bad_gazetteer")
+no_places = Conflict.saying(
+    "no_entities",
+    "No plugin of this engine has entities, so nothing is known of {entity_id}. Install the family "
+    "knowledge.",
+)
+merged_entity = Conflict.saying(
+    "merged", "Entity {entity_id} was merged into {into}; ask for that one.", id="into"
+)
+no_gazetteer = Invalid.saying(
+    "no_gazetteer",
+    "Name the gazetteer as file: a table (CSV, TSV) with a column name, GeoJSON, or Linked Places Format.",
+)
+bad_gazetteer = Invalid.saying("bad_gazetteer", "The gazetteer cannot be read: {why}")

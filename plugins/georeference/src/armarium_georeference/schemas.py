@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from armarium.api import Message, Params, Sent, SourceText, answer_of
+from armarium.api import Message, Params, Sent, SourceText, answer_of, listed
 from armarium_georeference.fitting import Type
 from armarium_georeference.models import points
 
@@ -95,11 +95,7 @@ class ControlPoint(Message):
     """In words, why it does not count."""
 
 
-class ControlPoints(Message):
-    """The control points of a pass, oldest first."""
-
-    items: list[ControlPoint]
-    count: int
+ControlPoints = listed(ControlPoint, "ControlPoints", "The control points of a pass, oldest first.")
 
 
 class PointDeleted(Message):

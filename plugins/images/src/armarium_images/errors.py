@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from armarium.api import Conflict, Invalid, missing
 
-
-def outside_picture(width: int, height: int) -> Invalid:
-    """422: the rectangle reaches beyond the picture's edge."""
-    return Invalid(
-        f"The crop reaches outside the picture, which is {width} by {height} pixels. Keep left + width and "
-        "top + height within it.",
-        code="outside_picture",
-        width=width,
-        height=height,
-    )
-
-
-def empty_region(number: int, width: int, height: int) -> Invalid:
-    """422: a region smaller than one pixel."""
-    return Invalid(
-        f"Region {number} covers no whole pixel of the picture ({width} by {height} pixels). Make it larger.",
-        code="empty_region",
-        region=number,
-    )
+outside_picture = Invalid.saying(
+    "outside_picture",
+    "The crop reaches outside the picture, which is {width} by {height} pixels. Keep left + width and top "
+    "+ height within it.",
+    width="width",
+    height="height",
+)
+empty_region = Invalid.saying(
+    "empty_region",
+    "Region {number} covers no whole pixel of the picture ({width} by {height} pixels). Make it larger.",
+    region="number",
+)
 
 
 def overlapping(first: int, second: int) -> Invalid:
@@ -34,13 +27,11 @@ def overlapping(first: int, second: int) -> Invalid:
     )
 
 
-def already_split(name: str, parts: int) -> Conflict:
-    """409: the picture is split already; a second split would double its pages."""
-    return Conflict(
-        f"“{name}” is already split into {parts} parts. Remove that split first (unsplit), or crop further parts.",
-        code="already_split",
-        parts=parts,
-    )
+already_split = Conflict.saying(
+    "already_split",
+    "“{name}” is already split into {parts} parts. Remove that split first (unsplit), or crop further parts.",
+    parts="parts",
+)
 
 
 def no_such_page(page: int, pages: int) -> Invalid:
@@ -67,19 +58,13 @@ unknown_batch = missing(
 )
 
 
-def batch_taken_back() -> Conflict:
-    """409: the batch has no finished or waiting item."""
-    return Conflict(
-        "This batch has nothing to undo: none of its pictures is cut, or all cuts were removed already.",
-        code="nothing_to_take_back",
-    )
-
-
-def not_a_folder(name: str) -> Invalid:
-    """422: a batch works over a folder or group."""
-    return Invalid(
-        f"“{name}” is not a folder. Name a folder or group whose pictures are to be cut.", code="not_a_folder"
-    )
+batch_taken_back = Conflict.saying(
+    "nothing_to_take_back",
+    "This batch has nothing to undo: none of its pictures is cut, or all cuts were removed already.",
+)
+not_a_folder = Invalid.saying(
+    "not_a_folder", "“{name}” is not a folder. Name a folder or group whose pictures are to be cut."
+)
 
 
 def no_images(name: str, *, recursive: bool) -> Invalid:
@@ -88,18 +73,13 @@ def no_images(name: str, *, recursive: bool) -> Invalid:
     return Invalid(f"“{name}” contains no picture that could be cut.{more}", code="no_images")
 
 
-def too_many_images(count: int, most: int) -> Invalid:
-    """422: a batch is limited in size."""
-    return Invalid(
-        f"The folder contains {count:,} pictures; one batch takes at most {most:,}. Choose folders inside it.",
-        code="too_many_images",
-        count=count,
-    )
-
-
-def nothing_to_treat() -> Invalid:
-    """422: there is no page or picture at or below the nodes named."""
-    return Invalid(
-        "There is no picture at or beneath the nodes that were named. Name pages, images, or folders that contain some.",
-        code="no_images",
-    )
+too_many_images = Invalid.saying(
+    "too_many_images",
+    "The folder contains {count:,} pictures; one batch takes at most {most:,}. Choose folders inside it.",
+    count="count",
+)
+nothing_to_treat = Invalid.saying(
+    "no_images",
+    "There is no picture at or beneath the nodes that were named. Name pages, images, or folders that "
+    "contain some.",
+)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, exists, func, select
 
-from armarium.api import Rows, is_among, query, raw_of
+from armarium.api import Rows, find_job, is_among, query, raw_of
 from armarium_documents.api import IDENTITY, documents, primary_row, renditions, require_live
 from armarium_images.cutting import Frame
 from armarium_images.errors import no_such_page, unknown_batch
@@ -217,8 +217,8 @@ def batch_answer(conn: Connection, batch_id: str) -> dict[str, Any]:
     # Only final states are stored. Which item is in progress, and what an ended job did not reach or an undo
     # reversed, follows from the job.
     job_id = BATCHES.require(conn, batch_id)["job_id"]
-    row = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
-    state, why = row or ("done", None)
+    job = find_job(conn, job_id)
+    state, why = (job.state, job.reason) if job is not None else ("done", None)
     children: dict[str, list[str]] = {}
     cut = live_children(cuts.c.source_id, cuts.c.child_id, where=(cuts.c.batch_id == batch_id,))
     for source_id, child_id in conn.execute(cut.order_by(*_SIBLINGS)):

@@ -87,6 +87,11 @@ _COMPILED = {
     for language, rules in {**_SPELLINGS, "": _ANY}.items()
 }
 _TWICE = re.compile(r"(.)\1+")
+_CLAN = re.compile(r"\bm(?:a?c|) ?(?=[bcdfgjklmnpqrtvwz][a-z])")
+"""Mac, Mc or M' before a name."""
+_ELIDED = re.compile(r"\b([dlno]) (?=[a-z]{2})")
+"""What an apostrophe divides from a name (O'Neill, d'Arc), and is often written without."""
+_SAINT = re.compile(r"\b(?:s|st|ste|sta|sto|saint|sainte|sankt|sant|santa|santo)(?= [a-z]{2})")
 
 
 def sound(word: str, language: str | None = None) -> str:
@@ -97,18 +102,22 @@ def sound(word: str, language: str | None = None) -> str:
     return _TWICE.sub(r"\1", word)
 
 
+def sounds(name: str, language: str | None) -> list[str]:
+    """Return the sounds of a folded name's words, sorted; prefixes of names that are written in several ways get one form."""
+    plain = _SAINT.sub("st", _ELIDED.sub(r"\1", _CLAN.sub("mac", name)))
+    return sorted(filter(None, (sound(word, language) for word in plain.split())))
+
+
 def keys_of(one: Candidate) -> set[str]:
     """Return the keys under which an entity is compared: the sounds of all words of a name, and the longest
     word's first letters.
     """
     found: set[str] = set()
     for name in one.names:
-        words = name.split()
         for language in {one.language, None}:
-            sounds = sorted(filter(None, (sound(word, language) for word in words)))
-            if sounds:
-                found.add(" ".join(sounds))
-                found.add(f"~{max(sounds, key=len)[:4]}")
+            if heard := sounds(name, language):
+                found.add(" ".join(heard))
+                found.add(f"~{max(heard, key=len)[:4]}")
     return found
 
 
@@ -151,10 +160,7 @@ def compare_names(one: Candidate, other: Candidate) -> tuple[float, str] | None:
 
 
 def _sounds(one: Candidate, name: str) -> set[str]:
-    return {
-        " ".join(sorted(filter(None, (sound(word, language) for word in name.split()))))
-        for language in {one.language, None}
-    } - {""}
+    return {" ".join(sounds(name, language)) for language in {one.language, None}} - {""}
 
 
 def candidates_of(rows: Iterable[tuple[str, str, str | None, str]]) -> list[Candidate]:

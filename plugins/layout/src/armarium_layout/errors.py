@@ -6,15 +6,12 @@ from collections.abc import Iterable
 
 from armarium.api import Invalid, NotFound
 
-
-def unknown_example(segment_id: str) -> NotFound:
-    """The example of a sign is not a segment of this project."""
-    return NotFound(
-        f"There is no segment {segment_id} to use as the example of a sign; name one that is drawn "
-        "around the sign.",
-        code="unknown_example",
-        id=segment_id,
-    )
+unknown_example = NotFound.saying(
+    "unknown_example",
+    "There is no segment {segment_id} to use as the example of a sign; name one that is drawn around the "
+    "sign.",
+    id="segment_id",
+)
 
 
 def unknown_detector(name: str, here: Iterable[str]) -> NotFound:

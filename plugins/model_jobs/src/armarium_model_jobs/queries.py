@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row
 
 from armarium_source_model.api import (
     counting_readings,
-    line_sequence,
+    read_lines,
     reading_rule,
     segments_of,
     text_fingerprint,
@@ -52,18 +52,16 @@ def lines_of(conn: Connection, document_id: str) -> PageLines:
     pass_id, _ = working_pass(conn, document_id, rule)
     if pass_id is None:
         return PageLines(None, ())
-    counting = counting_readings(conn, pass_id, rule=rule)
-    regions = {row.id: row for row in segments_of(conn, pass_id, "region")}
-    rows = {row.id: row for row in segments_of(conn, pass_id, "line")}
+    read = read_lines(conn, document_id, pass_id, rule)
     found = []
-    for segment_id in line_sequence(conn, document_id, pass_id, rule):
-        row, reading = rows.get(segment_id), counting.get(segment_id)
-        if row is None or reading is None or not reading.text.strip():
+    for row in read.in_order("line"):
+        reading = read.counting.get(row.id)
+        if reading is None or not reading.text.strip():
             continue
-        holder = regions.get(row.parent_segment_id)
+        holder = read.segments.get(row.parent_segment_id or "")
         cell = row.cell or (holder.cell if holder is not None else None)
         by_person = reading.basis != "newest-machine-unchosen"
-        found.append(Line(segment_id, single_spaced(reading.text), by_person, cell))
+        found.append(Line(row.id, single_spaced(reading.text), by_person, cell))
     return PageLines(pass_id, tuple(found))
 
 

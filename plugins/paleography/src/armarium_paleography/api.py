@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from armarium_paleography.models import (
-    allographs,
-    attributions,
-    campaigns,
-    facts,
-    hands,
-    instances,
-    letterforms,
-    members,
-    signs,
-)
+from armarium_paleography.records.hands import attributions, campaigns, hands, members
+from armarium_paleography.records.marks import allographs, facts, instances, letterforms, signs
 
 __all__ = [
     "allographs",

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from armarium.api import Conflict, Invalid, NotFound, Unavailable, missing
 
-unknown_hand = missing("hand", "The list of hands has the right one.")
-unknown_attribution = missing("attribution to a hand", "The judgements on its segment have the right one.")
-unknown_campaign = missing("campaign", "The campaigns of its source have the right one.")
-unknown_fact = missing("editorial fact", "The facts of its segment have the right one.")
-unknown_sign = missing("sign", "The list of signs has the right one.")
-unknown_instance = missing("instance of a sign", "The instances of its sign have the right one.")
-unknown_allograph = missing("allograph", "The list of allographs has the right one.")
-unknown_proposal = missing("proposal", "The list of proposals has the right one.")
 unknown_reading = missing("reading", "The readings of its segment have the right one.")
 
 
@@ -123,76 +115,34 @@ class OtherCharacter(Invalid):
         )
 
 
-def nothing_asked() -> Invalid:
-    """422: the request does not say which letterforms to list."""
-    return Invalid(
-        "Name at least one of character, allograph_id and hand_id.",
-        code="nothing_named",
-    )
-
-
-def not_described(segment_id: str) -> NotFound:
-    """404: the letterform of the segment is not described."""
-    return NotFound(
-        f"The letterform of segment {segment_id} is not described; describe it with PUT.",
-        code="not_described",
-    )
-
-
-def other_segment(representation_id: str, segment_id: str) -> Invalid:
-    """422: a fact names a reading of another segment."""
-    return Invalid(
-        f"The reading {representation_id} does not belong to segment {segment_id}; name one of its own "
-        "readings.",
-        code="other_segment",
-    )
-
-
-def no_reading(segment_id: str) -> Invalid:
-    """422: characters are named, but the segment has no reading."""
-    return Invalid(
-        f"Segment {segment_id} has no counting transcription whose characters could be named; transcribe it "
-        "first, or leave out char_start and char_end.",
-        code="no_reading",
-    )
-
-
-def span_outside(start: int, end: int, length: int) -> Invalid:
-    """422: a span outside the reading."""
-    return Invalid(
-        f"The characters {start} to {end} are not within the reading, which has {length}; 0 <= char_start < "
-        f"char_end <= {length} must hold (only something lost may be between two characters, with both "
-        "equal).",
-        code="span_outside",
-    )
-
-
-def already_decided(proposal_id: str, state: str) -> Conflict:
-    """409: the proposal was already accepted or rejected."""
-    return Conflict(
-        f"The proposal {proposal_id} is already {state}; undo that step to decide again.",
-        code="already_decided",
-    )
-
-
+nothing_asked = Invalid.saying("nothing_named", "Name at least one of character, allograph_id and hand_id.")
+not_described = NotFound.saying(
+    "not_described", "The letterform of segment {segment_id} is not described; describe it with PUT."
+)
+other_segment = Invalid.saying(
+    "other_segment",
+    "The reading {representation_id} does not belong to segment {segment_id}; name one of its own readings.",
+)
+no_reading = Invalid.saying(
+    "no_reading",
+    "Segment {segment_id} has no counting transcription whose characters could be named; transcribe it "
+    "first, or leave out char_start and char_end.",
+)
+span_outside = Invalid.saying(
+    "span_outside",
+    "The characters {start} to {end} are not within the reading, which has {length}; 0 <= char_start < "
+    "char_end <= {length} must hold (only something lost may be between two characters, with both equal).",
+)
+already_decided = Conflict.saying(
+    "already_decided", "The proposal {proposal_id} is already {state}; undo that step to decide again."
+)
 unknown_font = missing("font", "The list of fonts has the right name.", key="name")
 
 
-def not_looked_at(segment_id: str) -> Conflict:
-    """409: there is no vector for the segment's picture."""
-    return Conflict(
-        f"Segment {segment_id} has not been looked at; look at its page first (likeness.look).",
-        code="not_looked_at",
-    )
-
-
-def no_eyes() -> Unavailable:
-    """503: no installed package makes vectors of pictures."""
-    return Unavailable(
-        "No installed package can look at pictures; install armarium-reader-hand.", code="no_eyes"
-    )
-
-
-def no_pages() -> Invalid:
-    """422: the scope contains no page."""
-    return Invalid("There is no page at or below the documents that were named.", code="no_pages")
+not_looked_at = Conflict.saying(
+    "not_looked_at", "Segment {segment_id} has not been looked at; look at its page first (likeness.look)."
+)
+no_eyes = Unavailable.saying(
+    "no_eyes", "No installed package can look at pictures; install armarium-reader-hand."
+)
+no_pages = Invalid.saying("no_pages", "There is no page at or below the documents that were named.")

@@ -16,9 +16,8 @@ from armarium_paleography.actions.following import (
     settle_arrivals,
 )
 from armarium_paleography.actions.importing import MarksOfImports
-from armarium_paleography.models import EXPORTED
 from armarium_paleography.queries import signs
-from armarium_paleography.queries.exporting import MarksOfPages
+from armarium_paleography.queries.exporting import EXPORTED, MarksOfPages
 from armarium_source_model.api import ReadingChange, Why
 
 if_asked = hookimpl(optionalhook=True)

@@ -11,9 +11,8 @@ from sqlalchemy import Connection, select
 from armarium.api import JobContext, JobKind, ServiceError, find_withheld, json_text
 from armarium_documents.api import page_image, still_image
 from armarium_paleography.actions.likeness import LOOK
-from armarium_paleography.models import vectors
 from armarium_paleography.queries.likeness import kept_fingerprints, worker_target
-from armarium_paleography.schemas import LookArgs
+from armarium_paleography.records.likeness import LookArgs, vectors
 from armarium_source_model.api import passes, segments
 
 NUMBER = 2

@@ -6,13 +6,13 @@ from armarium.api import Plugin, hookimpl
 from armarium_paleography import hooks
 from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
 from armarium_paleography.jobs import LOOK_KIND
-from armarium_paleography.models import metadata
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
 from armarium_paleography.queries import hands as hand_queries
 from armarium_paleography.queries import letterforms as letterform_queries
 from armarium_paleography.queries import likeness as likeness_queries
 from armarium_paleography.queries import signs as sign_queries
+from armarium_paleography.records.ground import metadata
 from armarium_paleography.routes import router
 
 

@@ -20,7 +20,7 @@ from armarium_paleography.queries.sheets import (
     sheet_of_letters,
     sheet_of_sign,
 )
-from armarium_paleography.schemas import Fonts
+from armarium_paleography.records.likeness import Fonts
 
 router = APIRouter(prefix="/api", tags=["paleography"])
 

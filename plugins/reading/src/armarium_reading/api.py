@@ -11,6 +11,7 @@ from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
 from armarium_reading.hookspecs import OwnReader
 from armarium_reading.line_pictures import cut_line
+from armarium_reading.local_models import going_download
 from armarium_reading.models import episodes
 from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
 from armarium_reading.prompts import own_prompt
@@ -104,6 +105,7 @@ __all__ = [
     "exercise_provider_type",
     "exercise_reader",
     "follow_answers",
+    "going_download",
     "hub_access",
     "hub_key",
     "installed_readers",

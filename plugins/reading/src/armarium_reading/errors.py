@@ -24,13 +24,10 @@ def unsupported_method(label: str, what: str, able: Sequence[str]) -> Invalid:
     return Invalid(f"{label} does not {what}.{others}", code="reader_cannot")
 
 
-def no_transcriber(name: str) -> Invalid:
-    """The class installed under a transcriber's name is not a transcriber."""
-    return Invalid(
-        f"The driver {name} is not a Transcriber; its author must derive it from "
-        "armarium_worker.Transcriber.",
-        code="not_a_transcriber",
-    )
+no_transcriber = Invalid.saying(
+    "not_a_transcriber",
+    "The driver {name} is not a Transcriber; its author must derive it from armarium_worker.Transcriber.",
+)
 
 
 def not_for_language(why: str) -> Invalid:
@@ -49,11 +46,9 @@ def none_fits(reasons: Sequence[str]) -> Invalid:
     )
 
 
-def model_of_whom() -> Invalid:
-    """A model was named without the reader that should use it."""
-    return Invalid(
-        "A model was named without a reader; also name the reader that uses it.", code="reader_not_named"
-    )
+model_of_whom = Invalid.saying(
+    "reader_not_named", "A model was named without a reader; also name the reader that uses it."
+)
 
 
 def model_needed(why: str) -> Invalid:
@@ -61,9 +56,7 @@ def model_needed(why: str) -> Invalid:
     return Invalid(why, code="model_needed")
 
 
-def takes_no_model(label: str) -> Invalid:
-    """A model was named for a reader that has its own."""
-    return Invalid(f"{label} takes no model files; leave the model out.", code="model_not_taken")
+takes_no_model = Invalid.saying("model_not_taken", "{label} takes no model files; leave the model out.")
 
 
 def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
@@ -75,14 +68,8 @@ def no_such_model(name: str, kind: str, here: Sequence[str]) -> NotFound:
     )
 
 
-def other_pages_pass(pass_id: str) -> Invalid:
-    """The pass named belongs to none of the pages."""
-    return Invalid(f"The pass {pass_id} belongs to none of the named pages.", code="other_document")
-
-
-def no_lines() -> Invalid:
-    """None of the pages has lines."""
-    return Invalid("None of the pages has lines yet. Find their lines first, then read.", code="no_lines")
+other_pages_pass = Invalid.saying("other_document", "The pass {pass_id} belongs to none of the named pages.")
+no_lines = Invalid.saying("no_lines", "None of the pages has lines yet. Find their lines first, then read.")
 
 
 def unknown_kind(kind: str, known: Sequence[str]) -> BadRequest:
@@ -102,28 +89,17 @@ def no_runner(kind: str, runtime: str | None) -> Conflict:
     return Conflict(f"Nothing on this machine runs {kind} models. {words}", code="no_runner")
 
 
-def offline() -> Conflict:
-    """409 of the download route."""
-    return Conflict(
-        "The engine works offline (SERVICE_LOCAL_ONLY), so no model can be downloaded. Put the file among the "
-        "engine's models by hand, or start the engine without that setting.",
-        code="offline",
-    )
-
-
-def in_use(model: str) -> Conflict:
-    """409 of deleting a model."""
-    return Conflict(
-        f"The model {model} is in use. Wait for its jobs, or cancel them, and try again.", code="in_use"
-    )
-
-
-def shipped_model(model: str) -> Conflict:
-    """409 of deleting a model that is part of a package."""
-    return Conflict(
-        f"The model {model} is part of the reader's package; remove the package or its runtime instead.",
-        code="shipped",
-    )
+offline = Conflict.saying(
+    "offline",
+    "The engine works offline (SERVICE_LOCAL_ONLY), so no model can be downloaded. Put the file among the "
+    "engine's models by hand, or start the engine without that setting.",
+)
+in_use = Conflict.saying(
+    "in_use", "The model {model} is in use. Wait for its jobs, or cancel them, and try again."
+)
+shipped_model = Conflict.saying(
+    "shipped", "The model {model} is part of the reader's package; remove the package or its runtime instead."
+)
 
 
 def unknown_provider(named: str, known: Sequence[str]) -> NotFound:
@@ -140,48 +116,20 @@ def unlisted_model(model: str, provider: str, known: Sequence[str]) -> NotFound:
     return NotFound(f"The provider {provider} lists no model {model[:200]}. {there}", code="unknown_model")
 
 
-def no_default_model(provider: str) -> Invalid:
-    """No model was named, and the provider has no default."""
-    return Invalid(f"No model was named, and {provider} has no default model. Name one.", code="model_needed")
-
-
-def name_taken(name: str) -> Conflict:
-    """409 of adding or renaming a provider."""
-    return Conflict(f"A provider called {name} already exists; choose another name.", code="name_taken")
-
-
-def name_of_a_reader(name: str) -> Conflict:
-    """409 for a name that is reserved for readers and for the engine."""
-    return Conflict(
-        f"{name} is the name of a reader, or of what the engine itself makes; choose another name.",
-        code="name_taken",
-    )
-
-
-def address_needed(label: str) -> Invalid:
-    """A provider without an address, of a type that has no default one."""
-    return Invalid(f"{label}: state its address (api_base).", code="address_needed")
-
-
-def nothing_to_change() -> Invalid:
-    """A change of a provider that changes nothing, or sets null where that is not allowed."""
-    return Invalid(
-        "Send at least one of name, api_base, enabled and sort_order; only api_base may be null.",
-        code="invalid_request",
-    )
-
-
-def key_lost(provider: str) -> Conflict:
-    """The keychain no longer has the key."""
-    return Conflict(
-        f"The key of {provider} is no longer in the keychain; set it again.",
-        code="key_lost",
-    )
-
-
-def key_needed(provider: str) -> Conflict:
-    """A provider that needs a key has none."""
-    return Conflict(f"{provider} has no key; set one, then try again.", code="key_needed")
+no_default_model = Invalid.saying(
+    "model_needed", "No model was named, and {provider} has no default model. Name one."
+)
+name_taken = Conflict.saying("name_taken", "A provider called {name} already exists; choose another name.")
+name_of_a_reader = Conflict.saying(
+    "name_taken", "{name} is the name of a reader, or of what the engine itself makes; choose another name."
+)
+address_needed = Invalid.saying("address_needed", "{label}: state its address (api_base).")
+nothing_to_change = Invalid.saying(
+    "invalid_request",
+    "Send at least one of name, api_base, enabled and sort_order; only api_base may be null.",
+)
+key_lost = Conflict.saying("key_lost", "The key of {provider} is no longer in the keychain; set it again.")
+key_needed = Conflict.saying("key_needed", "{provider} has no key; set one, then try again.")
 
 
 def provider_off(provider: str, model: str | None = None) -> Forbidden:
@@ -190,58 +138,31 @@ def provider_off(provider: str, model: str | None = None) -> Forbidden:
     return Forbidden(f"{what} is switched off; its owner can switch it on.", code="provider_off")
 
 
-def held_offline(provider: str) -> Forbidden:
-    """403: the engine works offline, and the provider is not on this machine."""
-    return Forbidden(
-        f"The engine works offline (SERVICE_LOCAL_ONLY), and {provider} is not on this machine. Choose a "
-        "model server on this machine, or start the engine without that setting.",
-        code="offline",
-    )
-
-
-def project_held_local(provider: str) -> Forbidden:
-    """403: the project allows only models on this machine, and the provider is elsewhere."""
-    return Forbidden(
-        f"This project uses only models on this machine (its setting local_only_ai), and {provider} is not "
-        "on this machine. Choose a model server on this machine, or have the owner change that setting.",
-        code="offline",
-    )
-
-
-def pages_stay(provider: str) -> Forbidden:
-    """403: nobody allowed pages to leave this machine."""
-    return Forbidden(
-        f"{provider} is not on this machine, and pages may not leave it. Allow it (pages_may_leave), or "
-        "choose a model server on this machine.",
-        code="pages_may_not_leave",
-    )
-
-
-def no_model(provider: str) -> Invalid:
-    """The provider is not a provider of models."""
-    return Invalid(f"{provider} answers no questions; choose a provider of models.", code="not_a_model")
-
-
-def sees_nothing(model: str) -> Invalid:
-    """A picture was sent to a model that takes none."""
-    return Invalid(
-        f"The model {model} is not listed as one that takes pictures (vision); choose another.",
-        code="no_vision",
-    )
-
-
-def address_out_of_reach(whose: str) -> Forbidden:
-    """403: an address that no provider may have, whoever stated it; nothing was sent."""
-    return Forbidden(
-        f"{whose} is one to which no request is sent (link-local, a cloud's metadata service, or this "
-        "machine under another name); state the address of the server itself.",
-        code="out_of_reach",
-    )
-
-
-def provider_failed(provider: str, why: str) -> Unavailable:
-    """The provider gave no usable answer."""
-    return Unavailable(f"{provider} {why}", code="provider_failed")
+held_offline = Forbidden.saying(
+    "offline",
+    "The engine works offline (SERVICE_LOCAL_ONLY), and {provider} is not on this machine. Choose a model "
+    "server on this machine, or start the engine without that setting.",
+)
+project_held_local = Forbidden.saying(
+    "offline",
+    "This project uses only models on this machine (its setting local_only_ai), and {provider} is not on "
+    "this machine. Choose a model server on this machine, or have the owner change that setting.",
+)
+pages_stay = Forbidden.saying(
+    "pages_may_not_leave",
+    "{provider} is not on this machine, and pages may not leave it. Allow it (pages_may_leave), or choose "
+    "a model server on this machine.",
+)
+no_model = Invalid.saying("not_a_model", "{provider} answers no questions; choose a provider of models.")
+sees_nothing = Invalid.saying(
+    "no_vision", "The model {model} is not listed as one that takes pictures (vision); choose another."
+)
+address_out_of_reach = Forbidden.saying(
+    "out_of_reach",
+    "{whose} is one to which no request is sent (link-local, a cloud's metadata service, or this machine "
+    "under another name); state the address of the server itself.",
+)
+provider_failed = Unavailable.saying("provider_failed", "{provider} {why}")
 
 
 def provider_busy(provider: str, seconds: float | None) -> Unavailable:
@@ -252,28 +173,17 @@ def provider_busy(provider: str, seconds: float | None) -> Unavailable:
     )
 
 
-def took_too_long(provider: str, seconds: float) -> Unavailable:
-    """A call exceeded its time limit."""
-    return Unavailable(
-        f"{provider} has not answered within {seconds:.0f} seconds; try again later.", code="provider_failed"
-    )
-
-
-def answer_does_not_fit(provider: str, where: str) -> Invalid:
-    """Neither the first answer nor the second, after it was sent back, has the requested form."""
-    return Invalid(
-        f"The answer of {provider} does not have the requested form (at {where}), and neither has its second "
-        "attempt. Nothing of it was used.",
-        code="answer_not_valid",
-    )
-
-
-def provider_needed() -> Invalid:
-    """422: the work needs a model, and no provider was named."""
-    return Invalid(
-        "This work needs a model; name its provider in the setting provider.",
-        code="provider_needed",
-    )
+took_too_long = Unavailable.saying(
+    "provider_failed", "{provider} has not answered within {seconds:.0f} seconds; try again later."
+)
+answer_does_not_fit = Invalid.saying(
+    "answer_not_valid",
+    "The answer of {provider} does not have the requested form (at {where}), and neither has its second "
+    "attempt. Nothing of it was used.",
+)
+provider_needed = Invalid.saying(
+    "provider_needed", "This work needs a model; name its provider in the setting provider."
+)
 
 
 def prompt_elsewhere(name: str) -> Invalid:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import Conflict, Egress, Engine, Limits, NotFound, Unavailable
+from armarium.api import Conflict, Egress, Engine, JobRow, Limits, NotFound, Unavailable, list_jobs
 from armarium_reading import errors
 from armarium_reading.readers import (
     NOTE,
@@ -123,14 +123,10 @@ def refuse_impossible(reader: type[Reader], model: str) -> None:
         raise NotFound(str(refusal), code="unknown_model") from refusal
 
 
-def going_download(conn: Connection, kind: str, model: str) -> tuple[str, str] | None:
-    """Return the id and state of the job that is already downloading this model."""
-    row = conn.exec_driver_sql(
-        "SELECT id, state FROM job WHERE kind = 'download-model' AND state IN ('waiting', 'running', 'paused') "
-        "AND json_extract(args, '$.runtime') = ? AND json_extract(args, '$.model') = ?",
-        (kind, model),
-    ).first()
-    return (row[0], row[1]) if row is not None else None
+def going_download(conn: Connection, kind: str, model: str) -> JobRow | None:
+    """Return the job that is already downloading this model."""
+    going = list_jobs(conn, kinds="download-model", args={"runtime": kind, "model": model}, limit=1)
+    return going[0] if going else None
 
 
 def partial_of(engine: Engine, kind: str, model: str) -> Path:
@@ -228,13 +224,8 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
 
 def _is_waited_for(engine: Engine, names: list[str]) -> bool:
     """Return whether unfinished work in an open project is to use one of these models, named as jobs name them."""
-    listed = json.dumps(names)
     for library in engine.libraries.open_now():
         with library.db.read() as conn:
-            if conn.exec_driver_sql(
-                "SELECT 1 FROM job WHERE state IN ('waiting', 'running', 'paused') "
-                "AND model IN (SELECT value FROM json_each(?)) LIMIT 1",
-                (listed,),
-            ).first():
+            if list_jobs(conn, models=names, limit=1):
                 return True
     return False

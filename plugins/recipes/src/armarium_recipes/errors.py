@@ -34,36 +34,20 @@ def reads_no_lines(step: str, reading: Sequence[str]) -> Invalid:
     )
 
 
-def no_folder_named() -> Invalid:
-    """422: scope folder without a folder, or scope project with one."""
-    return Invalid(
-        "An override of scope folder must name a folder_id, and one of scope project must not.",
-        code="override_without_folder",
-    )
-
-
-def no_folder(folder_id: str) -> Invalid:
-    """422: the document named is not a folder."""
-    return Invalid(f"{folder_id} is not a folder; name one.", code="no_folder", folder_id=folder_id)
-
-
-def override_elsewhere(folder_id: str) -> NotFound:
-    """404: an override for a folder that does not exist or is in the Trash."""
-    return NotFound(
-        f"There is no folder {folder_id} in this project, or it is in the Trash. Name a live one, "
-        "or leave the override out.",
-        code="folder_not_found",
-        folder_id=folder_id,
-    )
-
-
-def override_twice(step: str, where: str) -> Invalid:
-    """422: two overrides of one step for the same place."""
-    return Invalid(
-        f"There are two overrides of the step {step} for {where}; send only one.",
-        code="override_twice",
-        step=step,
-    )
+no_folder_named = Invalid.saying(
+    "override_without_folder",
+    "An override of scope folder must name a folder_id, and one of scope project must not.",
+)
+no_folder = Invalid.saying("no_folder", "{folder_id} is not a folder; name one.", folder_id="folder_id")
+override_elsewhere = NotFound.saying(
+    "folder_not_found",
+    "There is no folder {folder_id} in this project, or it is in the Trash. Name a live one, or leave the "
+    "override out.",
+    folder_id="folder_id",
+)
+override_twice = Invalid.saying(
+    "override_twice", "There are two overrides of the step {step} for {where}; send only one.", step="step"
+)
 
 
 def malformed_recipe(problems: Sequence[Any]) -> Invalid:
@@ -84,9 +68,9 @@ def no_such_file(name: str, names: Sequence[str]) -> NotFound:
     )
 
 
-def nothing_to_decide(name: str) -> Conflict:
-    """409: the file and the project agree."""
-    return Conflict(f"{name} and the project agree; there is nothing to decide.", code="nothing_to_decide")
+nothing_to_decide = Conflict.saying(
+    "nothing_to_decide", "{name} and the project agree; there is nothing to decide."
+)
 
 
 def refused_file(name: str, why: str, line: int | None) -> Invalid:
@@ -97,12 +81,9 @@ def refused_file(name: str, why: str, line: int | None) -> Invalid:
     )
 
 
-def not_set_up() -> Invalid:
-    """422: the project has no answers and no recipe yet."""
-    return Invalid(
-        "The project is not set up. Answer the questions of setup and save them first.",
-        code="not_set_up",
-    )
+not_set_up = Invalid.saying(
+    "not_set_up", "The project is not set up. Answer the questions of setup and save them first."
+)
 
 
 def start_refused(refusals: Sequence[dict[str, Any]]) -> Invalid:
@@ -112,32 +93,22 @@ def start_refused(refusals: Sequence[dict[str, Any]]) -> Invalid:
     )
 
 
-def already_started(job_id: str) -> Conflict:
-    """409: a run of the recipe is in progress."""
-    return Conflict(
-        "The recipe is running already. Wait for it to end, or cancel it first.",
-        code="already_started",
-        job_id=job_id,
-    )
-
-
-def version_raised(asked: int, there: int) -> Conflict:
-    """409: another version of the recipe was saved after the plan was made."""
-    return Conflict(
-        f"The plan was made from version {asked} of the recipe, but version {there} has been saved "
-        "since. Look at the plan again.",
-        code="stale_version",
-        version=there,
-    )
-
-
-def yes_of_a_person() -> Forbidden:
-    """403: only a person can agree to have pages sent away."""
-    return Forbidden(
-        "This recipe sends pages to a provider, and no person has agreed to that yet. A person "
-        "must press Start the first time.",
-        code="person_only",
-    )
+already_started = Conflict.saying(
+    "already_started",
+    "The recipe is running already. Wait for it to end, or cancel it first.",
+    job_id="job_id",
+)
+version_raised = Conflict.saying(
+    "stale_version",
+    "The plan was made from version {asked} of the recipe, but version {there} has been saved since. Look "
+    "at the plan again.",
+    version="there",
+)
+yes_of_a_person = Forbidden.saying(
+    "person_only",
+    "This recipe sends pages to a provider, and no person has agreed to that yet. A person must press "
+    "Start the first time.",
+)
 
 
 def leave_of_a_person() -> Forbidden:
@@ -155,17 +126,10 @@ def not_offered(what: str, choices: Sequence[str]) -> Invalid:
     return Invalid(f"The plan does not offer {what}. It offers: {_names(choices)}.", code="not_offered")
 
 
-def unknown_card(card: str) -> Invalid:
-    """422: no card with this id is known here."""
-    return Invalid(
-        f"No model has the card {card[:200]}. List the candidates to find one.",
-        code="unknown_card",
-    )
-
-
-def not_here(name: str, why: str) -> Invalid:
-    """422: the card of a model that cannot run on this machine."""
-    return Invalid(f"The model {name} cannot be used here. {why}", code="model_not_here")
+unknown_card = Invalid.saying(
+    "unknown_card", "No model has the card {card:.200}. List the candidates to find one."
+)
+not_here = Invalid.saying("model_not_here", "The model {name} cannot be used here. {why}")
 
 
 def wrong_card(card: str, job: str, jobs: Sequence[str]) -> Invalid:
@@ -194,9 +158,7 @@ def layer_there(layer: str, can: Sequence[str]) -> Invalid:
     )
 
 
-def language_there(tag: str) -> Invalid:
-    """422: the project already has the language, under this tag or another."""
-    return Invalid(f"The recipe already has the language {tag}; leave it out.", code="already_there")
+language_there = Invalid.saying("already_there", "The recipe already has the language {tag}; leave it out.")
 
 
 def layer_not_there(layer: str, has: Sequence[str]) -> Invalid:
@@ -206,16 +168,9 @@ def layer_not_there(layer: str, has: Sequence[str]) -> Invalid:
     )
 
 
-def last_language() -> Invalid:
-    """422: a project needs at least one language."""
-    return Invalid(
-        "This is the project's only language; add another before removing it.", code="last_language"
-    )
-
-
-def unknown_language(tag: str) -> Invalid:
-    """422: no language has this tag."""
-    return Invalid(
-        f"{tag} is not the tag of a language. Search the languages to find one by its name.",
-        code="unknown_language",
-    )
+last_language = Invalid.saying(
+    "last_language", "This is the project's only language; add another before removing it."
+)
+unknown_language = Invalid.saying(
+    "unknown_language", "{tag} is not the tag of a language. Search the languages to find one by its name."
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, raw_of
+from armarium.api import GOING, ActionContext, Engine, JobContext, JobKind, Library, is_waiting, raw_of
 from armarium_documents.api import artifacts, documents, span_of
 from armarium_search.models import artifact_texts, names
 from armarium_source_model.api import fold_text
@@ -139,7 +139,9 @@ def begin(engine: Engine, library: Library) -> None:
     """When a project without entries is opened, index its contents, by a job if there are many."""
     with library.db.write() as conn:
         raw = raw_of(conn)
-        if raw.execute(f"SELECT EXISTS (SELECT 1 FROM {names})").fetchone()[0] or _is_queued(raw):
+        if raw.execute(f"SELECT EXISTS (SELECT 1 FROM {names})").fetchone()[0] or is_waiting(
+            raw, JOB_KIND, states=GOING
+        ):
             return
         first = [row[0] for row in raw.execute(f"SELECT id FROM {documents} LIMIT {BATCH}")]
         some = [row[0] for row in raw.execute(f"SELECT id FROM {artifacts} LIMIT {BATCH}")]
@@ -149,11 +151,6 @@ def begin(engine: Engine, library: Library) -> None:
         # A new project already has its first folder; until a job had run, it could not be found by name.
         keep_names(raw, first)
         keep_artifacts(raw, some)
-
-
-def _is_queued(raw: Any) -> bool:
-    queued = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = ? AND state IN ('waiting', 'running', 'paused'))"
-    return bool(raw.execute(queued, (JOB_KIND,)).fetchone()[0])
 
 
 def remake(library: Library) -> None:
@@ -170,7 +167,7 @@ def examine(library: Library) -> Iterator[str]:
     """Return what is wrong with the entries, in sentences; nothing while the job that writes them is pending."""
     with library.db.read() as conn:
         raw = raw_of(conn)
-        if _is_queued(raw):
+        if is_waiting(raw, JOB_KIND, states=GOING):
             return
         kept = {
             row[0]: row

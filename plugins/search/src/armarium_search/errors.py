@@ -27,36 +27,22 @@ def too_many_words(count: int, most: int) -> Invalid:
     )
 
 
-def only_excludes() -> Invalid:
-    """422: nothing is searched for, only excluded."""
-    return Invalid(
-        "The query only says what to leave out. Add a word to search for besides what follows NOT.",
-        code="only_excludes",
-    )
-
-
-def bad_date(value: str) -> Invalid:
-    """422: not a date, interval or decade."""
-    return Invalid(
-        f"{value!r} is not a date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a "
-        "decade (183X), an interval (1832/1840, ../1840), or -0043 for the year 44 before Christ.",
-        code="bad_date",
-    )
-
-
-def not_in_folder(search_id: str, folder_path: str) -> Invalid:
-    """422: a saved search that is not in the folder that is being ordered."""
-    return Invalid(
-        f"There is no saved search {search_id} in {folder_path}. List the saved searches and name those of "
-        "that folder.",
-        code="not_in_folder",
-        search_id=search_id,
-    )
-
-
-def named_twice(search_id: str) -> Invalid:
-    """422: an order that names a saved search more than once."""
-    return Invalid(f"{search_id} is named twice; name each saved search once.", code="named_twice")
+only_excludes = Invalid.saying(
+    "only_excludes",
+    "The query only says what to leave out. Add a word to search for besides what follows NOT.",
+)
+bad_date = Invalid.saying(
+    "bad_date",
+    "{value!r} is not a date to search by. Write a year, month or day (1832, 1832-05, 1832-05-17), a "
+    "decade (183X), an interval (1832/1840, ../1840), or -0043 for the year 44 before Christ.",
+)
+not_in_folder = Invalid.saying(
+    "not_in_folder",
+    "There is no saved search {search_id} in {folder_path}. List the saved searches and name those of that "
+    "folder.",
+    search_id="search_id",
+)
+named_twice = Invalid.saying("named_twice", "{search_id} is named twice; name each saved search once.")
 
 
 def unknown_embedder(name: str, known: Iterable[str]) -> Invalid:
@@ -66,26 +52,17 @@ def unknown_embedder(name: str, known: Iterable[str]) -> Invalid:
     )
 
 
-def embedder_needs_provider(name: str) -> Invalid:
-    """422: an embedder of a provider, without the provider."""
-    return Invalid(
-        f"The embedder {name} uses a model of a provider: name the provider in `provider`, and its model in "
-        "`model`.",
-        code="embedder_needs_provider",
-    )
-
-
-def name_without_folders(model: str) -> Invalid:
-    """422: a model of this machine named by a path."""
-    return Invalid(
-        f"{model!r} is no name of a model. Name one of the models of this machine by its name alone, without folders.",
-        code="not_a_model_name",
-    )
-
-
-def nothing_to_embed() -> Invalid:
-    """422: no page of the project has text."""
-    return Invalid(
-        "No page has any text yet, so there is nothing to learn from. Read or transcribe some pages first.",
-        code="nothing_to_embed",
-    )
+embedder_needs_provider = Invalid.saying(
+    "embedder_needs_provider",
+    "The embedder {name} uses a model of a provider: name the provider in `provider`, and its model in "
+    "`model`.",
+)
+name_without_folders = Invalid.saying(
+    "not_a_model_name",
+    "{model!r} is no name of a model. Name one of the models of this machine by its name alone, without "
+    "folders.",
+)
+nothing_to_embed = Invalid.saying(
+    "nothing_to_embed",
+    "No page has any text yet, so there is nothing to learn from. Read or transcribe some pages first.",
+)

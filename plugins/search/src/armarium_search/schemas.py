@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import Message, Params, ShownPath, SourceText, answer_of
+from armarium.api import Message, Params, ShownPath, SourceText, answer_of, listed
 from armarium_documents.api import DocType, FileType, SourceAuthority
 from armarium_search.models import saved_searches
 
@@ -233,11 +233,7 @@ class SavedSearch(Message):
     sort_order: int
 
 
-class SavedSearchList(Message):
-    """Saved searches, in their order."""
-
-    items: list[SavedSearch]
-    count: int
+SavedSearchList = listed(SavedSearch, "SavedSearchList", "Saved searches, in their order.")
 
 
 class DeletedSearch(Message):

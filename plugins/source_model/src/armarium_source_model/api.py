@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium_source_model.cer import POLICIES, CannotScore, normalise, score, total_rate, word_rate
-from armarium_source_model.counting import TEXT_LAYER, ReadingRule
+from armarium_source_model.counting import IMPORTED, TEXT_LAYER, ReadingRule
 from armarium_source_model.cutting import cut_segment, lean_of
 from armarium_source_model.errors import SegmentDeleted, UnknownKind, refuse_provisional, unknown_segment
 from armarium_source_model.facts import (
@@ -85,6 +85,7 @@ from armarium_source_model.queries.lines import (
 )
 from armarium_source_model.queries.orders import list_orders, standing_order, written_order
 from armarium_source_model.queries.orders import walk as order_walk
+from armarium_source_model.queries.pages import ReadPass, read_lines, read_pass
 from armarium_source_model.queries.passes import (
     ONE_PASS_A_FILE,
     get_pass,
@@ -101,13 +102,14 @@ from armarium_source_model.queries.provisional_text import (
 )
 from armarium_source_model.queries.readings import (
     CountingText,
+    Reading,
     counting_of_segment,
     counting_of_segments,
     reading_kind_keys,
     standing_choices,
 )
 from armarium_source_model.queries.readings import counting_of_pass as counting_readings
-from armarium_source_model.queries.segments import get_segment, segments_of
+from armarium_source_model.queries.segments import SegmentRow, get_segment, segments_of
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
     DerivedRow,
@@ -147,6 +149,7 @@ __all__ = [
     "DIVIDED",
     "EDITED",
     "HYPHENS",
+    "IMPORTED",
     "IS_PROVISIONAL",
     "KEYS",
     "MARKS_OF",
@@ -174,12 +177,15 @@ __all__ = [
     "PageTextResult",
     "PlacedMarks",
     "ProvisionalPass",
+    "ReadPass",
+    "Reading",
     "ReadingChange",
     "ReadingRule",
     "ReadySegments",
     "RestsOnText",
     "SegmentCarrier",
     "SegmentDeleted",
+    "SegmentRow",
     "SoundPoints",
     "StaleRow",
     "StatedFacts",
@@ -242,6 +248,8 @@ __all__ = [
     "placed_marks",
     "places_of_words",
     "provisional_pass",
+    "read_lines",
+    "read_pass",
     "reading_kind_keys",
     "reading_orders",
     "reading_rule",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, NotFound, raw_of
+from armarium.api import ActionContext, Engine, JobContext, JobKind, Library, NotFound, is_waiting, raw_of
 from armarium_documents.api import documents, renditions, representations
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.folding import FoldedText, fold_again, fold_text, words_of
@@ -100,7 +100,7 @@ def note_step(ctx: ActionContext) -> None:
     raw.executemany(
         f"INSERT OR IGNORE INTO {due_pages} VALUES (?)", [(one,) for one in changed[MOST_AT_ONCE:]]
     )
-    if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not _is_queued(raw):
+    if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not is_waiting(raw, JOB_KIND):
         ctx.enqueue(JOB_KIND, {}, title=TITLE)
 
 
@@ -231,11 +231,6 @@ def _writing(text: str) -> tuple[str | None, str | None]:
     return first_strong_direction(text), script_of(text)
 
 
-def _is_queued(raw: sqlite3.Connection) -> bool:
-    asked = "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting' LIMIT 1"
-    return raw.execute(asked, (JOB_KIND,)).fetchone() is not None
-
-
 TITLE = "Bring the texts of pages up to date"
 
 
@@ -275,7 +270,7 @@ def begin(engine: Engine, library: Library) -> None:
         ).fetchone()
         if some == (0, 0):
             raw.execute(_ALL)
-        if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not _is_queued(raw):
+        if raw.execute(f"SELECT 1 FROM {due_pages} LIMIT 1").fetchone() and not is_waiting(raw, JOB_KIND):
             engine.jobs.enqueue(conn, JOB_KIND, {}, title=TITLE)
 
 

@@ -1,7 +1,7 @@
 """Names as they are compared, of persons and places alike: the one fold for entities, authority files and gazetteers; pure.
 
 Case, accents, apostrophes, hyphens and full stops make no difference, as in the search of texts. A heading
-("Cruz, Juan de la", "Lund, Elsa, 1850-1910.") is also the name in its natural order, and a name with an umlaut also the one
+("Cruz, Juan de la", "Lund, Elsa, 1850-1910.", "Lund, Elsa (1850-1910)") is also the name in its natural order, and a name with an umlaut also the one
 that spells it with two letters.
 """
 
@@ -18,6 +18,9 @@ _TWO_LETTERS = str.maketrans(
 _APOSTROPHES = str.maketrans("ʼʻʹʾʿ", "'''''")
 """Signs that are letters to Unicode, and that a name is often written without."""
 _DIGIT = re.compile(r"\d")
+_COMMA = re.compile("[,，、،]")
+_DATES = re.compile(r"\s*[(\[][^()\[\]]*\d{3}[^()\[\]]*[)\]]\s*\.?\s*$")
+"""The dates in brackets after the name in a heading."""
 _PLAIN_WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -31,10 +34,11 @@ def fold_name(name: str) -> str:
 
 def name_forms(name: str) -> tuple[str, ...]:
     """Return the folded forms of *name*, as it is written first: two names are the same if they share one."""
-    surname, *rest = name.split(",")
-    if name.isascii() and not rest:
-        return tuple(filter(None, (fold_name(name),)))
-    spellings = [name]
+    bare = _DATES.sub("", name)
+    surname, *rest = _COMMA.split(bare)
+    if bare.isascii() and not rest:
+        return tuple(dict.fromkeys(filter(None, map(fold_name, (name, bare)))))
+    spellings = [name, bare]
     forenames = [part for part in rest if part.strip() and not _DIGIT.search(part)]
     if forenames:
         spellings.append(f"{forenames[0]} {surname}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from armarium.api import Library, find_withheld, is_among, query, raw_of
+from armarium.api import Library, find_withheld, is_among, query
 from armarium_documents.api import documents
 from armarium_sync.arranging import plan_of
 from armarium_sync.disk import Disk, Unusable
@@ -185,15 +185,6 @@ def list_duplicates(conn: Connection) -> dict[str, Any]:
 def tied_folders(conn: Connection) -> list[Row[Any]]:
     """Return every synced folder, the oldest first."""
     return list(conn.execute(select(folders).order_by(folders.c.created_at, folders.c.id)))
-
-
-def has_job(conn: Connection, kind: str, folder_id: str) -> bool:
-    """Return whether a job of that kind is pending for the folder."""
-    row = raw_of(conn).execute(
-        "SELECT 1 FROM job WHERE kind = ? AND state = 'waiting' AND json_extract(args, '$.folder_id') = ? LIMIT 1",
-        (kind, folder_id),
-    )
-    return row.fetchone() is not None
 
 
 def row_of_file(conn: Connection, folder_id: str, path: str) -> Row[Any] | None:

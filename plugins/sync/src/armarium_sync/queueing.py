@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
+from armarium.api import is_waiting
 from armarium_sync.models import folders
 from armarium_sync.principal import KEEPER
-from armarium_sync.queries import has_job
 
 if TYPE_CHECKING:
     from armarium.api import Engine, Library
@@ -26,7 +26,7 @@ def put_in_queue(
     """Enqueue work on a folder, unless the same work is pending or the folder is no longer tied."""
     with library.db.write() as conn:
         folder = conn.execute(select(folders).where(folders.c.id == folder_id)).first()
-        if folder is None or has_job(conn, kind, folder_id):
+        if folder is None or is_waiting(conn, kind, folder_id=folder_id):
             return
         engine.jobs.enqueue(
             conn,

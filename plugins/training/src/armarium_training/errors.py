@@ -66,18 +66,12 @@ def refuse_to_leave(library: Library, what: str, *, pages_may_leave: bool) -> No
         )
 
 
-def no_pages() -> Invalid:
-    """422: the scope contains no page."""
-    return Invalid("There is no page at or below the documents that were named.", code="no_pages")
-
-
-def nothing_to_teach(teacher: str) -> Invalid:
-    """422: the scope has no line to train on."""
-    return Invalid(
-        f"No line of these pages can be used for training: none has a reading in a pass of {teacher!r} that "
-        "is neither empty nor rejected. Count the training set to see why, page by page.",
-        code="nothing_to_teach",
-    )
+no_pages = Invalid.saying("no_pages", "There is no page at or below the documents that were named.")
+nothing_to_teach = Invalid.saying(
+    "nothing_to_teach",
+    "No line of these pages can be used for training: none has a reading in a pass of {teacher!r} that is "
+    "neither empty nor rejected. Count the training set to see why, page by page.",
+)
 
 
 def no_base(base: str, here: Iterable[str]) -> Invalid:
@@ -89,13 +83,11 @@ def no_base(base: str, here: Iterable[str]) -> Invalid:
     )
 
 
-def base_card_damaged(base: str) -> Invalid:
-    """422: it is not known which pages the base was trained on."""
-    return Invalid(
-        f"The card of the base {base!r} cannot be read, so it is not known which pages it was trained on. "
-        "Repair the card, or start from another base.",
-        code="base_card_damaged",
-    )
+base_card_damaged = Invalid.saying(
+    "base_card_damaged",
+    "The card of the base {base!r} cannot be read, so it is not known which pages it was trained on. "
+    "Repair the card, or start from another base.",
+)
 
 
 def no_trainer(what: str, here: Iterable[str]) -> Invalid:
@@ -116,54 +108,32 @@ def no_vision_base(base: str, here: Iterable[str]) -> Invalid:
     )
 
 
-def no_repository(base: str) -> Invalid:
-    """422: the base of a training at the model hub is not the name of one of its models."""
-    return Invalid(
-        f"{base!r} is not the name of a model at the model hub; write owner/name.", code="base_missing"
-    )
-
-
-def no_flavor(gigabytes: float) -> Invalid:
-    """422: no machine of the model hub is large enough."""
-    return Invalid(
-        f"No known machine class of the model hub has the {gigabytes:.0f} GB of GPU memory that this base "
-        "needs. Name a flavor, or a smaller base.",
-        code="no_flavor",
-    )
-
-
-def nothing_reasoned(arm: str) -> Invalid:
-    """422: an arm that needs reasons has none."""
-    return Invalid(
-        f"No line of these pages can be used for the arm {arm!r}: none of the gathered reasons suit it. "
-        "Gather reasons first, raise max_trace_cer, or train the arm 'answer'.",
-        code="nothing_reasoned",
-    )
-
-
-def no_such_regions(regions: int, pages: int) -> Invalid:
-    """422: too few regions that a person made or changed."""
-    return Invalid(
-        f"People have drawn or changed {regions} regions on {pages} pages; a detector needs at least 20 on 2 "
-        "pages.",
-        code="too_few_regions",
-    )
-
-
-def bad_timeout(timeout: str) -> Invalid:
-    """422: a timeout that is not a number with a unit."""
-    return Invalid(
-        f"{timeout!r} is not a duration; write a number with s, m, h or d, as in 4h.", code="bad_timeout"
-    )
-
-
-def not_in_project(model: str) -> NotFound:
-    """404: the project does not contain the model."""
-    return NotFound(
-        f"This project contains no trained model {model!r}; list the trained models to see which ones it "
-        "contains.",
-        code="unknown_model",
-    )
+no_repository = Invalid.saying(
+    "base_missing", "{base!r} is not the name of a model at the model hub; write owner/name."
+)
+no_flavor = Invalid.saying(
+    "no_flavor",
+    "No known machine class of the model hub has the {gigabytes:.0f} GB of GPU memory that this base "
+    "needs. Name a flavor, or a smaller base.",
+)
+nothing_reasoned = Invalid.saying(
+    "nothing_reasoned",
+    "No line of these pages can be used for the arm {arm!r}: none of the gathered reasons suit it. Gather "
+    "reasons first, raise max_trace_cer, or train the arm 'answer'.",
+)
+no_such_regions = Invalid.saying(
+    "too_few_regions",
+    "People have drawn or changed {regions} regions on {pages} pages; a detector needs at least 20 on 2 "
+    "pages.",
+)
+bad_timeout = Invalid.saying(
+    "bad_timeout", "{timeout!r} is not a duration; write a number with s, m, h or d, as in 4h."
+)
+not_in_project = NotFound.saying(
+    "unknown_model",
+    "This project contains no trained model {model!r}; list the trained models to see which ones it "
+    "contains.",
+)
 
 
 def files_gone(model: str) -> Conflict:
@@ -176,27 +146,19 @@ def files_gone(model: str) -> Conflict:
     )
 
 
-def global_already(model: str) -> Conflict:
-    """409: the engine's global store has that id."""
-    return Conflict(f"The global store already has a model {model!r}.", code="already_global", model=model)
-
-
-def no_room(name: str, why: str) -> Conflict:
-    """409: a model could not be written."""
-    return Conflict(
-        f"The model {name} could not be written ({why}). Make room on the disk, then retry the job; the "
-        "training is not lost.",
-        code="no_room",
-    )
-
-
-def no_room_for_result(why: str) -> Conflict:
-    """409: what came back from the model hub could not be written."""
-    return Conflict(
-        f"What came back from the model hub could not be written ({why}). Make room on the disk, then retry "
-        "the job; nothing is lost.",
-        code="no_room",
-    )
+global_already = Conflict.saying(
+    "already_global", "The global store already has a model {model!r}.", model="model"
+)
+no_room = Conflict.saying(
+    "no_room",
+    "The model {name} could not be written ({why}). Make room on the disk, then retry the job; the "
+    "training is not lost.",
+)
+no_room_for_result = Conflict.saying(
+    "no_room",
+    "What came back from the model hub could not be written ({why}). Make room on the disk, then retry the "
+    "job; nothing is lost.",
+)
 
 
 def no_longer_allowed(page: str, why: str) -> Forbidden:
@@ -214,93 +176,46 @@ def no_room_yet() -> str:
     return "There is no room on the disk for the model that was trained elsewhere. Make room; it is fetched again every ten minutes."
 
 
-def not_finished(job_id: str) -> Conflict:
-    """409: no training has finished the model that is to be taken in."""
-    return Conflict(f"The training {job_id} has no finished model to take in.", code="not_finished")
-
-
-def not_checked(checked: str) -> Invalid:
-    """422: no page has a checked pass of that name."""
-    return Invalid(
-        f"None of these pages has a pass of {checked!r} with readings. Give the model or the name of the "
-        "checked pass.",
-        code="nothing_checked",
-    )
-
-
-def no_reader(model: str, why: str) -> Invalid:
-    """422: a candidate is not on this machine."""
-    return Invalid(f"The candidate {model!r} is not on this machine. {why}", code="model_not_here")
-
-
-def remote_candidate(model: str) -> Invalid:
-    """422: a candidate's provider is on another machine."""
-    return Invalid(
-        f"The candidate {model!r} runs on another machine; only a vision model on a server of this machine "
-        "can be evaluated.",
-        code="remote_candidate",
-    )
-
-
-def holds_nothing_out(model: str) -> Invalid:
-    """422: a trained candidate left out no page."""
-    return Invalid(
-        f"The card of {model!r} names no held-out page, so no page is known to be new to it. Train it with "
-        "held_out_ids to evaluate it.",
-        code="nothing_held_out",
-    )
-
-
-def may_have_trained(model: str, page: str) -> Invalid:
-    """422: a page that a candidate, or its base, may have been trained on."""
-    return Invalid(
-        f"{model!r} may have been trained on the page {page}: its card does not name that page as held out. "
-        "Name pages that were held out of every trained candidate.",
-        code="may_have_trained",
-        document_id=page,
-    )
-
-
-def nothing_checked() -> Invalid:
-    """422: none of the pages has a checked reading."""
-    return Invalid(
-        "None of these pages has a reading that a person made or checked, so there is nothing to compare with. If the "
-        "truth is in a pass that came with a file, name that pass (pass; --pass on the command line).",
-        code="nothing_checked",
-    )
-
-
-def name_pages() -> Invalid:
-    """422: neither pages nor a trained candidate with held-out ones."""
-    return Invalid(
-        "No candidate was trained here, so no card says which pages to take. Name them in held_out_ids.",
-        code="no_pages",
-    )
-
-
-def no_candidates() -> Invalid:
-    """422: no candidate to evaluate."""
-    return Invalid(
-        "There is no candidate: name one, or add the readers as they come out of the box (add_out_of_the_box).",
-        code="no_candidates",
-    )
-
-
-def cannot_leave(card: str, why: str) -> Invalid:
-    """422: a reader that cannot be used at scale."""
-    return Invalid(f"{card!r} cannot read at scale. {why}", code="cannot_run_there")
-
-
-def still_going() -> Conflict:
-    """409: failed shards can only be sent again when the run has ended."""
-    return Conflict(
-        "The reading is still running; failed shards can be sent again when it has ended.",
-        code="still_going",
-    )
-
-
-def nothing_failed() -> Conflict:
-    """409: no shard failed."""
-    return Conflict(
-        "No shard of this reading has failed; there is nothing to send again.", code="none_failed"
-    )
+not_finished = Conflict.saying("not_finished", "The training {job_id} has no finished model to take in.")
+not_checked = Invalid.saying(
+    "nothing_checked",
+    "None of these pages has a pass of {checked!r} with readings. Give the model or the name of the "
+    "checked pass.",
+)
+no_reader = Invalid.saying("model_not_here", "The candidate {model!r} is not on this machine. {why}")
+remote_candidate = Invalid.saying(
+    "remote_candidate",
+    "The candidate {model!r} runs on another machine; only a vision model on a server of this machine can "
+    "be evaluated.",
+)
+holds_nothing_out = Invalid.saying(
+    "nothing_held_out",
+    "The card of {model!r} names no held-out page, so no page is known to be new to it. Train it with "
+    "held_out_ids to evaluate it.",
+)
+may_have_trained = Invalid.saying(
+    "may_have_trained",
+    "{model!r} may have been trained on the page {page}: its card does not name that page as held out. "
+    "Name pages that were held out of every trained candidate.",
+    document_id="page",
+)
+nothing_checked = Invalid.saying(
+    "nothing_checked",
+    "None of these pages has a reading that a person made or checked, so there is nothing to compare with. "
+    "If the truth is in a pass that came with a file, name that pass (pass; --pass on the command line).",
+)
+name_pages = Invalid.saying(
+    "no_pages",
+    "No candidate was trained here, so no card says which pages to take. Name them in held_out_ids.",
+)
+no_candidates = Invalid.saying(
+    "no_candidates",
+    "There is no candidate: name one, or add the readers as they come out of the box (add_out_of_the_box).",
+)
+cannot_leave = Invalid.saying("cannot_run_there", "{card!r} cannot read at scale. {why}")
+still_going = Conflict.saying(
+    "still_going", "The reading is still running; failed shards can be sent again when it has ended."
+)
+nothing_failed = Conflict.saying(
+    "none_failed", "No shard of this reading has failed; there is nothing to send again."
+)

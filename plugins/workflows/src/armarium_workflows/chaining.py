@@ -17,16 +17,18 @@ from armarium.api import (
     Library,
     NewJob,
     ServiceError,
+    find_job,
     json_text,
     now,
     raw_of,
+    read_activity,
 )
 from armarium_workflows import checkpoints
 from armarium_workflows.errors import PathFault, faulty_chain
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.queries import EXECUTIONS, find_run, outputs_of_run, shows_a_part, stored_run
 from armarium_workflows.running import note_cancelled, note_failed
-from armarium_workflows.schemas import ChainFields, ChainStep
+from armarium_workflows.schemas.requests import ChainFields, ChainStep
 from armarium_workflows.scope import subjects_under
 
 _EXPRESSION = re.compile(
@@ -280,14 +282,16 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
     row = (
         raw_of(conn)
         .execute(
-            "SELECT s.status, s.results, s.final_outputs, COALESCE(j.started_at, s.started_at), "
-            "COALESCE(j.finished_at, s.finished_at), j.state FROM workflow_execution_state s "
-            "LEFT JOIN job j ON j.id = s.id WHERE s.id = ?",
+            "SELECT status, results, final_outputs, started_at, finished_at FROM workflow_execution_state WHERE id = ?",
             (execution["id"],),
         )
         .fetchone()
     )
-    status, results, outputs, started, finished, state = row
+    status, results, outputs, started, finished = row
+    job = find_job(conn, execution["id"])
+    if job is not None:
+        started, finished = job.started_at or started, job.finished_at or finished
+        status = job.state if not job.is_going else "running" if started else status
     told = orjson.loads(results)
     steps = []
     for step in execution["steps"]:
@@ -307,7 +311,7 @@ def execution_answer(conn: Connection, execution: Mapping[str, Any]) -> dict[str
     return {
         "execution_id": execution["id"],
         "chain_id": execution["chain_id"],
-        "status": state if state in ("done", "failed", "cancelled") else "running" if started else status,
+        "status": status,
         "step_results": steps,
         "final_outputs": final,
         "final_files": [one for one in final.get("files", ()) if isinstance(one, str)],
@@ -329,16 +333,16 @@ def _status_of_step(run: Mapping[str, Any] | None) -> str:
 
 def _events(conn: Connection, execution: Mapping[str, Any]) -> list[dict[str, Any]]:
     steps = {thread_id: step_id for step_id, thread_id in execution["threads"].items()}
-    rows = raw_of(conn).execute(
-        "SELECT type, thread_id, message, timestamp FROM activity WHERE thread_id IN (SELECT value FROM json_each(?)) "
-        "ORDER BY seq DESC LIMIT ?",
-        (json_text(list(steps)), LAST_EVENTS),
-    )
-    found = [
-        {"event_type": kind, "step_id": steps[thread], "message": message, "progress": None, "timestamp": at}
-        for kind, thread, message, at in rows
+    return [
+        {
+            "event_type": event["type"],
+            "step_id": steps[event["thread_id"]],
+            "message": event["message"],
+            "progress": None,
+            "timestamp": event["timestamp"],
+        }
+        for event in reversed(read_activity(conn, thread_ids=steps, limit=LAST_EVENTS)[0])
     ]
-    return found[::-1]
 
 
 def _milliseconds_between(started: str | None, finished: str | None) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import json_text, now, raw_of, withheld_nodes
+from armarium.api import jobs, json_text, now, raw_of, withheld_nodes
 
 MOST_OUTPUT = 8 * 1024 * 1024
 """The most bytes of JSON that a node may pass on for one page."""
@@ -138,7 +138,7 @@ def settle(conn: Connection, thread_id: str, steps: int) -> PageCounts:
     raw.execute(
         # The page that was being worked on when the run was cancelled was still finished.
         "UPDATE workflow_page SET state = 'done' WHERE thread_id = ? AND state = 'queued' "
-        "AND EXISTS (SELECT 1 FROM job WHERE job.id = workflow_page.job_id AND job.state = 'done')",
+        f"AND EXISTS (SELECT 1 FROM {jobs} j WHERE j.id = workflow_page.job_id AND j.state = 'done')",
         (thread_id,),
     )
     raw.execute(

@@ -18,7 +18,7 @@ from armarium_workflows.checkpoints import pages_done
 from armarium_workflows.errors import not_done, same_run
 from armarium_workflows.hookspecs import armarium_workflows_found_in_run
 from armarium_workflows.queries import run_row
-from armarium_workflows.schemas import Comparison
+from armarium_workflows.schemas.answers import Comparison
 
 SIDES = (("left", "right"), ("right", "left"))
 Thread = Annotated[str, Query(min_length=1, max_length=64)]

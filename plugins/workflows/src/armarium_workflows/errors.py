@@ -12,53 +12,28 @@ class PathFault(ValueError):
     """What is wrong with a path or a pipe, or with the value it was applied to."""
 
 
-def unknown_workflow(workflow_id: str) -> NotFound:
-    """404: the id names neither a saved workflow nor one that ships."""
-    return NotFound(
-        f"There is no workflow {workflow_id[:64]} in this project; the list of workflows names them.",
-        code="unknown_workflow",
-    )
-
-
-def unknown_chain(chain_id: str) -> NotFound:
-    """404: the id names no chain."""
-    return NotFound(
-        f"There is no chain {chain_id[:64]} in this project; the list of chains names them.",
-        code="unknown_chain",
-    )
-
-
-def unknown_execution(execution_id: str) -> NotFound:
-    """404: the id names no execution."""
-    return NotFound(
-        f"There is no execution {execution_id[:64]} of a chain in this project.", code="unknown_execution"
-    )
-
-
-def unknown_run(thread_id: str) -> NotFound:
-    """404: the id names no run."""
-    return NotFound(
-        f"There is no workflow run {thread_id[:64]} in this project; the list of runs names them.",
-        code="unknown_run",
-    )
-
-
-def job_ended(job_id: str, state: str) -> Conflict:
-    """409: the job has ended, and a run can be part only of work in progress."""
-    return Conflict(
-        f"The job {job_id[:64]} has ended ({state}), so no run can be part of it. Run the workflow by "
-        "itself.",
-        code="job_ended",
-        state=state,
-    )
-
-
-def system_workflow(name: str) -> Forbidden:
-    """403: workflows that ship are read only."""
-    return Forbidden(
-        f"“{name}” ships with the engine and cannot be changed; make a workflow of your own from its nodes.",
-        code="system_workflow",
-    )
+unknown_workflow = NotFound.saying(
+    "unknown_workflow",
+    "There is no workflow {workflow_id:.64} in this project; the list of workflows names them.",
+)
+unknown_chain = NotFound.saying(
+    "unknown_chain", "There is no chain {chain_id:.64} in this project; the list of chains names them."
+)
+unknown_execution = NotFound.saying(
+    "unknown_execution", "There is no execution {execution_id:.64} of a chain in this project."
+)
+unknown_run = NotFound.saying(
+    "unknown_run", "There is no workflow run {thread_id:.64} in this project; the list of runs names them."
+)
+job_ended = Conflict.saying(
+    "job_ended",
+    "The job {job_id:.64} has ended ({state}), so no run can be part of it. Run the workflow by itself.",
+    state="state",
+)
+system_workflow = Forbidden.saying(
+    "system_workflow",
+    "“{name}” ships with the engine and cannot be changed; make a workflow of your own from its nodes.",
+)
 
 
 def faulty_graph(problems: Sequence[str]) -> Invalid:
@@ -72,11 +47,9 @@ def faulty_chain(problem: str) -> Invalid:
     return Invalid(problem, code="invalid_chain")
 
 
-def empty_chain(name: str) -> BadRequest:
-    """400: nothing to execute."""
-    return BadRequest(
-        f"The chain “{name}” has no steps, so there is nothing to execute; add one.", code="empty_chain"
-    )
+empty_chain = BadRequest.saying(
+    "empty_chain", "The chain “{name}” has no steps, so there is nothing to execute; add one."
+)
 
 
 def no_override(provider: str) -> BadRequest:
@@ -94,68 +67,35 @@ def no_override(provider: str) -> BadRequest:
     )
 
 
-def no_pages() -> Invalid:
-    """422: nothing to work on."""
-    return Invalid("The documents named contain no pages, so there is nothing to run over.", code="no_pages")
-
-
-def not_paused(name: str, status: str) -> Conflict:
-    """409: the run is not paused."""
-    return Conflict(
-        f"The run of “{name}” is {status}, not paused, so it cannot be resumed.", code="not_paused"
-    )
-
-
-def already_ended(name: str, status: str) -> Conflict:
-    """409: nothing left to pause or cancel."""
-    return Conflict(
-        f"The run of “{name}” has ended ({status}); only a run in progress can be stopped.", code="run_ended"
-    )
-
-
-def not_begun(name: str) -> Conflict:
-    """409: a step that its chain has not reached."""
-    return Conflict(
-        f"The chain has not reached the run of “{name}” yet; pause or cancel the run in progress.",
-        code="not_begun",
-    )
-
-
-def still_going(name: str, status: str) -> Conflict:
-    """409: the run has not ended."""
-    return Conflict(
-        f"The run of “{name}” is still {status}; wait until it ends, or cancel it first.", code="still_going"
-    )
-
-
-def nothing_left(name: str) -> Conflict:
-    """409: the run did all its pages."""
-    return Conflict(
-        f"The run of “{name}” did all its pages, so there is nothing left to read again.", code="nothing_left"
-    )
-
-
-def no_checkpoint(name: str) -> Conflict:
-    """409: the checkpoint was removed."""
-    return Conflict(
-        f"The checkpoint of the run of “{name}” was removed, so the pages it did not do are no longer "
-        "known; start a new run.",
-        code="no_checkpoint",
-    )
-
-
-def same_run() -> Invalid:
-    """422: the same run twice."""
-    return Invalid("Left and right are the same run; name two.", code="same_run")
-
-
-def not_done(name: str, status: str) -> Conflict:
-    """409, with a reason: one of the runs is not done."""
-    return Conflict(
-        f"The run of “{name}” is {status}; runs can be compared when both are done.",
-        code="run_not_done",
-        reason=status,
-    )
+no_pages = Invalid.saying(
+    "no_pages", "The documents named contain no pages, so there is nothing to run over."
+)
+not_paused = Conflict.saying(
+    "not_paused", "The run of “{name}” is {status}, not paused, so it cannot be resumed."
+)
+already_ended = Conflict.saying(
+    "run_ended", "The run of “{name}” has ended ({status}); only a run in progress can be stopped."
+)
+not_begun = Conflict.saying(
+    "not_begun", "The chain has not reached the run of “{name}” yet; pause or cancel the run in progress."
+)
+still_going = Conflict.saying(
+    "still_going", "The run of “{name}” is still {status}; wait until it ends, or cancel it first."
+)
+nothing_left = Conflict.saying(
+    "nothing_left", "The run of “{name}” did all its pages, so there is nothing left to read again."
+)
+no_checkpoint = Conflict.saying(
+    "no_checkpoint",
+    "The checkpoint of the run of “{name}” was removed, so the pages it did not do are no longer known; "
+    "start a new run.",
+)
+same_run = Invalid.saying("same_run", "Left and right are the same run; name two.")
+not_done = Conflict.saying(
+    "run_not_done",
+    "The run of “{name}” is {status}; runs can be compared when both are done.",
+    reason="status",
+)
 
 
 def has_written(audit_id: str, thread_id: str, steps: int) -> Conflict:

@@ -15,7 +15,7 @@ from armarium.api import Invalid, RecipeJob
 from armarium_workflows.errors import PathFault
 from armarium_workflows.paths import Path, parse_path, parse_pipes
 from armarium_workflows.ports import BUILT_IN, PortSpec, fits, inputs_of, outputs_of
-from armarium_workflows.schemas import MOST_NODES, Edge, NodeIn
+from armarium_workflows.schemas.requests import MOST_NODES, Edge, NodeIn
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""The tables of workflows: the workflows and chains people compose, the runs that were started, and the
-output of each node for each page.
-"""
+"""The tables of runs: the runs and executions that were started, and the output of each node for each page."""
 
 from __future__ import annotations
 
@@ -9,43 +7,6 @@ from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Primary
 from armarium.api import HIDDEN, Json, operational, tracked
 
 metadata = MetaData()
-
-workflows = Table(
-    "workflow",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("folder_path", Text, nullable=False),
-    Column("sort_order", Integer, nullable=False),
-    Column("is_template", Boolean, nullable=False),
-    Column("tags", Json, nullable=False),
-    Column("nodes", Json, nullable=False),
-    Column("edges", Json, nullable=False),
-    Column("config", Json, nullable=False),
-    Column("provider", Text),
-    Column("model", Text),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-    info=tracked(label="workflow", monotonic=("updated_at",), large=("nodes", "edges", "config")),
-)
-"""A graph that a person or agent saved; those that ship are derived from the recipe jobs and have no row."""
-
-chains = Table(
-    "workflow_chain",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    Column("steps", Json, nullable=False),
-    Column("entry_step", Text),
-    Column("initial_inputs", Json, nullable=False),
-    Column("folder_path", Text, nullable=False),
-    Column("sort_order", Integer, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("updated_at", Text, nullable=False),
-    info=tracked(label="chain", monotonic=("updated_at",), large=("steps",)),
-)
 
 runs = Table(
     "workflow_run",

@@ -12,8 +12,9 @@ from armarium_workflows import hookspecs, queries
 from armarium_workflows.actions import ACTIONS
 from armarium_workflows.comparing import compare_runs
 from armarium_workflows.jobs import KINDS
-from armarium_workflows.models import chains, metadata, workflows
+from armarium_workflows.models import metadata
 from armarium_workflows.queries import QUERIES
+from armarium_workflows.records import chains, workflows
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
 from armarium_workflows.withheld import WithheldRuns

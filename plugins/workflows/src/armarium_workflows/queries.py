@@ -9,42 +9,56 @@ import orjson
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Rows, json_text, query, raw_of, withheld_nodes, withheld_pages
+from armarium.api import (
+    FINISHED,
+    GOING,
+    Rows,
+    job_holds,
+    jobs,
+    json_text,
+    list_jobs,
+    query,
+    raw_of,
+    withheld_nodes,
+    withheld_pages,
+)
 from armarium_documents.api import Work
 from armarium_reading.api import list_episodes
 from armarium_workflows.checkpoints import page_counts
 from armarium_workflows.errors import unknown_chain, unknown_execution, unknown_run
-from armarium_workflows.models import chains, executions, runs, workflows
+from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.schemas import (
-    SAME_STATUS,
+from armarium_workflows.records import SavedWorkflow, chains
+from armarium_workflows.schemas.answers import (
     Chain,
     Chains,
     Execution,
     RunEpisodes,
     Runs,
-    RunStatus,
     RunView,
     WorkflowFolders,
 )
+from armarium_workflows.schemas.requests import SAME_STATUS, RunStatus
 from armarium_workflows.system import FOLDERS
 
-WORKFLOWS = Rows(workflows)
+WORKFLOWS = SavedWorkflow.rows
 CHAINS = Rows(chains, missing=unknown_chain)
 EXECUTIONS = Rows(executions, missing=unknown_execution)
-FINISHED = ("done", "failed", "cancelled")
 
-_FROM = "FROM workflow_run r LEFT JOIN workflow_run_state s ON s.thread_id = r.thread_id LEFT JOIN job j ON j.id = r.thread_id"
+_FROM = (
+    "FROM workflow_run r LEFT JOIN workflow_run_state s ON s.thread_id = r.thread_id "
+    f"LEFT JOIN {jobs} j ON j.id = r.thread_id"
+)
 NEVER_BEGUN = (
-    "NOT EXISTS (SELECT 1 FROM job WHERE job.id = r.thread_id) "
-    f"AND EXISTS (SELECT 1 FROM job x WHERE x.id = r.execution_id AND x.state IN {FINISHED})"
+    f"NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.id = r.thread_id) "
+    f"AND EXISTS (SELECT 1 FROM {jobs} x WHERE x.id = r.execution_id AND x.state IN {FINISHED})"
 )
 """That a run *r* is a step that its chain, which has ended, never began."""
 _STATUS = (
     f"CASE WHEN s.status = 'waiting' AND {NEVER_BEGUN} THEN 'cancelled' "
     "WHEN j.id IS NULL THEN COALESCE(s.status, 'waiting') "
-    "WHEN j.state IN ('waiting', 'running') AND EXISTS (SELECT 1 FROM job_hold h WHERE h.paused = 1 "
-    "AND h.job_id IN (j.id, j.parent_id)) AND NOT EXISTS (SELECT 1 FROM job c WHERE c.thread_id = r.thread_id "
+    f"WHEN j.state IN {GOING} AND EXISTS (SELECT 1 FROM {job_holds} h WHERE h.paused = 1 "
+    f"AND h.job_id IN (j.id, j.parent_id)) AND NOT EXISTS (SELECT 1 FROM {jobs} c WHERE c.thread_id = r.thread_id "
     "AND c.state = 'running' AND c.body_done = 0) THEN 'paused' "
     "WHEN j.state = 'waiting' AND j.started_at IS NOT NULL THEN 'running' ELSE j.state END"
 )
@@ -255,23 +269,20 @@ def nodes_of(conn: Connection, thread_id: str) -> list[dict[str, Any]]:
     from armarium_workflows.graph import Graph
 
     graph = Graph.of(stored_run(conn, thread_id)["graph"])
-    rows = raw_of(conn).execute(
-        "SELECT key, state, reason, done, total, started_at FROM job WHERE parent_id = ?", (thread_id,)
-    )
-    jobs = {row[0]: row[1:] for row in rows}
+    steps = {job.key: job for job in list_jobs(conn, parents=thread_id, states=None)}
     found = []
     for node in graph.order:
-        state, reason, done, total, started = jobs.get(node.id, ("waiting", None, 0, 0, None))
+        job = steps.get(node.id)
         found.append(
             {
                 "node_id": node.id,
                 "step_id": f"{thread_id}:{node.id}",
                 "tool": node.tool,
                 "label": node.label or node.id,
-                "status": "running" if state == "waiting" and started else state,
-                "reason": reason,
-                "done": done,
-                "total": total,
+                "status": "waiting" if job is None else job.state_begun,
+                "reason": job.reason if job is not None else None,
+                "done": job.done if job is not None else 0,
+                "total": job.total if job is not None else 0,
             }
         )
     return found

@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 
 from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, CurrentPrincipal, json_response
 from armarium_workflows.queries import run_row
-from armarium_workflows.schemas import Workflow, Workflows
+from armarium_workflows.schemas.answers import Workflow, Workflows
 from armarium_workflows.stream import RunStream
 from armarium_workflows.workflow_answers import all_workflows, shown_workflow, stored_workflow
 

@@ -10,12 +10,14 @@ import orjson
 from sqlalchemy import Connection
 
 from armarium.api import (
+    FINISHED,
     AfterChildren,
     Engine,
     Invalid,
     JobContext,
     Library,
     NewJob,
+    list_jobs,
     now,
     raw_of,
     record_activity,
@@ -24,7 +26,7 @@ from armarium_reading.api import cost_of_thread
 from armarium_workflows import checkpoints
 from armarium_workflows.graph import Graph
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.queries import FINISHED, NEVER_BEGUN, stored_run
+from armarium_workflows.queries import NEVER_BEGUN, stored_run
 
 MOST_FINAL = 8 * 1024 * 1024
 """The most bytes of JSON for the outputs of a run; if there are more, only the count is stored."""
@@ -217,16 +219,9 @@ def reconcile(engine: Engine, library: Library) -> None:
         )
         for (thread_id,) in left.fetchall():
             note_cancelled(conn, thread_id, "The chain ended before this step.")
-        rows = (
-            raw_of(conn)
-            .execute(
-                "SELECT s.thread_id, j.state, j.reason FROM workflow_run_state s JOIN job j ON j.id = s.thread_id "
-                f"WHERE s.finished_at IS NULL AND j.state IN {FINISHED}"
-            )
-            .fetchall()
-        )
-        for thread_id, state, reason in rows:
-            run = _run_if_there(conn, thread_id)
+        open_runs = raw_of(conn).execute("SELECT thread_id FROM workflow_run_state WHERE finished_at IS NULL")
+        for job in list_jobs(conn, ids=[row[0] for row in open_runs.fetchall()], states=FINISHED):
+            run = _run_if_there(conn, job.id)
             if run is not None:
-                checkpoints.settle(conn, thread_id, len(run["graph"]["nodes"]))
-                checkpoints.set_ended(conn, thread_id, state, reason)
+                checkpoints.settle(conn, job.id, len(run["graph"]["nodes"]))
+                checkpoints.set_ended(conn, job.id, job.state, job.reason)

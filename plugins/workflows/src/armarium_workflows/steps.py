@@ -16,6 +16,7 @@ from armarium.api import (
     Params,
     RecipeJob,
     ServiceError,
+    list_jobs,
     record_activity,
 )
 from armarium_reading.api import READING_PORTS
@@ -27,7 +28,7 @@ from armarium_workflows.graph import Graph
 from armarium_workflows.paths import apply_pipes, parse_path, parse_pipes, read
 from armarium_workflows.ports import BUILT_IN
 from armarium_workflows.queries import stored_run
-from armarium_workflows.schemas import Edge
+from armarium_workflows.schemas.requests import Edge
 from armarium_workflows.values import at_port, job_for_page, settings_of
 
 AT_ONCE = 200
@@ -341,8 +342,8 @@ class Step:
     def _take_whole(self, child: Any) -> None:
         """Record the outcome of one job for all its pages; a large output is stored only with the first."""
         with self.job.library.db.read() as conn:
-            rows = conn.exec_driver_sql("SELECT args FROM job WHERE id = ?", (child.id,)).scalar_one()
-            pages = orjson.loads(rows)["page_ids"]
+            (job,) = list_jobs(conn, "args", ids=child.id, states=None)
+            pages = job.args["page_ids"]
             at = checkpoints.positions(conn, self.thread_id, pages)
         first = self._outcome(child, pages[0], at[pages[0]])
         small = first.output is not None and len(orjson.dumps(first.output)) < 10_000

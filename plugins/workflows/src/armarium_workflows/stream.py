@@ -11,9 +11,20 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from armarium.api import Engine, Library, Principal, find_withheld, now, raw_of
+from armarium.api import (
+    FINISHED,
+    Engine,
+    Library,
+    Principal,
+    find_withheld,
+    jobs,
+    log_span,
+    now,
+    raw_of,
+    thread_lines,
+)
 from armarium_reading.api import MODEL_DELTA, follow_answers
-from armarium_workflows.queries import FINISHED, find_run, nodes_of
+from armarium_workflows.queries import find_run, nodes_of
 
 EVERY = 0.25
 """Seconds between two queries of the log."""
@@ -23,10 +34,6 @@ QUIET = 10.0
 
 AT_ONCE = 500
 ALIVE = b": alive\n\n"
-_LINES = (
-    "SELECT l.seq, l.at, l.row_id, l.level, l.message, l.data FROM job_log l WHERE l.seq > ?1 AND (l.row_id = ?2 "
-    "OR l.row_id IN (SELECT id FROM job WHERE thread_id = ?2)) ORDER BY l.seq LIMIT ?3"
-)
 
 
 def frame(seq: int, kind: str, data: dict[str, Any]) -> bytes:
@@ -89,12 +96,13 @@ class RunStream:
         """Return the snapshot, and where to continue: after the last event received, otherwise from now."""
         with self.library.db.read() as conn:
             run = find_run(conn, self.thread_id)
-            (newest,) = raw_of(conn).execute("SELECT COALESCE(max(seq), 0) FROM job_log").fetchone()
+            oldest, newest = log_span(conn)
             if run is None:
                 return newest, True, []
             frames = []
             seq = newest if self.after is None else self.after
-            if self.after is not None and (self.after > newest or self._is_too_old(conn)):
+            # Lines after the number requested may have been deleted, as the oldest one stored shows.
+            if self.after is not None and (self.after > newest or 0 < self.after < oldest - 1):
                 frames.append(
                     frame(newest, "resync", {"seq": newest, "thread_id": self.thread_id, "kind": "resync"})
                 )
@@ -103,17 +111,10 @@ class RunStream:
         frames.append(self._event(seq, "snapshot", done=run["pages_done"], total=run["pages"], data=state))
         return seq, run["status"] in FINISHED and seq >= newest, frames
 
-    def _is_too_old(self, conn: Connection) -> bool:
-        """Return whether lines after the number requested have been deleted, judging by the oldest one
-        stored.
-        """
-        (oldest,) = raw_of(conn).execute("SELECT COALESCE(min(seq), 0) FROM job_log").fetchone()
-        return self.after is not None and 0 < self.after < oldest - 1
-
     def _more(self, seq: int) -> tuple[int, bool, list[bytes]]:
         with self.library.db.read() as conn:
             run = find_run(conn, self.thread_id)
-            lines = raw_of(conn).execute(_LINES, (seq, self.thread_id, AT_ONCE)).fetchall()
+            lines = thread_lines(conn, self.thread_id, after=seq, limit=AT_ONCE)
             nodes = nodes_of(conn, self.thread_id) if run is not None else []
             lane = self._lane(conn)
         frames = [self._line(*line) for line in lines]
@@ -135,15 +136,11 @@ class RunStream:
 
     def _lane(self, conn: Connection) -> str | None:
         """Return the lane that pages of the run are waiting for while none is being worked on."""
-        row = (
-            raw_of(conn)
-            .execute(
-                "SELECT kind, lane FROM job j WHERE thread_id = ?1 AND state = 'waiting' AND handed_in_by IS NOT NULL "
-                "AND NOT EXISTS (SELECT 1 FROM job c WHERE c.thread_id = ?1 AND c.state = 'running' AND c.body_done = 0) LIMIT 1",
-                (self.thread_id,),
-            )
-            .fetchone()
+        asked = (
+            f"SELECT kind, lane FROM {jobs} WHERE thread_id = ?1 AND state = 'waiting' AND handed_in_by IS NOT NULL "
+            f"AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.thread_id = ?1 AND j.state = 'running' AND j.body_done = 0) LIMIT 1"
         )
+        row = raw_of(conn).execute(asked, (self.thread_id,)).fetchone()
         return self.engine.kinds.lane_of(row[0], row[1]) if row is not None else None
 
     def _line(self, seq: int, at: str, row_id: str, level: str, message: str, text: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from armarium.api import Engine, NewJob, Params, RecipeJob
 from armarium_reading.api import READING_PORTS, provider_settings, takes_provider
-from armarium_workflows.schemas import NodeIn
+from armarium_workflows.schemas.requests import NodeIn
 
 
 def settings_of(

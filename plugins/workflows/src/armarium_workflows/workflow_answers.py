@@ -8,10 +8,10 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine
 from armarium_workflows.errors import unknown_workflow
-from armarium_workflows.models import workflows
 from armarium_workflows.ports import BUILT_IN, inputs_of, outputs_of
 from armarium_workflows.queries import WORKFLOWS
-from armarium_workflows.schemas import NodeIn
+from armarium_workflows.records import workflows
+from armarium_workflows.schemas.requests import NodeIn
 from armarium_workflows.system import system_workflows
 
 

@@ -12,7 +12,17 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from armarium.api import ActionContext, Example, Library, Route, action, purging, raw_of, rules_of
+from armarium.api import (
+    ActionContext,
+    Example,
+    Library,
+    Route,
+    action,
+    make_permanent,
+    purging,
+    raw_of,
+    rules_of,
+)
 from armarium_documents.api import sources_folder
 from armarium_documents.models import documents
 from armarium_documents.queries.dataset.answer import forget_columns
@@ -129,16 +139,13 @@ class Purge:
         for parent in self.chosen.values():
             for child, column in () if parent is documents else self._hanging_on(parent):
                 if rules_of(child).kind == "tracked":
-                    named = f"SELECT audit_seq FROM {_q(f'{child.name}__history')} WHERE {_q(column)} IN"
-                    self.raw.execute(
-                        f"UPDATE audit SET gone = 1 WHERE seq IN ({named} ({self._select_marks(parent)}))"
-                    )
+                    make_permanent(self.conn, child, f"{_q(column)} IN ({self._select_marks(parent)})")
 
     def _forget(self, table: Table) -> None:
         """Remove the history images of the marked rows and mark the steps that made them as not undoable."""
-        images = f"FROM {_q(f'{table.name}__history')} WHERE {_key(table)} IN ({self._select_marks(table)})"
-        self.raw.execute(f"UPDATE audit SET gone = 1 WHERE seq IN (SELECT audit_seq {images})")
-        self.raw.execute(f"DELETE {images}")
+        marked = f"{_key(table)} IN ({self._select_marks(table)})"
+        make_permanent(self.conn, table, marked)
+        self.raw.execute(f"DELETE FROM {_q(f'{table.name}__history')} WHERE {marked}")
 
     def is_referenced(self, digest: str, raw: sqlite3.Connection | None = None) -> bool:
         """Return whether any row, or any image that an undo could restore, still names the file *digest*."""

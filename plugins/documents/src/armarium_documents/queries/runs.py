@@ -10,6 +10,7 @@ from fastapi import Query
 from sqlalchemy import Connection
 
 from armarium.api import Engine, json_text, query, raw_of
+from armarium.api import jobs as job_rows
 from armarium_documents.hookspecs import (
     ModelsAsked,
     Work,
@@ -96,7 +97,7 @@ def _jobs(engine: Engine) -> Callable[[Connection, Sequence[str]], Iterable[Work
         ).execute(
             "SELECT m.value, j.kind, j.id, j.thread_id, j.model, j.args ->> (json(?) ->> j.kind), j.args ->> '$.reader',"
             " j.state, j.reason, COALESCE(j.finished_at, j.started_at, j.created_at)"
-            " FROM job j, json_each(COALESCE(j.args -> '$.document_ids', j.args -> '$.page_ids',"
+            f" FROM {job_rows} j, json_each(COALESCE(j.args -> '$.document_ids', j.args -> '$.page_ids',"
             " json_array(j.subject ->> '$.id'))) m"
             " WHERE j.kind IN (SELECT value FROM json_each(?)) AND m.value IN (SELECT value FROM json_each(?))"
             " ORDER BY 10 DESC, j.seq DESC",

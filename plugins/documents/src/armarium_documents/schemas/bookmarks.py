@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.api import Message, Params
+from armarium.api import Params, listed
 from armarium_documents.schemas.documents import Document
 from armarium_documents.schemas.fields import Id, Name
 
@@ -15,8 +15,4 @@ class BookmarkCreate(Params):
     name: Name | None = None
 
 
-class BookmarkList(Message):
-    """A list of documents."""
-
-    items: list[Document]
-    count: int
+BookmarkList = listed(Document, "BookmarkList", "A list of documents.")

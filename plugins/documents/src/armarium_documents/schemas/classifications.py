@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from armarium.api import Message, Params, answer_of
+from armarium.api import Message, Params, answer_of, listed
 from armarium_documents.models import classifications
 from armarium_documents.schemas.documents import DocType
 from armarium_documents.schemas.fields import Id, JsonObject, Key, Name, ShortText
@@ -84,9 +84,7 @@ class Classification(Message):
     declarations: list[Declaration]
 
 
-class ClassificationList(Message):
-    items: list[Classification]
-    count: int
+ClassificationList = listed(Classification)
 
 
 Declarations = Annotated[list[DeclarationIn], Field(max_length=500)]

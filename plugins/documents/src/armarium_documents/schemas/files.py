@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText, answer_of
+from armarium.api import MaterialPath, Message, Params, ShownPath, SourceText, answer_of, listed
 from armarium_documents.models import artifacts, renditions, representations, revisions
 from armarium_documents.schemas.fields import Id, JsonObject, Language, Name, ScriptCode
 
@@ -18,11 +18,9 @@ class Rendition(Message):
     transform: list[float] | None
 
 
-class RenditionList(Message):
-    """Renditions in canonical order: the primary, then by role, then by age."""
-
-    items: list[Rendition]
-    count: int
+RenditionList = listed(
+    Rendition, "RenditionList", "Renditions in canonical order: the primary, then by role, then by age."
+)
 
 
 class PrimaryParams(Params):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Conflict, Example, Route, action, cancel_with_undo, raw_of
+from armarium.api import ActionContext, Conflict, Example, Route, action, cancel_with_undo, list_jobs
 from armarium_formats.models import conversions_seen
 from armarium_formats.queries.conversion import KIND, remaining_conversions, status
 from armarium_formats.schemas.conversion import (
@@ -42,18 +42,11 @@ def start(ctx: ActionContext, p: StartConversion) -> dict[str, Any]:
     """Each page is a step of its own; they share the run's id as their set id. Raises Conflict while a run is
     active, and if there is nothing left to convert.
     """
-    row = (
-        raw_of(ctx.conn)
-        .execute(
-            "SELECT id FROM job WHERE kind = ? AND state IN ('waiting', 'running', 'paused') LIMIT 1", (KIND,)
-        )
-        .fetchone()
-    )
-    if row is not None:
+    for going in list_jobs(ctx.conn, kinds=KIND, limit=1):
         raise Conflict(
-            f"A conversion is already running ({row[0]}); its status shows the progress.",
+            f"A conversion is already running ({going.id}); its status shows the progress.",
             code="already_converting",
-            run_id=row[0],
+            run_id=going.id,
         )
     total = remaining_conversions(ctx.conn)
     if total == 0:

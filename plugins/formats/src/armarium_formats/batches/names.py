@@ -44,6 +44,9 @@ _PICTURE_ENDINGS = frozenset(suffix[1:] for suffix in PICTURE_SUFFIXES)
 _INNER = _PICTURE_ENDINGS | {
     *("page", "pagexml", "alto", "hocr", "tei", "abbyy", "gt", "xml", "html", "htm", "ocr", "txt"),
 }
+_SUBTITLES = re.compile(r"\.(?:srt|vtt)$", re.IGNORECASE)
+_LANGUAGE = re.compile(r"\.[a-z]{2,3}(?:[-_][a-z]{2,4})?$", re.IGNORECASE)
+"""Of subtitles: what programs write before their ending."""
 _MADE = frozenset({"bin", "nrm", "raw", "dew", "deskew", "cropped"})
 
 
@@ -70,10 +73,13 @@ def last_part(path: str) -> str:
 
 def layout_stems(name: str) -> list[str]:
     """Return possible picture names for this layout file as it spells them, likeliest first: `a.jpg.xml` is for
-    `a.jpg`, else for `a`.
+    `a.jpg`, else for `a`; `a.en.srt` for `a`.
     """
     stem = _without_ending(name)
     stems = [stem]
+    if _SUBTITLES.search(name) and (language := _LANGUAGE.search(stem)):
+        stem = stem[: language.start()]
+        stems.append(stem)
     while "." in stem and plain(stem.rpartition(".")[2]) in _INNER:
         stem = stem.rpartition(".")[0]
         stems.append(stem)

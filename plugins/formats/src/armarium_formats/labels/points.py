@@ -18,7 +18,9 @@ _HEADER = re.compile(
     r"(?:#[^\n]*\n)*\s*mapX\s*,\s*mapY\s*,\s*(?:sourceX|pixelX)\s*,\s*(?:sourceY|pixelY)\b", re.IGNORECASE
 )
 _AUTHORITY = re.compile(r"""(?:ID|AUTHORITY)\s*\[\s*"EPSG"\s*,\s*"?(\d{1,9})"?\s*\]""", re.IGNORECASE)
-_PLAIN_EPSG = re.compile(r"EPSG:(\d{1,9})", re.IGNORECASE)
+_PLAIN_EPSG = re.compile(r"EPSG:(?:[\d.]*:)?(\d{1,9})", re.IGNORECASE)
+_CRS84 = re.compile(r"\bCRS:?84\b|:CRS84$", re.IGNORECASE)
+"""Longitude and latitude of WGS 84 as the OGC names them; the points state the longitude first for EPSG:4326 too."""
 
 
 class QgisPoints(Format):
@@ -109,6 +111,8 @@ def _point(columns: list[str], row: str, number: int, name: str) -> dict[str, An
 
 
 def _epsg(reference: str) -> int | None:
-    """The EPSG number of a reference system given as WKT (its own stands last) or as EPSG:n."""
+    """The EPSG number of a reference system given as WKT (its own stands last), as EPSG:n, or as a URN of the OGC."""
+    if _CRS84.search(reference):
+        return 4326
     found = _AUTHORITY.findall(reference) or _PLAIN_EPSG.findall(reference)
     return int(found[-1]) if found else None

@@ -7,13 +7,11 @@ again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection
 
-from armarium.api import query, raw_of
+from armarium.api import JobRow, json_text, list_jobs, query, raw_of, targets_of_set
 from armarium_documents.api import artifacts, documents, representations
 from armarium_formats.errors import unknown_conversion
 from armarium_formats.schemas.conversion import ConversionStatus
@@ -31,15 +29,9 @@ MAX_PROBLEMS = 1000
 
 _STATES = {"waiting": "waiting", "paused": "waiting", "running": "running", "done": "done"}
 
-_RUN = (
-    "SELECT id, state, checkpoint, reason, started_at, finished_at, total FROM job WHERE kind = ?"
-    " {which} ORDER BY seq DESC LIMIT 1"
-)
-
 _MADE = (
-    f"SELECT p.id, p.source_artifact_id, p.document_id FROM {passes} p WHERE p.id IN"
-    " (SELECT t.target_id FROM audit_target t JOIN audit u ON u.seq = t.seq WHERE u.set_id = ?)"
-    " AND p.source_artifact_id IS NOT NULL AND p.deleted_at IS NULL"
+    f"SELECT p.id, p.source_artifact_id, p.document_id FROM {passes} p"
+    " WHERE p.id IN (SELECT value FROM json_each(?)) AND p.source_artifact_id IS NOT NULL AND p.deleted_at IS NULL"
 )
 
 
@@ -61,10 +53,8 @@ def newest(conn: Connection) -> dict[str, Any]:
 
 def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
     """Return the newest run, or the one named; NotFound for an unknown run."""
-    raw = raw_of(conn)
-    which, values = ("AND id = ?", (KIND, run_id)) if run_id is not None else ("", (KIND,))
-    row = raw.execute(_RUN.format(which=which), values).fetchone()
-    if row is None and run_id is not None:
+    found = list_jobs(conn, "checkpoint", kinds=KIND, ids=run_id, states=None, newest=True, limit=1)
+    if not found and run_id is not None:
         raise unknown_conversion(run_id[:64])
     answer: dict[str, Any] = {
         "state": "none",
@@ -79,54 +69,52 @@ def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
         "seen_at": None,
         "seen_by": None,
     }
-    return answer if row is None else answer | _run(raw, row)
+    return answer | _run(conn, found[0]) if found else answer
 
 
-def _run(raw: sqlite3.Connection, row: Sequence[Any]) -> dict[str, Any]:
-    identity, state, checkpoint, reason, started, finished, total = row
-    kept = orjson.loads(checkpoint) if checkpoint else {}
-    made = raw.execute(_MADE, (identity,)).fetchall()
-    problems = [dict(one) for one in kept.get("problems", ())]
-    if state in ("failed", "cancelled") and reason:
-        problems.append({"artifact_id": "", "document_id": "", "why": reason})
-    problems += _left_out(raw, identity)
-    seen = raw.execute(
-        "SELECT seen_at, seen_by FROM conversion_seen WHERE run_id = ?", (identity,)
-    ).fetchone()
+def _run(conn: Connection, job: JobRow) -> dict[str, Any]:
+    raw = raw_of(conn)
+    touched = json_text(targets_of_set(conn, job.id))
+    made = raw.execute(_MADE, (touched,)).fetchall()
+    problems = [dict(one) for one in job.checkpoint.get("problems", ())]
+    if job.state in ("failed", "cancelled") and job.reason:
+        problems.append({"artifact_id": "", "document_id": "", "why": job.reason})
+    problems += _left_out(raw, touched)
+    seen = raw.execute("SELECT seen_at, seen_by FROM conversion_seen WHERE run_id = ?", (job.id,)).fetchone()
     return {
-        "state": _STATES.get(state, "failed"),
-        "run_id": identity,
+        "state": _STATES.get(job.state, "failed"),
+        "run_id": job.id,
         "done": len(made),
-        "total": kept.get("total", total),
-        "counts": _counts(raw, identity, len(made)),
+        "total": job.checkpoint.get("total", job.total),
+        "counts": _counts(raw, touched, len(made)),
         "problems": problems[:MAX_PROBLEMS],
-        "started_at": started,
-        "finished_at": finished,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
         "seen_at": seen[0] if seen else None,
         "seen_by": seen[1] if seen else None,
     }
 
 
-def _counts(raw: sqlite3.Connection, run_id: str, passes: int) -> dict[str, int]:
+def _counts(raw: sqlite3.Connection, touched: str, passes: int) -> dict[str, int]:
     made = f"(SELECT id FROM ({_MADE}))"
     (shapes,) = raw.execute(
-        f"SELECT count(*) FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made}", (run_id,)
+        f"SELECT count(*) FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made}", (touched,)
     ).fetchone()
     (readings,) = raw.execute(
         f"SELECT count(*) FROM {representations} WHERE segment_id IN"
         f" (SELECT id FROM {segments} WHERE deleted_at IS NULL AND pass_id IN {made})",
-        (run_id,),
+        (touched,),
     ).fetchone()
     return {"passes": passes, "segments": shapes, "readings": readings}
 
 
-def _left_out(raw: sqlite3.Connection, run_id: str) -> list[dict[str, str]]:
+def _left_out(raw: sqlite3.Connection, touched: str) -> list[dict[str, str]]:
     """Return results of which some boxes had no rectangle and stayed in the artifact."""
     rows = raw.execute(
         f"SELECT p.source_artifact_id, p.document_id, json_array_length(a.ocr_geometry, '$.boxes') AS boxes,"
         f" (SELECT count(*) FROM {segments} s WHERE s.pass_id = p.id AND s.box_index IS NOT NULL) AS kept"
         f" FROM ({_MADE}) p JOIN {artifacts} a ON a.id = p.source_artifact_id WHERE boxes > kept",
-        (run_id,),
+        (touched,),
     )
     return [
         {

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import MaterialPath, Message, Params, SourceText
+from armarium.api import MaterialPath, Message, Params, SourceText, listed
 from armarium_formats.placing import Beyond
 from armarium_source_model.api import MadeLines
 
@@ -25,9 +25,7 @@ class FormatInfo(Message):
     versions: list[str]
 
 
-class FormatList(Message):
-    items: list[FormatInfo]
-    count: int
+FormatList = listed(FormatInfo, "FormatList")
 
 
 class Companion(Params):
@@ -111,9 +109,7 @@ class Imported(Message):
     notes: list[str]
 
 
-class ImportedSeveral(Message):
-    items: list[Imported]
-    count: int
+ImportedSeveral = listed(Imported, "ImportedSeveral")
 
 
 class LossOut(Message):

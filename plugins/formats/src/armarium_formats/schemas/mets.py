@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Message, Params, SourceText, answer_of, listed
 from armarium_formats.models import mets_files
 from armarium_formats.schemas.exchange import Kept
 
@@ -96,6 +96,4 @@ class MetsFile(Message):
     kept: list[Kept]
 
 
-class MetsFiles(Message):
-    items: list[MetsFile]
-    count: int
+MetsFiles = listed(MetsFile, "MetsFiles")

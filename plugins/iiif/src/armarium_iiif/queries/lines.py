@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from armarium.api import Library, json_text, raw_of
-from armarium_documents.api import renditions, representations
+from armarium.api import Library
+from armarium_documents.api import renditions
 from armarium_iiif.errors import NoFrame
 from armarium_iiif.places import ANNOTATION, GRANULARITY, PRESENTATION, Places
 from armarium_iiif.queries.canvases import PageCanvas, page_canvas
 from armarium_iiif.texts import language_map, plain_value
 from armarium_source_model.api import (
     CountingText,
-    counting_readings,
+    Reading,
     get_pass,
     ladder_of_pass,
-    line_sequence,
+    read_lines,
     reading_rule,
-    segments,
     working_pass,
 )
 
 Json = dict[str, Any]
-
-_LINES = f"""
-SELECT id, bbox_x, bbox_y, bbox_w, bbox_h, json_extract(anchor, '$.rendition_id')
-FROM {segments} WHERE pass_id = ? AND kind = 'line' AND deleted_at IS NULL
-"""
-
-_READINGS = f"""
-SELECT r.id, r.language, r.provenance_kind, r.created_by, r.producer_tool, r.producer_model, r.created_at
-FROM {segments} s JOIN {representations} r ON r.segment_id = s.id
-WHERE s.pass_id = ? AND s.kind = ? AND s.deleted_at IS NULL AND r.kind = 'transcription' AND NOT r.retracted
-"""
-
-_WORDS = f"""
-SELECT w.id, w.parent_segment_id FROM {segments} w WHERE w.pass_id = ? AND w.kind = 'word' AND w.deleted_at IS NULL
-AND w.parent_segment_id IN (SELECT value FROM json_each(?))
-"""
 
 
 class _Frames(NamedTuple):
@@ -86,54 +69,32 @@ def lines_page(library: Library, places: Places, document_id: str) -> Json:
         if pass_id is None:
             return _annotation_page(places, page, "no pass", [], 0)
         name = get_pass(conn, pass_id).name
-        rows = {row[0]: row for row in raw_of(conn).execute(_LINES, (pass_id,))}
-        if rows and page.width is None:
+        read = read_lines(conn, document_id, pass_id, rule)
+        lines, texts = read.in_order("line"), read.line_texts()
+        if lines and page.width is None:
             raise NoFrame(page.name)
-        texts = counting_readings(conn, pass_id, rule=rule, words=False)
-        order = line_sequence(conn, document_id, pass_id, rule)
-        makers = {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "line"))}
-        unread = [one for one in rows if one not in texts or not texts[one].text]
-        if unread and (words := raw_of(conn).execute(_WORDS, (pass_id, json_text(unread))).fetchall()):
-            makers |= {row[0]: row for row in raw_of(conn).execute(_READINGS, (pass_id, "word"))}
-            texts = texts | _texts_of_words(dict(words), order, counting_readings(conn, pass_id, rule=rule))
         ladder = ladder_of_pass(conn, document_id, pass_id)
         frames = _frames(conn, page)
     items: list[Json] = []
     left_out = 0
     canvas = page.address(places)
-    for segment_id in order:
-        row = rows.get(segment_id)
-        if row is None:
-            continue
-        box = frames.box(row[5], (row[1], row[2], row[3], row[4]))
+    for line in lines:
+        box = frames.box(
+            line.anchor.get("rendition_id"), (line.bbox_x, line.bbox_y, line.bbox_w, line.bbox_h)
+        )
         if box is None:
             left_out += 1
             continue
         items.append(
             _annotation(
-                f"{places.lines(document_id)}#{segment_id}",
+                f"{places.lines(document_id)}#{line.id}",
                 f"{canvas}#xywh={box[0]},{box[1]},{box[2]},{box[3]}",
-                texts.get(segment_id),
-                makers,
-                ladder.value("language", segment_id),
+                texts.get(line.id),
+                read.readings,
+                ladder.value("language", line.id),
             )
         )
     return _annotation_page(places, page, name, items, left_out)
-
-
-def _texts_of_words(
-    lines: Mapping[str, str], order: Sequence[str], texts: Mapping[str, CountingText]
-) -> dict[str, CountingText]:
-    """Return the texts that words give to lines without a reading (*lines*: word to line), as in the page's
-    text.
-    """
-    found: dict[str, CountingText] = {}
-    for word_id in order:
-        line_id, said = lines.get(word_id), texts.get(word_id)
-        if line_id is not None and said is not None and said.text:
-            before = found.get(line_id)
-            found[line_id] = said if before is None else before._replace(text=f"{before.text} {said.text}")
-    return found
 
 
 def _frames(conn: Connection, page: PageCanvas) -> _Frames:
@@ -154,14 +115,14 @@ def _frames(conn: Connection, page: PageCanvas) -> _Frames:
 def _annotation(
     identity: str,
     target: str,
-    reading: CountingText | None,
-    makers: Mapping[str, Any],
+    text: CountingText | None,
+    readings: Mapping[str, Reading],
     language: str | None,
 ) -> Json:
     """Return one line. An unread line has an empty text, so that its position can still be shown."""
     body: Json = {
         "type": "TextualBody",
-        "value": reading.text if reading is not None else "",
+        "value": text.text if text is not None else "",
         "format": "text/plain",
     }
     made: Json = {
@@ -172,22 +133,22 @@ def _annotation(
         "body": body,
         "target": target,
     }
-    maker = makers.get(reading.representation_id) if reading is not None else None
-    language = (maker[1] if maker is not None else None) or language
+    reading = readings.get(text.representation_id) if text is not None else None
+    language = (reading.language if reading is not None else None) or language
     if language:
         body["language"] = language
-    if maker is not None:
-        body["creator"] = made["creator"] = _maker(maker)
-        body["created"] = made["created"] = maker[6]
+    if reading is not None:
+        body["creator"] = made["creator"] = _maker(reading)
+        body["created"] = made["created"] = reading.created_at
     return made
 
 
-def _maker(row: Any) -> Json:
+def _maker(reading: Reading) -> Json:
     """Return who read a line: a person by name, else the program with its model."""
-    _, _, kind, created_by, tool, model, _ = row
-    if kind == "human":
-        return {"type": "Person", "name": created_by or "a person"}
-    named = " ".join(dict.fromkeys(one for one in (tool, model) if one)) or created_by or "a program"
+    if reading.provenance_kind == "human":
+        return {"type": "Person", "name": reading.created_by or "a person"}
+    program = dict.fromkeys(one for one in (reading.producer_tool, reading.producer_model) if one)
+    named = " ".join(program) or reading.created_by or "a program"
     return {"type": "Software", "name": named}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from sqlalchemy import update
 
-from armarium.api import ActionContext, Example, action, raw_of, versions
+from armarium.api import ActionContext, Example, action, find_step, versions
 from armarium_documents.api import require_live
 from armarium_knowledge import samples
 from armarium_knowledge.models import entities
@@ -86,8 +86,8 @@ def _taken_away(ctx: ActionContext, entity_id: str, column: str) -> list[dict[st
     for before, after in itertools.pairwise(states):
         if before["values"][column] == after["values"][column]:
             continue
-        asked = "SELECT 1 FROM audit WHERE id = ? AND action_name = 'entity.update' AND actor_kind = 'person'"
-        if raw_of(ctx.conn).execute(asked, (after["audit_id"],)).fetchone() is not None:
+        step = find_step(ctx.conn, after["audit_id"] or "")
+        if step is not None and step.action_name == "entity.update" and step.actor_kind == "person":
             left = orjson.loads(after["values"][column])
             found += [one for one in orjson.loads(before["values"][column]) if one not in left]
     return found

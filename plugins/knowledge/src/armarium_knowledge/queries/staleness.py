@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-import orjson
 from sqlalchemy import Connection, func, select
 
-from armarium.api import Engine, Library, is_among, query, raw_of
+from armarium.api import Engine, Library, find_step, is_among, query
 from armarium_checking.api import verdicts
 from armarium_documents.api import ARTIFACTS, artifacts, representations, require_document
 from armarium_knowledge.errors import name_nothing_about, unknown_step
@@ -194,9 +193,8 @@ def list_staleness(
 
 def _changed_by(conn: Connection, audit_id: str) -> tuple[set[str], set[str] | None]:
     """Return the pages that a step changed, and the lines where it changed some."""
-    row = raw_of(conn).execute("SELECT changed FROM audit WHERE id = ?", (audit_id,)).fetchone()
-    if row is None:
+    step = find_step(conn, audit_id, "changed")
+    if step is None:
         raise unknown_step(audit_id)
-    changed = orjson.loads(row[0])
-    lines = set(changed.get("segment_ids", ()))
-    return set(changed.get("document_ids", ())), lines or None
+    lines = set(step.changed.get("segment_ids", ()))
+    return set(step.changed.get("document_ids", ())), lines or None

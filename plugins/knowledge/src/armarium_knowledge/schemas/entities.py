@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params, answer_of, paged
+from armarium.api import Message, Params, answer_of, listed, paged
 from armarium_knowledge.models import entities, matches, reviews
 from armarium_knowledge.schemas.fields import (
     Dates,
@@ -208,8 +208,4 @@ class KnowledgePredictionReview(Message):
     state: ReviewState
 
 
-class ReviewList(Message):
-    """Reviews, the oldest first."""
-
-    items: list[KnowledgePredictionReview]
-    count: int
+ReviewList = listed(KnowledgePredictionReview, "ReviewList", "Reviews, the oldest first.")

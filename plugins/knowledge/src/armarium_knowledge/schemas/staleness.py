@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, listed
 from armarium_knowledge.schemas.fields import Id, Word
 
 
@@ -27,11 +27,7 @@ class InDoubt(Message):
     why: str
 
 
-class Doubts(Message):
-    """What rests on changed text, page by page."""
-
-    items: list[InDoubt]
-    count: int
+Doubts = listed(InDoubt, "Doubts", "What rests on changed text, page by page.")
 
 
 class ConfirmOne(Params):

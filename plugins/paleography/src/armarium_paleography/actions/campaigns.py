@@ -17,7 +17,6 @@ from armarium_paleography.actions.ground import (
     withdraw_row,
 )
 from armarium_paleography.errors import CampaignStands, GivenAlready, OtherSource
-from armarium_paleography.models import campaigns, members, reading_members
 from armarium_paleography.queries.campaigns import (
     CAMPAIGNS,
     READINGS,
@@ -28,7 +27,7 @@ from armarium_paleography.queries.campaigns import (
     reading_memberships,
 )
 from armarium_paleography.queries.hands import HANDS
-from armarium_paleography.schemas import (
+from armarium_paleography.records.hands import (
     Assign,
     AssignReading,
     Campaign,
@@ -37,6 +36,9 @@ from armarium_paleography.schemas import (
     CampaignUpdate,
     ReadingCampaigns,
     SegmentCampaign,
+    campaigns,
+    members,
+    reading_members,
 )
 from armarium_source_model.api import refuse_provisional
 

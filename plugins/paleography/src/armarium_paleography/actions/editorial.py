@@ -7,10 +7,9 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, action
 from armarium_paleography.actions.ground import add, live_row, sample_lines, standing_segment, withdraw_row
 from armarium_paleography.errors import no_reading, other_segment, span_outside
-from armarium_paleography.models import facts
 from armarium_paleography.queries.campaigns import READINGS
 from armarium_paleography.queries.editorial import FACTS, counting_text
-from armarium_paleography.schemas import Fact, FactCreate, FactId
+from armarium_paleography.records.marks import Fact, FactCreate, FactId, facts
 
 LOST = "lost"
 

@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import Table, or_
 
 from armarium.api import ActionContext, is_among, new_id
-from armarium_paleography import models as t
 from armarium_paleography.actions.ground import withdraw_where
 from armarium_paleography.actions.hands import SAME_JUDGEMENT
 from armarium_paleography.queries.campaigns import MEMBERS, READINGS, membership, reading_memberships
@@ -20,6 +19,10 @@ from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, LETTERFORMS, description
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
+from armarium_paleography.records.ground import metadata
+from armarium_paleography.records.hands import attributions, hands, members, reading_members
+from armarium_paleography.records.likeness import proposals
+from armarium_paleography.records.marks import allographs, facts, instances, letterforms, signs
 from armarium_source_model.api import ReadingChange, Why, move_span, span_in_new_text
 
 PENDING = "pending"
@@ -40,14 +43,14 @@ class SpansOfFacts:
     def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
         """Move what can be placed. The rest stays on the earlier reading and is returned with the reason."""
         left: list[Why] = []
-        on_it = (t.facts.c.representation_id == corrected.old_id, live(t.facts))
-        for fact in FACTS.all(ctx.conn, *on_it, order=(t.facts.c.id,)):
+        on_it = (facts.c.representation_id == corrected.old_id, live(facts))
+        for fact in FACTS.all(ctx.conn, *on_it, order=(facts.c.id,)):
             found = _place(fact, corrected.old_text, corrected.new_text)
             if isinstance(found, str):
                 left.append((fact["id"], found))
                 continue
             start, end = found
-            _set(ctx, t.facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
+            _set(ctx, facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
         columns = ("id", "representation_id", "campaign_id", "document_id", *ctx.provenance())
         given = tuple(ctx.provenance().values())
         rows = [
@@ -56,7 +59,7 @@ class SpansOfFacts:
         ]
         if rows:
             ctx.obey_laws_of("campaign.assign_reading")
-            ctx.bulk_insert(t.reading_members, columns, rows)
+            ctx.bulk_insert(reading_members, columns, rows)
         return left
 
 
@@ -78,13 +81,13 @@ class MarksOfCopies:
         """Copy the reading's editorial facts and campaigns."""
         ctx.obey_laws_of("campaign.assign_reading")
         place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
-        of_it = (t.facts.c.representation_id == copied.old_id, live(t.facts))
-        for fact in FACTS.all(ctx.conn, *of_it, order=(t.facts.c.id,)):
+        of_it = (facts.c.representation_id == copied.old_id, live(facts))
+        for fact in FACTS.all(ctx.conn, *of_it, order=(facts.c.id,)):
             values = {**restate(ctx, fact), **place, "representation_id": copied.new_id}
-            ctx.conn.execute(t.facts.insert().values(values))
+            ctx.conn.execute(facts.insert().values(values))
         for one in reading_memberships(ctx.conn, copied.old_id):
             values = {**restate(ctx, one), "representation_id": copied.new_id}
-            ctx.conn.execute(t.reading_members.insert().values(values))
+            ctx.conn.execute(reading_members.insert().values(values))
 
 
 def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,27 +105,25 @@ class JudgementsOfSegments:
         description win.
         """
         ctx.obey_laws_of(*OF_SEGMENTS)
-        self._merge_rows(ctx, t.attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
-        self._merge_rows(ctx, t.instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
+        self._merge_rows(ctx, attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
+        self._merge_rows(ctx, instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
         self._merge_facts(ctx, absorbed_ids, keep_id)
         self._merge_campaigns(ctx, absorbed_ids, keep_id)
         own = description(ctx.conn, keep_id)
         for absorbed in absorbed_ids:
-            for form in LETTERFORMS.all(
-                ctx.conn, t.letterforms.c.segment_id == absorbed, live(t.letterforms)
-            ):
+            for form in LETTERFORMS.all(ctx.conn, letterforms.c.segment_id == absorbed, live(letterforms)):
                 if own is None:
-                    _set(ctx, t.letterforms, form["id"], segment_id=keep_id)
+                    _set(ctx, letterforms, form["id"], segment_id=keep_id)
                     own = form
                 else:
-                    withdraw_where(ctx, t.letterforms, t.letterforms.c.id == form["id"])
-        pictures = is_among(t.signs.c.picture_segment_id, absorbed_ids)
-        ctx.conn.execute(t.signs.update().where(pictures).values(picture_segment_id=keep_id))
+                    withdraw_where(ctx, letterforms, letterforms.c.id == form["id"])
+        pictures = is_among(signs.c.picture_segment_id, absorbed_ids)
+        ctx.conn.execute(signs.update().where(pictures).values(picture_segment_id=keep_id))
         about = or_(
-            is_among(t.proposals.c.segment_id, absorbed_ids),
-            is_among(t.proposals.c.like_segment_id, absorbed_ids),
+            is_among(proposals.c.segment_id, absorbed_ids),
+            is_among(proposals.c.like_segment_id, absorbed_ids),
         )
-        ctx.conn.execute(t.proposals.delete().where(about, t.proposals.c.state == PENDING))
+        ctx.conn.execute(proposals.delete().where(about, proposals.c.state == PENDING))
 
     def _merge_rows(
         self,
@@ -150,8 +151,8 @@ class JudgementsOfSegments:
         on its own.
         """
         joined = counting_text(ctx.conn, keep_id)
-        where = (is_among(t.facts.c.segment_id, absorbed_ids), live(t.facts))
-        for fact in FACTS.all(ctx.conn, *where, order=(t.facts.c.id,)):
+        where = (is_among(facts.c.segment_id, absorbed_ids), live(facts))
+        for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
             values: dict[str, Any] = {"segment_id": keep_id}
             reading = READINGS.get(ctx.conn, fact["representation_id"]) if fact["representation_id"] else None
             if joined is not None and reading is not None and reading["content"]:
@@ -163,7 +164,7 @@ class JudgementsOfSegments:
                     else:
                         values["char_start"] = whole[0] + fact["char_start"]
                         values["char_end"] = whole[0] + fact["char_end"]
-            _set(ctx, t.facts, fact["id"], **values)
+            _set(ctx, facts, fact["id"], **values)
 
     def _merge_campaigns(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
         own = membership(ctx.conn, keep_id)
@@ -173,9 +174,9 @@ class JudgementsOfSegments:
                 continue
             if own is None:
                 own = other
-                _set(ctx, t.members, other["id"], segment_id=keep_id)
+                _set(ctx, members, other["id"], segment_id=keep_id)
             else:
-                _set(ctx, t.members, other["id"], superseded_at=ctx.now)
+                _set(ctx, members, other["id"], superseded_at=ctx.now)
 
     def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
         """Give every part the hands and the campaign of the whole, and each fact to the part that has its
@@ -183,14 +184,14 @@ class JudgementsOfSegments:
         """
         ctx.obey_laws_of(*OF_SEGMENTS)
         parts = [one for one in part_ids if one != segment_id]
-        here = (t.attributions.c.segment_id == segment_id, live(t.attributions))
-        self._copy(ctx, t.attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
-        standing = (t.members.c.segment_id == segment_id, t.members.c.superseded_at.is_(None))
-        self._copy(ctx, t.members, MEMBERS.all(ctx.conn, *standing), parts)
+        here = (attributions.c.segment_id == segment_id, live(attributions))
+        self._copy(ctx, attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
+        standing = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))
+        self._copy(ctx, members, MEMBERS.all(ctx.conn, *standing), parts)
         counting = counting_text(ctx.conn, segment_id)
         texts = {part: found for part in parts if (found := counting_text(ctx.conn, part)) is not None}
-        where = (t.facts.c.segment_id == segment_id, live(t.facts), t.facts.c.char_start.is_not(None))
-        for fact in FACTS.all(ctx.conn, *where, order=(t.facts.c.id,)):
+        where = (facts.c.segment_id == segment_id, live(facts), facts.c.char_start.is_not(None))
+        for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
             if counting is not None and fact["representation_id"] == counting["representation_id"]:
                 continue
             old = READINGS.require(ctx.conn, fact["representation_id"])["content"] or ""
@@ -204,7 +205,7 @@ class JudgementsOfSegments:
             if len(found) == 1:
                 ((part, (start, end)),) = found.items()
                 where_now = {"segment_id": part, "representation_id": texts[part]["representation_id"]}
-                _set(ctx, t.facts, fact["id"], **where_now, char_start=start, char_end=end)
+                _set(ctx, facts, fact["id"], **where_now, char_start=start, char_end=end)
 
     def _copy(
         self, ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
@@ -223,9 +224,9 @@ def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[di
     """After a transfer, use this project's hands, signs and allographs of the same name in place of those
     that arrived.
     """
-    _settle(ctx, t.hands, HANDS, [("label",)], new.get("hand", ()))
-    _settle(ctx, t.signs, SIGNS, [("code_point",), ("name",)], new.get("sign", ()))
-    _settle(ctx, t.allographs, ALLOGRAPHS, [("character", "name")], new.get("letterform_allograph", ()))
+    _settle(ctx, hands, HANDS, [("label",)], new.get("hand", ()))
+    _settle(ctx, signs, SIGNS, [("code_point",), ("name",)], new.get("sign", ()))
+    _settle(ctx, allographs, ALLOGRAPHS, [("character", "name")], new.get("letterform_allograph", ()))
     return []
 
 
@@ -252,7 +253,7 @@ def _settle(
         if own is None:
             continue
         taken.add(own)
-        for other in t.metadata.tables.values():
+        for other in metadata.tables.values():
             for column in (fk.parent for fk in other.foreign_keys if fk.column.table is table):
                 ctx.conn.execute(other.update().where(column == identity).values({column.name: own}))
         ctx.conn.execute(table.delete().where(table.c.id == identity))

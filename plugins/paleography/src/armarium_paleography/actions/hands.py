@@ -17,10 +17,18 @@ from armarium_paleography.actions.ground import (
     withdraw_where,
 )
 from armarium_paleography.errors import SaidAlready
-from armarium_paleography.models import attributions, hands
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.live_segments import live
-from armarium_paleography.schemas import Attribute, Attribution, AttributionId, Hand, HandCreate, HandId
+from armarium_paleography.records.hands import (
+    Attribute,
+    Attribution,
+    AttributionId,
+    Hand,
+    HandCreate,
+    HandId,
+    attributions,
+    hands,
+)
 
 OF_A_LIVE_HAND = rests_on_live("hand_attribution", "hand_id", "hand")
 

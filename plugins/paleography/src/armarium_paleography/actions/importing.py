@@ -10,10 +10,10 @@ from typing import Any
 
 from armarium.api import ActionContext, Invalid
 from armarium_formats.api import FACT_KINDS, PageHand, PageSign, ReadMarks, TextMark
-from armarium_paleography.models import hands
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import SIGNS, holder_of, signs_by_name
+from armarium_paleography.records.hands import hands
 
 SIGN = "sign"
 

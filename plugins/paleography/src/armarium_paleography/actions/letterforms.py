@@ -14,10 +14,9 @@ from armarium_paleography.actions.ground import (
     withdraw_row,
 )
 from armarium_paleography.errors import DescriptionStands, OtherCharacter, not_described
-from armarium_paleography.models import allographs, letterforms
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, description
-from armarium_paleography.schemas import (
+from armarium_paleography.records.marks import (
     Allograph,
     AllographCreate,
     AllographId,
@@ -25,6 +24,8 @@ from armarium_paleography.schemas import (
     ClearedLetterform,
     Describe,
     Letterform,
+    allographs,
+    letterforms,
 )
 
 ONE_DESCRIPTION = RowLaw(

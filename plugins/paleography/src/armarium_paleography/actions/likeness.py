@@ -9,9 +9,18 @@ from armarium.api import ActionContext, Example, Route, RowRule, action, cancel_
 from armarium_documents.api import pages_under
 from armarium_paleography.actions.ground import add, note_row, sample_hand, sample_lines, standing_segment
 from armarium_paleography.errors import already_decided, no_pages
-from armarium_paleography.models import proposals, vectors
 from armarium_paleography.queries.likeness import JUDGED, PROPOSALS, likest_judged, worker_target
-from armarium_paleography.schemas import Look, LookArgs, LookStarted, Proposal, ProposalId, Proposals, Propose
+from armarium_paleography.records.likeness import (
+    Look,
+    LookArgs,
+    LookStarted,
+    Proposal,
+    ProposalId,
+    Proposals,
+    Propose,
+    proposals,
+    vectors,
+)
 
 LOOK = "likeness-look"
 PENDING = "pending"

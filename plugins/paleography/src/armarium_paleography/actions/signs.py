@@ -16,10 +16,9 @@ from armarium_paleography.actions.ground import (
     withdraw_where,
 )
 from armarium_paleography.errors import CodePointTaken, SaidAlready
-from armarium_paleography.models import instances, signs
 from armarium_paleography.queries.live_segments import live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS, holder_of, shown_already, signs_by_name
-from armarium_paleography.schemas import (
+from armarium_paleography.records.marks import (
     AddInstance,
     Instance,
     InstanceId,
@@ -28,6 +27,8 @@ from armarium_paleography.schemas import (
     SignId,
     TakenSigns,
     TakeSigns,
+    instances,
+    signs,
 )
 
 

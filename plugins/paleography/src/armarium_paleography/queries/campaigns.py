@@ -8,14 +8,23 @@ from sqlalchemy import Connection, func, select
 
 from armarium.api import Rows, is_among, query
 from armarium_documents.api import representations, require_document
-from armarium_paleography.errors import unknown_campaign, unknown_reading
-from armarium_paleography.models import campaigns, members, reading_members
+from armarium_paleography.errors import unknown_reading
 from armarium_paleography.queries.live_segments import live, live_ids
-from armarium_paleography.schemas import Campaigns, ReadingCampaigns, SegmentCampaign
+from armarium_paleography.records.hands import (
+    Campaign,
+    Campaigns,
+    Membership,
+    ReadingCampaigns,
+    ReadingMembership,
+    SegmentCampaign,
+    campaigns,
+    members,
+    reading_members,
+)
 
-CAMPAIGNS = Rows(campaigns, missing=unknown_campaign)
-MEMBERS = Rows(members)
-READING_MEMBERS = Rows(reading_members)
+CAMPAIGNS = Campaign.rows
+MEMBERS = Membership.rows
+READING_MEMBERS = ReadingMembership.rows
 READINGS = Rows(representations, missing=unknown_reading)
 
 FIRST_LAID_DOWN = (campaigns.c.sequence, campaigns.c.created_at, campaigns.c.id)

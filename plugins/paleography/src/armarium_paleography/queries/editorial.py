@@ -6,15 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Rows, is_among, query
+from armarium.api import is_among, query
 from armarium_documents.api import representations
-from armarium_paleography.errors import unknown_fact
-from armarium_paleography.models import facts
 from armarium_paleography.queries.live_segments import live, live_ids, stands
-from armarium_paleography.schemas import SegmentFacts
+from armarium_paleography.records.marks import Fact, SegmentFacts, facts
 from armarium_source_model.api import counting_of_segment, reading_rule
 
-FACTS = Rows(facts, missing=unknown_fact)
+FACTS = Fact.rows
 TRANSCRIPTION = "transcription"
 
 

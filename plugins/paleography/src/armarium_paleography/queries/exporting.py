@@ -11,11 +11,12 @@ from sqlalchemy import Connection, Table
 
 from armarium.api import Rows, is_among
 from armarium_formats.api import Loss, PageHand, PageModel, PageSegment, PageSign, PageText, TextMark
-from armarium_paleography.models import attributions, facts, instances, letterforms, members
 from armarium_paleography.queries.editorial import FACTS
 from armarium_paleography.queries.hands import ATTRIBUTIONS, HANDS
 from armarium_paleography.queries.live_segments import count_of, live
 from armarium_paleography.queries.signs import INSTANCES, SIGNS
+from armarium_paleography.records.hands import attributions, campaigns, hands, members, reading_members
+from armarium_paleography.records.marks import allographs, facts, instances, letterforms, signs
 
 UNSAID = 0.5
 """The certainty assumed for a judgement that states none, when rival judgements are compared."""
@@ -133,3 +134,20 @@ def _signs(conn: Connection, page: PageModel, segments: Mapping[str, PageSegment
         listed = tuple((ref["authority"], ref["number"]) for ref in sign["list_references"])
         page.signs[key] = PageSign(sign["name"], character, listed)
     return [Loss("places of signs", left, "the text of the line does not contain their character")]
+
+
+EXPORTED = (
+    hands,
+    attributions,
+    campaigns,
+    members,
+    reading_members,
+    facts,
+    signs,
+    instances,
+    allographs,
+    letterforms,
+)
+"""Tables whose rows leave a project as records; proposals are not among them, the other project makes its
+own.
+"""

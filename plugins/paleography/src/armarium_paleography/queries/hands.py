@@ -7,14 +7,20 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Rows, is_among, query
-from armarium_paleography.errors import unknown_attribution, unknown_hand
-from armarium_paleography.models import attributions, hands
+from armarium.api import is_among, query
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
-from armarium_paleography.schemas import Attributions, Hands, SegmentHands
+from armarium_paleography.records.hands import (
+    Attribution,
+    Attributions,
+    Hand,
+    Hands,
+    SegmentHands,
+    attributions,
+    hands,
+)
 
-HANDS = Rows(hands, missing=unknown_hand)
-ATTRIBUTIONS = Rows(attributions, missing=unknown_attribution)
+HANDS = Hand.rows
+ATTRIBUTIONS = Attribution.rows
 
 
 @query("/api/hands", summary="The hands of the project", answer=Hands, refusals=())

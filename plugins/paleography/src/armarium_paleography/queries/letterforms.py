@@ -7,15 +7,23 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, func, select, true
 
-from armarium.api import Rows, query
-from armarium_paleography.errors import nothing_asked, unknown_allograph
-from armarium_paleography.models import allographs, letterforms
+from armarium.api import query
+from armarium_paleography.errors import nothing_asked
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, live_ids, stands
-from armarium_paleography.schemas import Allographs, Features, Letterforms, SegmentLetterform
+from armarium_paleography.records.marks import (
+    Allograph,
+    Allographs,
+    Features,
+    Letterform,
+    Letterforms,
+    SegmentLetterform,
+    allographs,
+    letterforms,
+)
 
-ALLOGRAPHS = Rows(allographs, missing=unknown_allograph)
-LETTERFORMS = Rows(letterforms)
+ALLOGRAPHS = Allograph.rows
+LETTERFORMS = Letterform.rows
 
 Character = Annotated[str | None, Query(min_length=1, max_length=80)]
 

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from fastapi import Query
 from sqlalchemy import ColumnElement, Connection, Select, Table, func, select
 
-from armarium.api import Library, Rows, is_among, query, withheld_pages
+from armarium.api import Library, is_among, query, withheld_pages
 from armarium_documents.api import documents
-from armarium_paleography.errors import no_eyes, not_looked_at, unknown_proposal
-from armarium_paleography.models import attributions, instances, proposals, vectors
+from armarium_paleography.errors import no_eyes, not_looked_at
 from armarium_paleography.queries.live_segments import Offset, list_rows, live, segment_row, stands
-from armarium_paleography.schemas import Likes, ProposalKind, Proposals, ProposalState
+from armarium_paleography.records.hands import attributions
+from armarium_paleography.records.likeness import (
+    Likes,
+    Proposal,
+    ProposalKind,
+    Proposals,
+    ProposalState,
+    proposals,
+    vectors,
+)
+from armarium_paleography.records.marks import instances
 from armarium_source_model.api import passes, segments
 
 if TYPE_CHECKING:
@@ -27,7 +36,7 @@ GROUP = "armarium.likeness"
 """Entry points of workers that make vectors of pictures: `module:Class`, with a method `look`."""
 HELD = "paleography.vectors"
 MOST = 1_000
-PROPOSALS = Rows(proposals, missing=unknown_proposal)
+PROPOSALS = Proposal.rows
 JUDGED: Mapping[str, tuple[Table, str]] = {"hand": (attributions, "hand_id"), "sign": (instances, "sign_id")}
 
 Limit = Annotated[int, Query(ge=1, le=MOST)]

@@ -14,11 +14,12 @@ from sqlalchemy import ColumnElement, Connection, Row, Table, select
 
 from armarium.api import Library, NotFound, Rows, is_among, open_image
 from armarium_documents.api import documents, page_image
-from armarium_paleography.models import attributions, instances, letterforms
 from armarium_paleography.queries.hands import HANDS
 from armarium_paleography.queries.letterforms import ALLOGRAPHS, marks_asked
 from armarium_paleography.queries.live_segments import live, stands
 from armarium_paleography.queries.signs import SIGNS
+from armarium_paleography.records.hands import attributions
+from armarium_paleography.records.marks import instances, letterforms
 from armarium_paleography.sheets import Piece, draw_sheet, fit_image
 from armarium_source_model.api import cut_segment, lean_of, segments
 

@@ -7,14 +7,12 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection
 
-from armarium.api import Rows, query
-from armarium_paleography.errors import unknown_instance, unknown_sign
-from armarium_paleography.models import instances, signs
+from armarium.api import query
 from armarium_paleography.queries.live_segments import Limit, Offset, list_rows, live, stands
-from armarium_paleography.schemas import Instances, Signs
+from armarium_paleography.records.marks import Instance, Instances, Sign, Signs, instances, signs
 
-SIGNS = Rows(signs, missing=unknown_sign)
-INSTANCES = Rows(instances, missing=unknown_instance)
+SIGNS = Sign.rows
+INSTANCES = Instance.rows
 
 
 @query("/api/signs", summary="The signs of the project", answer=Signs, refusals=())

@@ -191,7 +191,11 @@ def download_model(ctx: ActionContext, params: ModelParams) -> dict[str, Any]:
     local_models.refuse_impossible(reader, params.model)
     going = local_models.going_download(ctx.conn, params.runtime, params.model)
     if going is not None:
-        return {**answer, "status": "downloading" if going[1] == "running" else "queued", "job_id": going[0]}
+        return {
+            **answer,
+            "status": "downloading" if going.state == "running" else "queued",
+            "job_id": going.id,
+        }
     if ctx.engine.settings.local_only:
         raise errors.offline()
     job_id = ctx.enqueue(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from armarium.api import Message, Params, Sent, SourceText, answer_of
+from armarium.api import Message, Params, Sent, SourceText, answer_of, listed
 from armarium_reading.models import provider_models, providers
 
 MAX_MODELS = 500
@@ -67,11 +67,7 @@ class ProviderModel(Message):
     capabilities: list[Capability]
 
 
-class ProviderModels(Message):
-    """The models of a provider in order."""
-
-    items: list[ProviderModel]
-    count: int
+ProviderModels = listed(ProviderModel, "ProviderModels", "The models of a provider in order.")
 
 
 class CreateProviderParams(Params):

@@ -68,43 +68,24 @@ def not_in_table(card: str, here: Iterable[str]) -> Invalid:
     )
 
 
-def not_scored(card: str, why: str) -> Invalid:
-    """422: a candidate without a score cannot be used from the bake-off."""
-    return Invalid(
-        f"{card} was not scored in this bake-off, so it cannot be used from it. {why}", code="not_scored"
-    )
-
-
-def only_the_line_readers(card: str) -> Invalid:
-    """422: a line finder other than the line reader's own."""
-    return Invalid(
-        f"{card} is not the line reader's own finder; only that one can be used from a bake-off of "
-        "line finders. Choose another from the candidates of the step.",
-        code="other_finder",
-    )
-
-
-def still_going(state: str) -> Invalid:
-    """422: the bake-off has no scores yet."""
-    return Invalid(f"The bake-off is {state}; use one of its candidates when it is done.", code="not_done")
-
-
-def folder_wanted() -> Invalid:
-    """422: scope folder without a folder, or scope project with one."""
-    return Invalid("Name folder_id with the scope folder, and only with that scope.", code="folder_wanted")
-
-
-def no_card(card: str) -> Invalid:
-    """422: no reader has a card with this id."""
-    return Invalid(
-        f"There is no reader with the card {card!r}. List the candidates to find the right one.",
-        code="unknown_card",
-    )
-
-
-def reads_no_lines_here(card: str, why: str) -> Invalid:
-    """422: a card that cannot read lines on this machine."""
-    return Invalid(f"{card} cannot read lines here. {why}", code="cannot_read_here")
+not_scored = Invalid.saying(
+    "not_scored", "{card} was not scored in this bake-off, so it cannot be used from it. {why}"
+)
+only_the_line_readers = Invalid.saying(
+    "other_finder",
+    "{card} is not the line reader's own finder; only that one can be used from a bake-off of line "
+    "finders. Choose another from the candidates of the step.",
+)
+still_going = Invalid.saying(
+    "not_done", "The bake-off is {state}; use one of its candidates when it is done."
+)
+folder_wanted = Invalid.saying(
+    "folder_wanted", "Name folder_id with the scope folder, and only with that scope."
+)
+no_card = Invalid.saying(
+    "unknown_card", "There is no reader with the card {card!r}. List the candidates to find the right one."
+)
+reads_no_lines_here = Invalid.saying("cannot_read_here", "{card} cannot read lines here. {why}")
 
 
 def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:
@@ -114,6 +95,4 @@ def withdrawn_hand(label: Mapping[str, Any]) -> Invalid:
     )
 
 
-def finds_no_lines_here(card: str) -> Invalid:
-    """422: the card of a finder that no installed reader runs."""
-    return Invalid(f"No installed reader runs {card}.", code="cannot_find_here")
+finds_no_lines_here = Invalid.saying("cannot_find_here", "No installed reader runs {card}.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, is_among, raw_of
+from armarium.api import Engine, Library, find_job, is_among
 from armarium_documents.api import documents
 from armarium_recipes.bakeoffs.rows import carbon_of
 from armarium_training.api import entry_of_run
@@ -53,9 +53,9 @@ def bakeoff_answer(
 
 
 def _state(conn: Connection, job_id: str, outcome: Mapping[str, Any]) -> tuple[str, str | None]:
-    found = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (job_id,)).fetchone()
-    if found is not None:
-        return found[0], found[1]
+    job = find_job(conn, job_id)
+    if job is not None:
+        return job.state, job.reason
     return ("done", None) if outcome else ("failed", GONE)
 
 

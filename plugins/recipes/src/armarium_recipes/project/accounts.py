@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from armarium.api import raw_of
+from armarium.api import find_job, list_beneath
 from armarium_workflows.api import page_counts
 
 
@@ -18,19 +18,16 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
     """Return the progress of a card's job: pages, done, failed, left, withheld, seconds_left, waits_for.
     Pages withheld from the work by their rights are left, and also counted in `withheld`.
     """
-    raw = raw_of(conn)
     withheld = 0
-    row = raw.execute(
-        "SELECT done, total, state, reason, started_at, result FROM job WHERE id = ?", (child_id,)
-    ).fetchone()
+    job = find_job(conn, child_id)
     counts = page_counts(conn, child_id)
     if counts is not None:
         pages, done, failed, withheld = counts
-        if row is not None and row[2] in ("waiting", "running"):
+        if job is not None and job.is_going:
             # A run counts its pages only at its end; until then its jobs say how far it is.
-            done = min(row[0], pages)
-    elif row is not None:
-        pages, done, failed = row[1], row[0], 0
+            done = min(job.done, pages)
+    elif job is not None:
+        pages, done, failed = job.total, job.done, 0
     else:
         nothing = {"pages": 0, "done": 0, "failed": 0, "left": 0, "withheld": 0}
         return {**nothing, "seconds_left": None, "waits_for": None}
@@ -42,8 +39,8 @@ def account_of(conn: Connection, child_id: str) -> dict[str, Any]:
         "left": left,
         "withheld": withheld,
     }
-    going = row is not None and row[2] in ("waiting", "running")
-    account["seconds_left"] = _seconds_left(row[4], done + failed, left) if going else None
+    going = job if job is not None and job.is_going else None
+    account["seconds_left"] = _seconds_left(going.started_at, done + failed, left) if going else None
     account["waits_for"] = _waits_for(conn, child_id) if going else None
     return account
 
@@ -77,16 +74,7 @@ def _seconds_left(started_at: str | None, done: int, left: int) -> float | None:
 
 def _waits_for(conn: Connection, child_id: str) -> str | None:
     """Return why the jobs of a card wait, as the first of them states it, if none of them is running."""
-    rows = (
-        raw_of(conn)
-        .execute(
-            "WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM job j JOIN under u ON j.parent_id = u.id) "
-            "SELECT state, reason FROM job WHERE id IN (SELECT id FROM under) AND state IN ('waiting', 'running') "
-            "AND open_children = 0 ORDER BY seq LIMIT 50",
-            (child_id,),
-        )
-        .fetchall()
-    )
-    if any(state == "running" for state, _ in rows):
+    jobs = list_beneath(conn, child_id)
+    if any(job.state == "running" for job in jobs):
         return None
-    return next((reason for _, reason in rows if reason), None)
+    return next((job.reason for job in jobs if job.reason), None)

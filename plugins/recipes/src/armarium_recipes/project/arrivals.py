@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
-from armarium.api import ActionContext, is_among, new_id, raw_of
+from armarium.api import ActionContext, find_job, is_among, list_jobs, new_id
 from armarium_recipes.knowledge.purposes import PURPOSES
 from armarium_recipes.models import arrivals, starts
 from armarium_recipes.project import run_rows
@@ -79,22 +79,21 @@ def _waiting_run(conn: Connection, import_id: str | None) -> str | None:
     """Return the run over the pages of *import_id*, if it has not begun yet."""
     if import_id is None:
         return None
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT j.id FROM job j JOIN recipes_run r ON r.job_id = j.id WHERE r.started_by = 'import' "
-            "AND json_extract(r.settings, '$.import_id') = ? AND j.state = 'waiting' AND j.checkpoint IS NULL LIMIT 1",
-            (import_id,),
-        )
-        .fetchone()
-    )
-    return row[0] if row is not None else None
+    for job in list_jobs(conn, "checkpoint", kinds=run_rows.KIND, states=("waiting",)):
+        run = run_rows.find_run(conn, job.id) if not job.checkpoint else None
+        if (
+            run is not None
+            and run["started_by"] == "import"
+            and run["settings"].get("import_id") == import_id
+        ):
+            return job.id
+    return None
 
 
 def import_goes_on(conn: Connection, import_id: str) -> bool:
     """Return whether the job of an import has not ended."""
-    row = raw_of(conn).execute("SELECT state FROM job WHERE id = ?", (import_id,)).fetchone()
-    return row is not None and row[0] in run_rows.GOING
+    job = find_job(conn, import_id)
+    return job is not None and job.is_going
 
 
 def pages_of_import(conn: Connection, job_id: str) -> list[str]:

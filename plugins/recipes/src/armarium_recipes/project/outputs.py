@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import RecipeJob, is_among, json_text, raw_of
+from armarium.api import RecipeJob, count_in_effect, is_among, list_steps
 from armarium_knowledge.api import mentions
 from armarium_recipes.models import done_pages
 from armarium_source_model.api import (
@@ -116,11 +116,8 @@ def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id
     ).all()
     if not rows:
         return set()
-    written = raw_of(conn).execute(
-        "SELECT DISTINCT j.value FROM audit a, json_each(a.changed, '$.document_ids') j WHERE a.set_id = ?",
-        (thread_id,),
-    )
-    pages = {row[0] for row in written}
+    written = list_steps(conn, "changed", sets=thread_id)
+    pages = {page for step in written for page in step.changed.get("document_ids", ())}
     undone = _taken_back(conn, {row.thread_id for row in rows})
     return {
         row.page_id
@@ -131,12 +128,7 @@ def _kept_notes(conn: Connection, job_id: str, new: Mapping[str, str], thread_id
 
 def _taken_back(conn: Connection, threads: Iterable[str]) -> set[str]:
     """Return which of the sets *threads* have all their steps undone; a set without steps is not among them."""
-    rows = raw_of(conn).execute(
-        "SELECT set_id FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) AND inverse_of IS NULL "
-        "GROUP BY set_id HAVING min(undone) = 1",
-        (json_text(sorted(threads)),),
-    )
-    return {row[0] for row in rows}
+    return {thread for thread, count in count_in_effect(conn, threads).items() if not count}
 
 
 def _with_segments(kind: str) -> Callable[[Connection, Sequence[str]], set[str]]:

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 
 from armarium.api import withheld_nodes
 from armarium_documents.api import documents, pages_under
+from armarium_reading.api import going_download
 from armarium_recipes.cards.sources import cards_for, chosen_ids
 from armarium_recipes.knowledge.estimates import with_measured_speeds
 from armarium_recipes.models import ONLY, proposals, starts
@@ -266,7 +267,8 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
                 sentence = f"The model {card.name} of the step {missing.step} is not on this machine. {card.availability_words}"
                 plan.refusals.append(_refusal("model-not-here", sentence, "choose-model"))
             continue
-        going = downloading(engine, card.download.runtime, card.download.id)
+        with engine.state.read() as conn:
+            going = going_download(conn, card.download.runtime, card.download.id)
         if card.id not in named:
             named[card.id] = {
                 "model": card.download.id,
@@ -275,8 +277,8 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
                 "size_bytes": int(card.size_gb * 1_000_000_000),
                 "route": DOWNLOAD.format(runtime=card.download.runtime, model=card.download.id),
                 "downloading": going is not None,
-                "job_id": going[0] if going is not None else None,
-                "progress": going[1] if going is not None else None,
+                "job_id": going.id if going is not None else None,
+                "progress": going.progress if going is not None else None,
                 "instead": installed_instead(plan, missing.step),
             }
         if going is not None:
@@ -285,23 +287,6 @@ def _name_downloads(engine: Engine, plan: Plan) -> None:
             sentence = f"The model {card.name} of the step {missing.step} is not on this machine. Download it, or use another."
             plan.refusals.append(_refusal("model-not-here", sentence, "download"))
     plan.downloads = list(named.values())
-
-
-def downloading(engine: Engine, runtime: str, model: str) -> tuple[str, float | None] | None:
-    """Return the job that downloads a model, and its progress (0 to 1); None if there is none."""
-    from armarium.api import raw_of
-
-    with engine.state.read() as conn:
-        row = (
-            raw_of(conn)
-            .execute(
-                "SELECT id, done, total FROM job WHERE kind = 'download-model' AND state IN ('waiting', 'running') "
-                "AND model = ? AND json_extract(args, '$.runtime') = ? LIMIT 1",
-                (model, runtime),
-            )
-            .fetchone()
-        )
-    return (row[0], min(row[1] / row[2], 1.0) if row[2] else None) if row is not None else None
 
 
 def installed_instead(plan: Plan, step: str) -> list[str]:

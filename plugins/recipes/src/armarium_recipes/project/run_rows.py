@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
-from armarium.api import now, raw_of
+from armarium.api import FINISHED, is_among, list_jobs, now
 from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
 from armarium_recipes.project.cards_of_run import RunCard
 
 KIND = "run-a-recipe"
-GOING = ("waiting", "running")
 
 
 def insert_run(conn: Connection, job_id: str, **values: Any) -> None:
@@ -65,45 +64,23 @@ def card_of(stored: Mapping[str, Any]) -> RunCard:
 
 def going_start(conn: Connection) -> str | None:
     """Return the id of a run that a person started and that has not ended; None if there is none."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT j.id FROM job j JOIN recipes_run r ON r.job_id = j.id "
-            "WHERE r.started_by = 'person' AND j.state IN ('waiting', 'running') LIMIT 1"
-        )
-        .fetchone()
-    )
-    return row[0] if row is not None else None
+    going = [job.id for job in list_jobs(conn, kinds=KIND)]
+    asked = select(runs.c.job_id).where(runs.c.started_by == "person", is_among(runs.c.job_id, going))
+    return conn.execute(asked.limit(1)).scalar()
 
 
 def other_going(conn: Connection, job_id: str) -> bool:
     """Return whether another run has begun and not ended."""
-    row = (
-        raw_of(conn)
-        .execute(
-            "SELECT 1 FROM job WHERE kind = ? AND id <> ? AND state IN ('waiting', 'running') "
-            "AND checkpoint IS NOT NULL LIMIT 1",
-            (KIND, job_id),
-        )
-        .fetchone()
-    )
-    return row is not None
+    return any(job.checkpoint and job.id != job_id for job in list_jobs(conn, "checkpoint", kinds=KIND))
 
 
 def reconcile(conn: Connection) -> None:
     """Update runs whose job ended without recording it here: cancelled, or failed in a way that the body
     could not record.
     """
-    rows = (
-        raw_of(conn)
-        .execute(
-            "SELECT r.job_id, j.state, j.reason FROM recipes_run r JOIN job j ON j.id = r.job_id "
-            "WHERE r.state IS NULL AND j.state IN ('done', 'failed', 'cancelled')"
-        )
-        .fetchall()
-    )
-    for job_id, state, reason in rows:
-        conclude(conn, job_id, state, reason)
+    open_runs = conn.execute(select(runs.c.job_id).where(runs.c.state.is_(None))).scalars().all()
+    for job in list_jobs(conn, ids=open_runs, states=FINISHED):
+        conclude(conn, job.id, job.state, job.reason)
 
 
 def with_card(cards: Sequence[Mapping[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:

@@ -18,18 +18,19 @@ from armarium.api import (
     RecipeJob,
     RetryLater,
     ServiceError,
+    find_job,
     is_among,
     new_id,
-    raw_of,
 )
 from armarium_documents.api import documents, pages_under, representations
+from armarium_reading.api import going_download
 from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.project import outputs, run_rows
 from armarium_recipes.project.accounts import account_of, offer_for
 from armarium_recipes.project.arrivals import import_goes_on, pages_of_import
 from armarium_recipes.project.cards_of_run import RunCard, words_of
 from armarium_recipes.project.noticing import notice
-from armarium_recipes.project.plan import downloading, make_plan, pages_of_card, whole_pages
+from armarium_recipes.project.plan import make_plan, pages_of_card, whole_pages
 from armarium_recipes.project.saving import SavedSetup, read_saved
 from armarium_recipes.schemas.recipe import Override
 from armarium_workflows.api import pages_done
@@ -222,7 +223,9 @@ class _Runner:
         if there is not None and there.installed:
             return card
         runtime, model = card.download["runtime"], card.download["id"]
-        if downloading(self.job.engine, runtime, model) is not None:
+        with self.job.engine.state.read() as conn:
+            going = going_download(conn, runtime, model)
+        if going is not None:
             raise RetryLater(f"The model {model} is being downloaded.", seconds=5, code="dependency")
         raise CardFailed(
             f"The model {model} is not on this machine. Download it, or choose another, and start again."
@@ -248,15 +251,15 @@ class _Runner:
         checkpoint = self.job.checkpoint
         child = checkpoint["child"]
         with self.job.library.db.read() as conn:
-            row = raw_of(conn).execute("SELECT state, reason FROM job WHERE id = ?", (child,)).fetchone()
-            state, reason = row if row is not None else ("cancelled", "Its job no longer exists.")
-            if state in run_rows.GOING:
+            ended = find_job(conn, child)
+            if ended is not None and ended.is_going:
                 raise AfterChildren
             account = account_of(conn, child)
         at = checkpoint["at"]
-        if state != "done":
+        if ended is None or ended.state != "done":
             self._change_card(at, child_id=child, account=account)
-            raise CardFailed(reason or f"It was {state}.")
+            why = "Its job no longer exists." if ended is None else ended.reason or f"It was {ended.state}."
+            raise CardFailed(why)
         offer = offer_for(account)
         self._note_pages(card, child, checkpoint["texts"])
         self._go_on(at, state="done", child_id=child, account=account, offer=offer, why=None)

@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from armarium.api import is_among, raw_of
+from armarium.api import GOING, find_job, is_among
 from armarium_knowledge.api import claims, entities, mentions
 from armarium_recipes.errors import unknown_recipe_run
 from armarium_recipes.models import runs
 from armarium_recipes.project import outputs
 from armarium_recipes.project.accounts import account_of
 from armarium_recipes.project.partial_runs import seen_account, seen_run, seen_runs
-from armarium_recipes.project.run_rows import GOING, find_run, run_row
+from armarium_recipes.project.run_rows import find_run, run_row
 from armarium_recipes.project.running import WORKFLOWS, follow_pages
 from armarium_workflows.api import failed_pages
 
@@ -33,22 +33,16 @@ def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
     """Return a run as it is answered, *kept* being its row as the caller sees it: the state of its job while
     that exists, otherwise what was recorded at its end.
     """
-    import orjson
-
     row, partial = kept, kept.get("partial", False)
-    job = (
-        raw_of(conn)
-        .execute("SELECT state, reason, checkpoint, started_at FROM job WHERE id = ?", (row["job_id"],))
-        .fetchone()
-    )
+    job = find_job(conn, row["job_id"], "checkpoint")
     state, reason = row["state"], row["reason"]
     checkpoint: dict[str, Any] = {}
     if job is not None:
-        checkpoint = orjson.loads(job[2]) if job[2] else {}
-        state = "running" if job[0] == "waiting" and checkpoint else job[0]
+        checkpoint = job.checkpoint
+        state = "running" if job.state == "waiting" and checkpoint else job.state
         # A caller from whom pages are withheld gets the row's own words: those of the job may name or count
         # them.
-        reason = job[1] if job[1] is not None and not partial else row["reason"]
+        reason = job.reason if job.reason is not None and not partial else row["reason"]
     going = state in GOING
     cards = [
         _card(conn, row, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
@@ -189,13 +183,10 @@ def _dates(conn: Connection, pages: list[str]) -> int:
 
 def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
     """Return how many documents were proposed; None if no card that looks for them was begun."""
-    import orjson
-
     found = None
     for one in cards:
         if one["job"] != FINDING or one["child_id"] is None:
             continue
-        row = raw_of(conn).execute("SELECT result FROM job WHERE id = ?", (one["child_id"],)).fetchone()
-        result = orjson.loads(row[0]) if row is not None and row[0] else {}
-        found = (found or 0) + int(result.get("documents", 0))
+        job = find_job(conn, one["child_id"], "result")
+        found = (found or 0) + int(job.result.get("documents", 0) if job is not None else 0)
     return found

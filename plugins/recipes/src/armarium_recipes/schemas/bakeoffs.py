@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, listed
 from armarium_recipes.schemas.recipe import Id, Material, Override, Recipe
 
 BakeoffStep = Literal["read-a-line", "find-lines"]
@@ -159,9 +159,7 @@ class Bakeoff(Message):
     hands: list[HandResult]
 
 
-class Bakeoffs(Message):
-    items: list[Bakeoff]
-    count: int
+Bakeoffs = listed(Bakeoff, "Bakeoffs")
 
 
 class UseThis(Params):
@@ -214,6 +212,4 @@ class ChampionSet(Message):
     champion: Champion | None
 
 
-class Champions(Message):
-    items: list[Champion]
-    count: int
+Champions = listed(Champion, "Champions")

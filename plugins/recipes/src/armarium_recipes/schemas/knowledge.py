@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message
+from armarium.api import Message, listed
 
 
 class Setting(Message):
@@ -34,11 +34,7 @@ class RecipeJobEntry(Message):
     topic: str
 
 
-class RecipeJobEntries(Message):
-    """All of them, in the order of the work."""
-
-    items: list[RecipeJobEntry]
-    count: int
+RecipeJobEntries = listed(RecipeJobEntry, "RecipeJobEntries", "All of them, in the order of the work.")
 
 
 class TopicAnswer(Message):
@@ -53,11 +49,7 @@ class TopicAnswer(Message):
     manual: str | None
 
 
-class Topics(Message):
-    """The jobs in the order of the work, then the others."""
-
-    items: list[TopicAnswer]
-    count: int
+Topics = listed(TopicAnswer, "Topics", "The jobs in the order of the work, then the others.")
 
 
 class PurposeAnswer(Message):
@@ -70,11 +62,7 @@ class PurposeAnswer(Message):
     jobs: list[str]
 
 
-class Purposes(Message):
-    """In the order in which setup offers them."""
-
-    items: list[PurposeAnswer]
-    count: int
+Purposes = listed(PurposeAnswer, "Purposes", "In the order in which setup offers them.")
 
 
 class LanguageAnswer(Message):
@@ -92,11 +80,7 @@ class LanguageAnswer(Message):
     """The code of the script it is usually written in."""
 
 
-class Languages(Message):
-    """The nearest first."""
-
-    items: list[LanguageAnswer]
-    count: int
+Languages = listed(LanguageAnswer, "Languages", "The nearest first.")
 
 
 class ScriptAnswer(Message):
@@ -109,11 +93,7 @@ class ScriptAnswer(Message):
     may_be_vertical: bool
 
 
-class Scripts(Message):
-    """The nearest first."""
-
-    items: list[ScriptAnswer]
-    count: int
+Scripts = listed(ScriptAnswer, "Scripts", "The nearest first.")
 
 
 class DerivedScript(Message):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from armarium.api import Message
+from armarium.api import Message, listed
 from armarium_recipes.schemas.project import SkippedStep, StartRefusal
 
 CardState = Literal["waiting", "running", "done", "failed", "not run"]
@@ -58,11 +58,7 @@ class RecipeRun(Message):
     refusals: list[StartRefusal]
 
 
-class RecipeRuns(Message):
-    """The runs of the recipe, newest first."""
-
-    items: list[RecipeRun]
-    count: int
+RecipeRuns = listed(RecipeRun, "RecipeRuns", "The runs of the recipe, newest first.")
 
 
 class FailedPage(Message):

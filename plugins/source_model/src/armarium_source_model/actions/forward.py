@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from armarium.api import first_of_chain
 from armarium_source_model.notes import Note, add_notes
 from armarium_source_model.queries.forwarding import notes_about, notes_of_step
 
@@ -17,20 +18,11 @@ if TYPE_CHECKING:
 def forward_undo(undo: UndoContext) -> None:
     """After an undo or redo of a step that wrote forwarding notes, write notes that state what holds now."""
     ctx = undo.step
-    found = notes_of_step(ctx.conn, _first_step(ctx, undo.audit_id))
+    found = notes_of_step(ctx.conn, first_of_chain(ctx.conn, undo.audit_id))
     add_notes(
         ctx,
         [one for note in found for one in (_restate_note(note) if undo.redo else _restore_note(ctx, note))],
     )
-
-
-def _first_step(ctx: ActionContext, audit_id: str) -> str:
-    """Return the step at the beginning of a chain of undos: the one that wrote the notes."""
-    while True:
-        row = ctx.conn.exec_driver_sql("SELECT inverse_of FROM audit WHERE id = ?", (audit_id,)).one_or_none()
-        if row is None or row[0] is None:
-            return audit_id
-        audit_id = row[0]
 
 
 def _restore_note(ctx: ActionContext, note: dict[str, Any]) -> Iterator[Note]:

@@ -26,7 +26,7 @@ from armarium_source_model.queries.readings import (
     READINGS,
     counting_of_segment,
     reading_kind_keys,
-    readings_of,
+    reading_of,
     standing_choices,
 )
 from armarium_source_model.queries.segments import SegmentRow
@@ -114,7 +114,7 @@ def correct(ctx: ActionContext, p: Correct) -> dict[str, Any]:
     representation_id, unplaced = write_correction(
         ctx, row, p.text, counting, kind=p.kind, level=p.level, language=p.language, script=p.script
     )
-    return {**_one_reading(ctx, row.id, representation_id), "unplaced": unplaced}
+    return {**reading_of(ctx.conn, representation_id, reading_rule(ctx.conn)), "unplaced": unplaced}
 
 
 def _correct_many_example(ex: Example) -> dict[str, Any]:
@@ -221,11 +221,6 @@ def _touch(
         pass_ids=[pass_id],
         representation_ids=representation_ids,
     )
-
-
-def _one_reading(ctx: ActionContext, segment_id: str, representation_id: str) -> dict[str, Any]:
-    items: list[dict[str, Any]] = readings_of(ctx.conn, segment_id, rule=reading_rule(ctx.conn))["items"]
-    return next(one for one in items if one["id"] == representation_id)
 
 
 def _withdraw_choice(ctx: ActionContext, segment_id: str, kind: str) -> None:
@@ -348,7 +343,7 @@ def retract(ctx: ActionContext, p: Retract) -> dict[str, Any]:
     ).scalar_one()
     retract_representation(ctx, p.representation_id)
     _touch(ctx, reading["segment_id"], reading["document_id"], pass_id, p.representation_id)
-    return _one_reading(ctx, reading["segment_id"], p.representation_id)
+    return reading_of(ctx.conn, p.representation_id, reading_rule(ctx.conn))
 
 
 @action(

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from armarium.api import Rows, versions
+from armarium.api import Rows, first_of_chain, versions
 from armarium_source_model.models import forwardings, segments
 
 _NOTES = Rows(forwardings)
@@ -106,17 +106,6 @@ def absorbed_into(conn: Connection, segment_id: str) -> list[str]:
     return [old for old in found if not _is_live(conn, old) and segment_id in follow(conn, old)[1]]
 
 
-_BROUGHT_BACK_BY = """
-WITH RECURSIVE chain(id, inverse_of) AS (
-    SELECT id, inverse_of FROM audit WHERE id = ?1
-    UNION ALL SELECT a.id, a.inverse_of FROM chain c JOIN audit a ON a.id = c.inverse_of
-)
-SELECT f.sequence FROM chain c JOIN segment_forwarding f ON f.audit_id = c.id
-WHERE c.inverse_of IS NULL AND c.id <> ?1 AND f.old_segment_id = ?2 AND f.kind = 'restored'
-"""
-"""When the step at the beginning of a chain of undos and redos brought a segment back, if that is what it did."""
-
-
 def _absorbed_since(conn: Connection, notes: list[dict[str, Any]]) -> int:
     """Return the sequence of the merge that the newest of *notes* (on one segment) stands for.
 
@@ -126,8 +115,10 @@ def _absorbed_since(conn: Connection, notes: list[dict[str, Any]]) -> int:
     at = len(notes) - 1
     while True:
         note = notes[at]
-        row = conn.exec_driver_sql(_BROUGHT_BACK_BY, (note["audit_id"], note["old_segment_id"])).first()
-        before = [n for n in range(at) if row is not None and notes[n]["sequence"] < row[0]]
+        # When the step at the beginning of the chain of undos brought the segment back, if that is what it did.
+        first = first_of_chain(conn, note["audit_id"])
+        back = [n for n in range(at) if (notes[n]["audit_id"], notes[n]["kind"]) == (first, "restored")]
+        before = range(back[0]) if back and first != note["audit_id"] else range(0)
         if not before or notes[before[-1]]["kind"] != "merged":
             return int(note["sequence"])
         at = before[-1]

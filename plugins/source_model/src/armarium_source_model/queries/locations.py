@@ -54,12 +54,11 @@ def _segment_named(library: Library, text: str, document_id: str | None) -> tupl
     return segment_id, cited_document
 
 
-def _disagrees(sent: str, found: str) -> Invalid:
-    return Invalid(
-        f"You named document {sent}, and the segment leads to {found}; leave documentId out or correct it.",
-        code="document_disagrees",
-        document_id=found,
-    )
+_disagrees = Invalid.saying(
+    "document_disagrees",
+    "You named document {sent}, and the segment leads to {found}; leave documentId out or correct it.",
+    document_id="found",
+)
 
 
 @query("/api/locations/resolve", summary="Find a place", answer=LocationOut, name="resolve", method="POST")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -25,6 +25,24 @@ from armarium_source_model.errors import unknown_reading
 READINGS = Rows(representations, missing=unknown_reading)
 
 
+class Reading(NamedTuple):
+    """A reading that nobody retracted, with what is stated of it."""
+
+    segment_id: str
+    id: str
+    provenance_kind: str
+    created_at: str
+    corrects_representation_id: str | None
+    content: str
+    kind: str
+    confidence: float | None
+    language: str | None
+    script: str | None
+    created_by: str | None
+    producer_tool: str | None
+    producer_model: str | None
+
+
 class CountingText(NamedTuple):
     """A counting reading with its words."""
 
@@ -42,6 +60,18 @@ SELECT json_group_array(json_array(
 ))
 FROM segment s CROSS JOIN {representations} r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
+"""
+
+_ALL_OF_PASS = f"""
+SELECT json_group_array(json_array({", ".join(f"r.{name}" for name in Reading._fields)}))
+FROM segment s CROSS JOIN {representations} r ON r.segment_id = s.id
+WHERE s.pass_id = ? AND s.deleted_at IS NULL AND NOT r.retracted
+"""
+
+_CHOSEN_OF_PASS = """
+SELECT c.segment_id, c.representation_id FROM reading_choice c JOIN segment s ON s.id = c.segment_id
+WHERE c.document_id = (SELECT document_id FROM segment_pass WHERE id = ?1) AND c.superseded_at IS NULL
+AND s.pass_id = ?1 AND c.kind = ?2
 """
 
 _OF_DOCUMENT = f"""
@@ -81,13 +111,25 @@ def counting_of_pass(
     """
     query = _OF_PASS if words else f"{_OF_PASS} AND s.kind <> 'word'"
     rows = _rows(conn, query, pass_id, kind)
-    chosen = conn.exec_driver_sql(
-        "SELECT c.segment_id, c.representation_id FROM reading_choice c JOIN segment s ON s.id = c.segment_id "
-        "WHERE c.document_id = (SELECT document_id FROM segment_pass WHERE id = ?) AND c.superseded_at IS NULL "
-        "AND s.pass_id = ? AND c.kind = ?",
-        (pass_id, pass_id, kind),
-    ).all()
-    return _count(rows, {row[0]: row[1] for row in chosen}, rule)
+    return _count(rows, _chosen_in(conn, pass_id, kind), rule)
+
+
+def all_of_pass(conn: Connection, pass_id: str, *, words: bool = True) -> list[Reading]:
+    """Return every reading of the live segments of a pass, of all kinds; words False leaves out those of words."""
+    query = _ALL_OF_PASS if words else f"{_ALL_OF_PASS} AND s.kind <> 'word'"
+    return [Reading._make(row) for row in _rows(conn, query, pass_id)]
+
+
+def counting_among(
+    conn: Connection, readings: Iterable[Reading], pass_id: str, kind: str, rule: ReadingRule
+) -> dict[str, CountingText]:
+    """As `counting_of_pass`, from *readings* of it."""
+    of_kind = [reading for reading in readings if reading.kind == kind]
+    return _count(of_kind, _chosen_in(conn, pass_id, kind), rule)
+
+
+def _chosen_in(conn: Connection, pass_id: str, kind: str) -> dict[str, str]:
+    return dict(conn.connection.cursor().execute(_CHOSEN_OF_PASS, (pass_id, kind)).fetchall())
 
 
 def counting_of_document(
@@ -131,7 +173,7 @@ def _rows(conn: Connection, query: str, *values: str) -> list[Any]:
     return found
 
 
-def _count(rows: list[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[str, CountingText]:
+def _count(rows: Sequence[Any], chosen: dict[str, str], rule: ReadingRule) -> dict[str, CountingText]:
     found: dict[str, CountingText] = {}
     single: dict[str, Any] = {}
     rivals: dict[str, list[Any]] = {}
@@ -196,50 +238,66 @@ def readings_of(
     """Return all readings of a segment, including retracted ones, naming the counting one of each kind."""
     narrowed = () if kind is None else (representations.c.kind == kind,)
     oldest_first = (representations.c.created_at, representations.c.id)
-    readings = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
-    chosen = standing_choices(conn, segment_id)
-    by_kind: dict[str, list[ReadingFacts]] = {}
-    for one in readings:
-        if not one["retracted"]:
-            by_kind.setdefault(one["kind"], []).append(
-                ReadingFacts(
-                    one["id"], one["provenance_kind"], one["created_at"], one["corrects_representation_id"]
-                )
-            )
-    counting = {
-        name: counting_reading(facts, chosen_id=chosen.get(name), rule=rule)
-        for name, facts in by_kind.items()
-    }
-    counting_ids = {one.representation_id for one in counting.values()}
-    corrected_by = {
-        one["corrects_representation_id"]: one["id"]
-        for one in readings
-        if one["corrects_representation_id"] and one["provenance_kind"] == HUMAN and not one["retracted"]
-    }
-    retired = {name for facts in by_kind.values() for name in retired_ids(facts)}
-    not_current = retired | {one["id"] for one in readings if one["retracted"]}
-    items = [
-        reading_answer(one, one["id"] in counting_ids, corrected_by.get(one["id"]), not_current)
-        for one in readings
-    ]
+    rows = READINGS.all(conn, representations.c.segment_id == segment_id, *narrowed, order=oldest_first)
+    standing = _standing(conn, segment_id, rule)
+    counting = {name: one for name, one in standing.counting.items() if kind in (None, name)}
     return {
         "segment_id": segment_id,
-        "items": items,
-        "count": len(items),
+        "items": [standing.answer(row) for row in rows],
+        "count": len(rows),
         "counting": {name: one._asdict() for name, one in sorted(counting.items())},
     }
 
 
-def reading_answer(
-    row: dict[str, Any], counting: bool, superseded_by: str | None, not_current: set[str]
-) -> dict[str, Any]:
-    """Convert a row of `content_representation` to a Reading. stale: its source is no longer current."""
-    return {
-        **row,
-        "counting": counting,
-        "superseded_by": superseded_by,
-        "stale": row["derived_from_representation_id"] in not_current,
+def reading_of(conn: Connection, representation_id: str, rule: ReadingRule = "strict") -> dict[str, Any]:
+    """Return one reading of a segment, as `readings_of` lists it; NotFound."""
+    row = READINGS.require(conn, representation_id)
+    return _standing(conn, row["segment_id"], rule).answer(row)
+
+
+class _Standing(NamedTuple):
+    """How the readings of a segment stand to each other."""
+
+    counting: dict[str, Counting]
+    """By kind."""
+    corrected_by: dict[str, str]
+    not_current: set[str]
+    """Those that are retired or retracted."""
+
+    def answer(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row of `content_representation` as a Reading. stale: its source is no longer current."""
+        counting = self.counting.get(row["kind"])
+        return {
+            **row,
+            "counting": counting is not None and row["id"] == counting.representation_id,
+            "superseded_by": self.corrected_by.get(row["id"]),
+            "stale": row["derived_from_representation_id"] in self.not_current,
+        }
+
+
+def _standing(conn: Connection, segment_id: str, rule: ReadingRule) -> _Standing:
+    chosen = standing_choices(conn, segment_id)
+    by_kind: dict[str, list[ReadingFacts]] = {}
+    corrected_by: dict[str, str] = {}
+    retracted: set[str] = set()
+    for kind, is_retracted, *stated in conn.exec_driver_sql(
+        f"SELECT kind, retracted, id, provenance_kind, created_at, corrects_representation_id FROM {representations}"
+        " WHERE segment_id = ? ORDER BY created_at, id",
+        (segment_id,),
+    ):
+        facts = ReadingFacts(*stated)
+        if is_retracted:
+            retracted.add(facts.id)
+            continue
+        by_kind.setdefault(kind, []).append(facts)
+        if facts.corrects_id and facts.provenance_kind == HUMAN:
+            corrected_by[facts.corrects_id] = facts.id
+    counting = {
+        name: counting_reading(facts, chosen_id=chosen.get(name), rule=rule)
+        for name, facts in by_kind.items()
     }
+    retired = {name for facts in by_kind.values() for name in retired_ids(facts)}
+    return _Standing(counting, corrected_by, retired | retracted)
 
 
 def reading_kind_keys(conn: Connection) -> list[str]:

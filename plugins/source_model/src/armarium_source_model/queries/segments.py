@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection, Row, select
 
-from armarium.api import Rows, versions
+from armarium.api import Rows, list_steps, versions
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.errors import unknown_segment
 from armarium_source_model.models import segments
@@ -177,17 +177,24 @@ class SegmentRow(NamedTuple):
     by_hand: bool
 
 
-_ROWS_NAMED = (
-    f"SELECT {', '.join(SegmentRow._fields)} FROM segment WHERE id IN (SELECT value FROM json_each(?))"
-)
+_ROWS = f"SELECT {', '.join(SegmentRow._fields)} FROM segment"
 
 
 def rows_named(conn: Connection, ids: Iterable[str]) -> dict[str, SegmentRow]:
     """Return the existing segments among *ids*, including deleted ones, by id. Raw SQL: every edit begins
     here.
     """
+    return _read_rows(conn, "id IN (SELECT value FROM json_each(?))", orjson.dumps(list(ids)).decode())
+
+
+def rows_of_pass(conn: Connection, pass_id: str) -> dict[str, SegmentRow]:
+    """Return the live segments of a pass by id, in the order they were made."""
+    return _read_rows(conn, "pass_id = ? AND deleted_at IS NULL", pass_id)
+
+
+def _read_rows(conn: Connection, where: str, value: str) -> dict[str, SegmentRow]:
     found = {}
-    for row in conn.connection.cursor().execute(_ROWS_NAMED, (orjson.dumps(list(ids)).decode(),)).fetchall():
+    for row in conn.connection.cursor().execute(f"{_ROWS} WHERE {where} ORDER BY id", (value,)).fetchall():
         values = list(row)
         for at in _JSON:
             if values[at] is not None:
@@ -215,13 +222,8 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
     states = versions(conn, segments, segment_id)
     if len(states) < 2:
         return []
-    actors = {
-        row[0]: row
-        for row in conn.exec_driver_sql(
-            "SELECT id, actor_kind, actor_name, run_id, params, created_at FROM audit "
-            "WHERE seq IN (SELECT value FROM json_each(?))",
-            (orjson.dumps([state["audit_seq"] for state in states]).decode(),),
-        )
+    steps = {
+        step.id: step for step in list_steps(conn, "params", numbers=[state["audit_seq"] for state in states])
     }
     found: dict[int, dict[str, Any]] = {}
     for state in states:
@@ -229,11 +231,11 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
             # Not a withdrawal but the undo of its creation: there was no segment then.
             continue
         values = state["values"]
-        audit = actors.get(state["audit_id"])
+        step = steps.get(state["audit_id"])
         kind = "unknown"
-        if audit is not None:
-            kind = "human" if audit[1] == "person" else "workflow" if audit[3] else "agent"
-        reason = orjson.loads(audit[4]).get("reason") if audit is not None else None
+        if step is not None:
+            kind = "human" if step.actor_kind == "person" else "workflow" if step.run_id else "agent"
+        reason = step.params.get("reason") if step is not None else None
         # The first state is as the segment was made: its own row names the maker (an import, say).
         first = values["version"] == 1
         found[values["version"]] = {
@@ -247,11 +249,11 @@ def segment_versions(conn: Connection, segment_id: str) -> list[dict[str, Any]]:
             },
             "is_furniture": bool(values["is_furniture"]),
             "deleted": values["deleted_at"] is not None,
-            "actor": audit[2] if audit is not None else values["created_by"],
+            "actor": step.actor_name if step is not None else values["created_by"],
             "provenance_kind": values["provenance_kind"] if first else kind,
             "audit_id": state["audit_id"],
             "reason": reason if isinstance(reason, str) else None,
-            "created_at": audit[5] if audit is not None else values["created_at"],
+            "created_at": step.created_at if step is not None else values["created_at"],
         }
     return [found[number] for number in sorted(found)]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Table
 
-from armarium.api import Invalid, Library, query, raw_of, versions
+from armarium.api import Invalid, Library, list_steps, query, raw_of, versions
 from armarium_documents.api import documents, require_document
 from armarium_source_model.counting import HUMAN, IMPORTED
 from armarium_source_model.errors import refuse_provisional
@@ -183,8 +183,8 @@ def _who_stated(conn: Connection, table: Table, identity: str, key: str) -> tupl
         value = state["values"][key]
         if value != before:
             step, before, at = state["audit_seq"], value, number
-    row = conn.exec_driver_sql("SELECT actor_kind FROM audit WHERE seq = ?", (step,)).one_or_none()
-    return at, "person" if row is None or row[0] == "person" else "run"
+    made_by = list_steps(conn, numbers=step) if step is not None else []
+    return at, "person" if not made_by or made_by[0].actor_kind == "person" else "run"
 
 
 def _who_stated_segment(conn: Connection, segment_id: str, key: str) -> str:

@@ -6,6 +6,7 @@ changed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -72,33 +73,41 @@ def _lean(conn: Connection, pass_id: str, aspect: float) -> Lean:
 
 
 def writing_of_pass(
-    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
+    conn: Connection,
+    document_id: str,
+    pass_id: str,
+    rule: ReadingRule = "strict",
+    texts: Mapping[str, CountingText] | None = None,
 ) -> PageWriting:
-    """Return how all segments of a pass are written, including each word."""
+    """Return how all segments of a pass are written, including each word. texts: its counting transcriptions, if known."""
     facts = page_facts(conn, document_id, pass_id)
     shapes = read_shapes(conn, SHAPES, pass_id)
-    texts = counting_of_pass(conn, pass_id, rule=rule)
+    texts = counting_of_pass(conn, pass_id, rule=rule) if texts is None else texts
     return PageWriting(shapes, facts, _words_of(texts), lean=_lean(conn, pass_id, facts.aspect))
 
 
 def read_page(
-    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
+    conn: Connection,
+    document_id: str,
+    pass_id: str,
+    rule: ReadingRule = "strict",
+    read_texts: Callable[..., dict[str, CountingText]] = counting_of_pass,
 ) -> tuple[PageWriting, dict[str, CountingText]]:
     """Return how the regions and lines of a pass are written, and their counting transcriptions.
 
     Words are included only if their line has no reading of its own, or if they are in no line.
     """
     blocks = page_blocks(conn, document_id, pass_id)
-    texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
+    texts = read_texts(conn, pass_id, rule=rule, words=False)
     unread = [one for one in blocks.lines if one not in texts or not texts[one].text]
     words = read_shapes(conn, WORDS, pass_id, orjson.dumps(unread).decode())
     if not words:
         return blocks.writing(texts), texts
-    texts = counting_of_pass(conn, pass_id, rule=rule)
+    texts = read_texts(conn, pass_id, rule=rule)
     return PageWriting(blocks.shapes + words, blocks.facts, _words_of(texts), lean=blocks.lean), texts
 
 
-def _words_of(texts: dict[str, CountingText]) -> dict[str, str]:
+def _words_of(texts: Mapping[str, CountingText]) -> dict[str, str]:
     return {segment_id: one.text for segment_id, one in texts.items()}
 
 

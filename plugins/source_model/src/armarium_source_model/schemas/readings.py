@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Message, Params, SourceText, answer_of, listed
 from armarium_documents.api import representations
 from armarium_source_model.schemas.fields import (
     Fraction,
@@ -124,11 +124,7 @@ class CorrectedReading(ReadingOut):
     unplaced: list[Unplaced] = []
 
 
-class CorrectedReadings(Message):
-    """What was written, in the order requested."""
-
-    items: list[CorrectedReading]
-    count: int
+CorrectedReadings = listed(CorrectedReading, "CorrectedReadings", "What was written, in the order requested.")
 
 
 class ChoiceOut(Message):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from armarium.api import Message, Params, SourceText, answer_of
+from armarium.api import Message, Params, SourceText, answer_of, listed
 from armarium_source_model.models import forwardings, passes, segments
 from armarium_source_model.schemas.fields import (
     Cell,
@@ -186,9 +186,7 @@ class DeletedPass(PassOut):
     status: Literal["deleted"] = "deleted"
 
 
-class SegmentsOut(Message):
-    items: list[SegmentOut]
-    count: int
+SegmentsOut = listed(SegmentOut, "SegmentsOut")
 
 
 class TouchedSegments(Message):

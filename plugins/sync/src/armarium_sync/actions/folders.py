@@ -21,6 +21,7 @@ from armarium.api import (
     action,
     find_withheld,
     is_among,
+    is_waiting,
     new_id,
     raw_of,
 )
@@ -37,7 +38,7 @@ from armarium_sync.errors import (
 )
 from armarium_sync.models import conflicts, files, folders, pending, tied
 from armarium_sync.principal import KEEPER
-from armarium_sync.queries import entry_of, has_job, tied_folders
+from armarium_sync.queries import entry_of, tied_folders
 from armarium_sync.queueing import TITLES
 from armarium_sync.rows import FOLDERS, disk_of
 from armarium_sync.schemas import Folder, FolderParams, IntakeParams, ModeParams, Tied, TieParams, Untied
@@ -48,7 +49,7 @@ WRITE, LOOK, ARRANGE = "write-to-folder", "sync-look", "arrange-folder"
 def queue(ctx: ActionContext, kind: str, folder: Row[Any] | dict[str, Any], **args: Any) -> None:
     """Enqueue work on a folder in this step, unless the same work is already pending."""
     row = folder if isinstance(folder, dict) else folder._asdict()
-    if has_job(ctx.conn, kind, row["id"]):
+    if is_waiting(ctx.conn, kind, folder_id=row["id"]):
         return
     title = f"{TITLES[kind]} {Path(row['path']).name or row['path']}"
     # As the engine's own work: what goes out and comes in does not depend on the rights of whoever changed a

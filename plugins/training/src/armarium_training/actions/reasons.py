@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Example, Placement, Route, action, new_id
+from armarium.api import ActionContext, Example, Placement, Route, action, new_id, require_job
 from armarium_documents.api import pages_under
 from armarium_reading.api import own_prompt, placed_with_provider
 from armarium_training import errors, samples
@@ -15,7 +15,7 @@ from armarium_training.asking_lines import use_by
 from armarium_training.cards import find_card
 from armarium_training.line_sets import checked_pages
 from armarium_training.planning import is_new_by_card
-from armarium_training.queries.job_rows import COMPARE, GATHER, job_row
+from armarium_training.queries.job_rows import COMPARE, GATHER
 from armarium_training.schemas.training import (
     ComparisonParams,
     JobParams,
@@ -102,7 +102,7 @@ def gather_reasons(ctx: ActionContext, p: ReasonsParams) -> dict[str, Any]:
 )
 def cancel_reasons(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job. NotFound for an id that is not a gathering's."""
-    job_row(ctx.conn, p.job_id, (GATHER,), errors.unknown_gathering)
+    require_job(ctx.conn, p.job_id, GATHER, errors.unknown_gathering)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
     return {"job_id": p.job_id, "state": told["state"]}

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from armarium.api import ActionContext, Example, Route, ServiceError, action
+from armarium.api import ActionContext, Example, Route, ServiceError, action, require_job
 from armarium_reading.api import hub_key, installed_readers
 from armarium_source_model.api import (
     BadGeometry,
@@ -27,7 +27,7 @@ from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.models import shards
 from armarium_training.planning import readers_of, takes
-from armarium_training.queries.job_rows import FINISHED, SCALE, job_row
+from armarium_training.queries.job_rows import SCALE
 from armarium_training.schemas.scale import (
     LandedPage,
     LandPage,
@@ -136,8 +136,7 @@ def _driver(ctx: ActionContext, p: ScaleParams) -> str:
 )
 def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Enqueue them. Conflict while the run is not finished, and if none failed."""
-    row = job_row(ctx.conn, p.job_id, (SCALE,), errors.unknown_reading)
-    if row["state"] not in FINISHED:
+    if require_job(ctx.conn, p.job_id, SCALE, errors.unknown_reading).is_going:
         raise errors.still_going()
     failed = (shards.c.job_id == p.job_id) & (shards.c.state == "failed")
     if not ctx.conn.execute(select(func.count()).select_from(shards).where(failed)).scalar():
@@ -160,7 +159,7 @@ def resend_failed(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
 )
 def cancel_at_scale(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job; pages already written remain. NotFound for an id that is not a reading at scale."""
-    job_row(ctx.conn, p.job_id, (SCALE,), errors.unknown_reading)
+    require_job(ctx.conn, p.job_id, SCALE, errors.unknown_reading)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
     return {"job_id": p.job_id, "state": told["state"]}

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from armarium.api import ActionContext, Engine, Library, Route, UndoContext, action, refuse_bound
+from armarium.api import ActionContext, Engine, Library, Route, UndoContext, action, refuse_bound, require_job
 from armarium_documents.api import pages_under
 from armarium_training import cards, errors, samples
 from armarium_training.line_sets import line_set
@@ -21,7 +21,7 @@ from armarium_training.model_files import (
     remove_model,
 )
 from armarium_training.models import trained_models
-from armarium_training.queries.job_rows import HERE, TRAININGS, job_row
+from armarium_training.queries.job_rows import HERE, TRAININGS
 from armarium_training.regions import regions_of
 from armarium_training.schemas.training import (
     GlobalParams,
@@ -138,7 +138,7 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
 )
 def cancel(ctx: ActionContext, p: JobParams) -> dict[str, Any]:
     """Cancel the job; one that has ended stays as it is. NotFound for an id that is not a training's."""
-    job_row(ctx.conn, p.job_id, TRAININGS, errors.unknown_training)
+    require_job(ctx.conn, p.job_id, TRAININGS, errors.unknown_training)
     told = ctx.run("job.cancel", {"job_id": p.job_id})
     ctx.target(p.job_id)
     return {"job_id": p.job_id, "state": told["state"]}

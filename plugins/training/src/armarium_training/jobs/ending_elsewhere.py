@@ -8,21 +8,21 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from sqlalchemy import select
 
-from armarium.api import Engine, JobContext, Library, ServiceError
+from armarium.api import Engine, JobContext, JobRow, Library, ServiceError, require_job
 from armarium_training import errors
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import Compute
 from armarium_training.frozen_lines import place_of
 from armarium_training.models import shards
 from armarium_training.packing import folder_of_shards
-from armarium_training.queries.job_rows import EVALUATE, HERE, SCALE, TRAIN, job_row
+from armarium_training.queries.job_rows import EVALUATE, HERE, SCALE, TRAIN
 from armarium_training.schemas.scale import ScaleArgs
 from armarium_training.schemas.training import TrainArgs
 from armarium_training.staging import staging
@@ -46,11 +46,11 @@ class EndedJob:
 
 def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
     """After a training was cancelled: if it was not running, cancel it elsewhere and remove its folder."""
-    row = _cancelled_row(library, job_id, (HERE, TRAIN))
-    if library is None or row is None:
+    job = _cancelled_job(library, job_id, (HERE, TRAIN))
+    if library is None or job is None:
         return
-    args = TrainArgs.model_validate(row["args"])
-    far_id = row["checkpoint"].get("far_id")
+    args = TrainArgs.model_validate(job.args)
+    far_id = job.checkpoint.get("far_id")
     if args.place is not None and far_id is not None:
         _cancel_there(EndedJob(engine, library, job_id, args), args.place, [far_id])
     _remove(staging(library, job_id))
@@ -58,10 +58,10 @@ def end_training(engine: Engine, library: Library | None, job_id: str) -> None:
 
 def end_scale(engine: Engine, library: Library | None, job_id: str) -> None:
     """The same for a reading at scale: its shards that are on their way, and those that are packed."""
-    row = _cancelled_row(library, job_id, (SCALE,))
-    if library is None or row is None:
+    job = _cancelled_job(library, job_id, (SCALE,))
+    if library is None or job is None:
         return
-    args = ScaleArgs.model_validate(row["args"])
+    args = ScaleArgs.model_validate(job.args)
     with library.db.read_all() as conn:
         asked = select(shards.c.far_id).where(shards.c.job_id == job_id, shards.c.state == "submitted")
         far_ids = [one for one in conn.execute(asked).scalars() if one]
@@ -72,17 +72,17 @@ def end_scale(engine: Engine, library: Library | None, job_id: str) -> None:
 
 def end_evaluation(engine: Engine, library: Library | None, job_id: str) -> None:
     """After an evaluation was cancelled: if it was not running, remove the lines it recorded."""
-    if library is not None and _cancelled_row(library, job_id, (EVALUATE,)) is not None:
+    if library is not None and _cancelled_job(library, job_id, (EVALUATE,)) is not None:
         place_of(library, job_id).unlink(missing_ok=True)
 
 
-def _cancelled_row(library: Library | None, job_id: str, kinds: Sequence[str]) -> Mapping[str, Any] | None:
-    """Return the row of a job that has ended by being cancelled; None if it is still at work."""
+def _cancelled_job(library: Library | None, job_id: str, kinds: Sequence[str]) -> JobRow | None:
+    """Return a job that has ended by being cancelled; None if it is still at work."""
     if library is None:
         return None
     with library.db.read_all() as conn:
-        row = job_row(conn, job_id, kinds, errors.unknown_training)
-    return row if row["state"] == "cancelled" else None
+        job = require_job(conn, job_id, kinds, errors.unknown_training, "args", "checkpoint")
+    return job if job.state == "cancelled" else None
 
 
 def _remove(folder: Path) -> None:

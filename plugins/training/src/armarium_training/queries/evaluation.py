@@ -9,20 +9,20 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
 from armarium_training import cards, errors
-from armarium_training.queries.job_rows import EVALUATE, shown_row
+from armarium_training.queries.job_rows import EVALUATE, shown_job
 from armarium_training.schemas.evaluation import Evaluation, ModelScores
 
 
 @query("/api/evaluation/runs/{job_id}", summary="An evaluation and its result", answer=Evaluation)
 def read_evaluation(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return plan and result; NotFound for an id that is not an evaluation's."""
-    row = shown_row(conn, engine, library, job_id, (EVALUATE,), errors.unknown_evaluation)
+    job = shown_job(conn, engine, library, job_id, (EVALUATE,), errors.unknown_evaluation)
     return {
         "job_id": job_id,
-        "state": row["state"],
-        "reason": row["reason"],
-        "plan": row["args"]["plan"],
-        "result": row["checkpoint"].get("result") if row["state"] == "done" else None,
+        "state": job.state,
+        "reason": job.reason,
+        "plan": job.args["plan"],
+        "result": job.checkpoint.get("result") if job.state == "done" else None,
     }
 
 

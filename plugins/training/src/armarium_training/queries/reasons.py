@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, Library, query
 from armarium_training import errors
-from armarium_training.queries.job_rows import COMPARE, GATHER, shown_row
+from armarium_training.queries.job_rows import COMPARE, GATHER, shown_job
 from armarium_training.schemas.training import Comparison, Reasons
 
 COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
@@ -17,12 +17,12 @@ COUNTS = ("lines", "with_reasons", "with_thinking", "unanswered")
 @query("/api/training/reasons/{job_id}", summary="The progress of a gathering of reasons", answer=Reasons)
 def read_gathering(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return counts, and the pages that were left out with the reasons; NotFound."""
-    row = shown_row(conn, engine, library, job_id, (GATHER,), errors.unknown_gathering)
-    kept = row["checkpoint"]
+    job = shown_job(conn, engine, library, job_id, (GATHER,), errors.unknown_gathering)
+    kept = job.checkpoint
     return {
         "job_id": job_id,
-        "state": row["state"],
-        "reason": row["reason"],
+        "state": job.state,
+        "reason": job.reason,
         **{name: kept.get(name, 0) for name in COUNTS},
         "pages_missing": kept.get("pages_missing", []),
     }
@@ -35,12 +35,12 @@ def read_gathering(conn: Connection, engine: Engine, library: Library, job_id: s
 )
 def read_comparison(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return the scores; empty until all have read all lines; NotFound."""
-    row = shown_row(conn, engine, library, job_id, (COMPARE,), errors.unknown_comparison)
-    told = row["checkpoint"].get("result") or {}
+    job = shown_job(conn, engine, library, job_id, (COMPARE,), errors.unknown_comparison)
+    told = job.checkpoint.get("result") or {}
     return {
         "job_id": job_id,
-        "state": row["state"],
-        "reason": row["reason"],
+        "state": job.state,
+        "reason": job.reason,
         "pages": told.get("pages", 0),
         "lines": told.get("lines", 0),
         "contenders": told.get("contenders", []),

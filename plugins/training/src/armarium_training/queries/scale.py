@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from armarium.api import Engine, Library, query
 from armarium_training import errors
 from armarium_training.models import shards
-from armarium_training.queries.job_rows import SCALE, shown_row
+from armarium_training.queries.job_rows import SCALE, shown_job
 from armarium_training.schemas.scale import ScaleJob
 
 STATES = ("pending", "submitted", "landed", "failed")
@@ -20,20 +20,20 @@ MOST_SHOWN = 1_000
 @query("/api/reading-at-scale/jobs/{job_id}", summary="A reading at scale, shard by shard", answer=ScaleJob)
 def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return counts, why shards failed, and what was packed and written; NotFound."""
-    row = shown_row(conn, engine, library, job_id, (SCALE,), errors.unknown_reading)
+    job = shown_job(conn, engine, library, job_id, (SCALE,), errors.unknown_reading)
     of_job = shards.c.job_id == job_id
     by_state = select(shards.c.state, func.count()).where(of_job).group_by(shards.c.state)
     counted = {state: int(count) for state, count in conn.execute(by_state)}
     failed = conn.execute(
         select(shards).where(of_job, shards.c.state == "failed").order_by(shards.c.number).limit(MOST_SHOWN)
     )
-    kept = row["checkpoint"]
-    args = row["args"]
+    kept = job.checkpoint
+    args = job.args
     return {
         "job_id": job_id,
-        "state": row["state"],
-        "reason": row["reason"],
-        "step": "done" if row["state"] == "done" else kept.get("step", "waiting"),
+        "state": job.state,
+        "reason": job.reason,
+        "step": "done" if job.state == "done" else kept.get("step", "waiting"),
         "counts": {state: counted.get(state, 0) for state in STATES},
         "failed_shards": {
             str(one.number): {"why": one.why or "", "last_lines": one.last_lines[-5:], "tries": one.tries}

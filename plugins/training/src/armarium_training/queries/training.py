@@ -11,14 +11,14 @@ from armarium_layout.api import DETECTOR_MODELS, detectors, model_type
 from armarium_reading.api import installed_readers
 from armarium_training import cards, errors
 from armarium_training.cards import Place
-from armarium_training.queries.job_rows import TRAININGS, shown_row, training_answer
+from armarium_training.queries.job_rows import TRAININGS, shown_job, training_answer
 from armarium_training.schemas.training import Models, OneModel, TrainingJob
 
 
 @query("/api/training/jobs/{job_id}", summary="A training and its result", answer=TrainingJob)
 def read_training(conn: Connection, engine: Engine, library: Library, job_id: str) -> dict[str, Any]:
     """Return the training; NotFound for an id that is not a training's."""
-    return training_answer(shown_row(conn, engine, library, job_id, TRAININGS, errors.unknown_training))
+    return training_answer(shown_job(conn, engine, library, job_id, TRAININGS, errors.unknown_training))
 
 
 @query(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, Params
+from armarium.api import Message, Params, listed
 from armarium_training.schemas.training import Ids, Missing, Name
 
 Policy = Literal["diplomatic", "layout-insensitive", "lenient", "accent-blind"]
@@ -96,6 +96,4 @@ class ModelScore(Message):
     wer: float | None = None
 
 
-class ModelScores(Message):
-    items: list[ModelScore]
-    count: int
+ModelScores = listed(ModelScore, "ModelScores")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from armarium.api import Message, NameOrMaterialPath, Params, RecipePath
+from armarium.api import Message, NameOrMaterialPath, Params, RecipePath, listed
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Ids = Annotated[list[Id], Field(max_length=100_000)]
@@ -266,9 +266,7 @@ class OneModel(Model):
     evaluation_history: list[dict[str, Any]]
 
 
-class Models(Message):
-    items: list[Model]
-    count: int
+Models = listed(Model, "Models")
 
 
 class GlobalParams(Params):

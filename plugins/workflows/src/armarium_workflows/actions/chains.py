@@ -7,9 +7,10 @@ from typing import Any
 from armarium.api import ActionContext, Example, Route, action, new_id
 from armarium_workflows.actions.workflows import an_example_saved
 from armarium_workflows.chaining import check_chain
-from armarium_workflows.models import chains
 from armarium_workflows.queries import CHAINS
-from armarium_workflows.schemas import Chain, ChainFields, ChainNamed, Deleted, SaveChainParams
+from armarium_workflows.records import chains
+from armarium_workflows.schemas.answers import Chain, Deleted
+from armarium_workflows.schemas.requests import ChainFields, ChainNamed, SaveChainParams
 from armarium_workflows.workflow_answers import stored_workflow
 
 

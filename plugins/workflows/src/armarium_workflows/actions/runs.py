@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Example, Route, UndoContext, action, raw_of, record_activity
+from armarium.api import (
+    FINISHED,
+    ActionContext,
+    Example,
+    Route,
+    UndoContext,
+    action,
+    find_job,
+    is_held,
+    list_jobs,
+    raw_of,
+    record_activity,
+)
 from armarium_workflows import checkpoints
 from armarium_workflows.actions.starts import an_execution, refuse_written
 from armarium_workflows.errors import already_ended, not_begun, not_paused, still_ending, still_going
 from armarium_workflows.models import runs
-from armarium_workflows.queries import FINISHED, find_run, run_row
-from armarium_workflows.schemas import SAME_STATUS, Deleted, DeletedRuns, DeleteRunsParams, RunNamed, RunState
+from armarium_workflows.queries import find_run, run_row
+from armarium_workflows.schemas.answers import Deleted, DeletedRuns, RunState
+from armarium_workflows.schemas.requests import SAME_STATUS, DeleteRunsParams, RunNamed
 
 
 def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
@@ -18,7 +31,7 @@ def _going(ctx: ActionContext, thread_id: str) -> dict[str, Any]:
     run = run_row(ctx.conn, thread_id)
     if run["status"] in FINISHED:
         raise already_ended(run["workflow_name"], run["status"])
-    if raw_of(ctx.conn).execute("SELECT 1 FROM job WHERE id = ?", (thread_id,)).fetchone() is None:
+    if find_job(ctx.conn, thread_id) is None:
         raise not_begun(run["workflow_name"])
     return run
 
@@ -60,16 +73,13 @@ def _cancel_undone(undo: UndoContext) -> None:
     """Undo lets a cancelled run continue from where it was; redo cancels it again. A run whose state has
     changed since is left alone.
     """
-    raw = raw_of(undo.step.conn)
-    for thread_id in undo.target_ids:
-        row = raw.execute("SELECT state, stop, title FROM job WHERE id = ?", (thread_id,)).fetchone()
-        state, stop, title = row if row is not None else (None, None, "")
-        if undo.redo and state in ("waiting", "running"):
-            undo.step.run("job.cancel", {"job_id": thread_id})
-        elif not undo.redo and state == "cancelled":
-            undo.step.run("job.retry", {"job_id": thread_id})
-        elif not undo.redo and state in ("waiting", "running") and stop == "cancel":
-            raise still_ending(undo.audit_id, title)
+    for job in list_jobs(undo.step.conn, ids=undo.target_ids, states=None):
+        if undo.redo and job.is_going:
+            undo.step.run("job.cancel", {"job_id": job.id})
+        elif not undo.redo and job.state == "cancelled":
+            undo.step.run("job.retry", {"job_id": job.id})
+        elif not undo.redo and job.is_going and job.stop == "cancel":
+            raise still_ending(undo.audit_id, job.title)
 
 
 @action(
@@ -102,12 +112,7 @@ def pause(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
 def resume(ctx: ActionContext, p: RunNamed) -> dict[str, Any]:
     """409 for a run that is not paused; of two concurrent requests the second is refused."""
     run = run_row(ctx.conn, p.thread_id)
-    held = (
-        raw_of(ctx.conn)
-        .execute("SELECT 1 FROM job_hold WHERE job_id = ? AND paused = 1", (p.thread_id,))
-        .fetchone()
-    )
-    if run["status"] in FINISHED or held is None:
+    if run["status"] in FINISHED or not is_held(ctx.conn, p.thread_id):
         raise not_paused(run["workflow_name"], run["status"])
     ctx.run("job.pause", {"job_id": p.thread_id, "paused": False})
     return _state_of(ctx, p.thread_id)

@@ -8,15 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from armarium.api import (
+    FINISHED,
     ActionContext,
     Example,
     Route,
     UndoContext,
     action,
     cancel_with_undo,
-    json_text,
+    count_in_effect,
+    find_job,
+    list_jobs,
     new_id,
-    raw_of,
 )
 from armarium_reading.api import takes_provider
 from armarium_workflows import checkpoints
@@ -38,16 +40,14 @@ from armarium_workflows.errors import (
 from armarium_workflows.graph import Graph, problems_of
 from armarium_workflows.models import executions, runs
 from armarium_workflows.ports import BUILT_IN
-from armarium_workflows.queries import CHAINS, FINISHED, run_row, stored_run
+from armarium_workflows.queries import CHAINS, run_row, stored_run
 from armarium_workflows.running import stream_url
-from armarium_workflows.schemas import (
-    AcceptedChain,
+from armarium_workflows.schemas.answers import AcceptedChain, ReadAgain, StartedRun
+from armarium_workflows.schemas.requests import (
     ExecuteChainParams,
     ExecuteInJobParams,
     ExecuteParams,
-    ReadAgain,
     RunNamed,
-    StartedRun,
 )
 from armarium_workflows.scope import subjects_under
 from armarium_workflows.values import settings_of
@@ -136,11 +136,8 @@ def taken_back_whole(undo: UndoContext) -> None:
 
 def _at_work(undo: UndoContext) -> list[str]:
     """Return the titles of those jobs of the target runs that have started and not ended."""
-    rows = raw_of(undo.step.conn).execute(
-        "SELECT title FROM job WHERE thread_id IN (SELECT value FROM json_each(?)) AND state = 'running'",
-        (json_text(undo.target_ids),),
-    )
-    return [row[0] for row in rows]
+    running = list_jobs(undo.step.conn, threads=undo.target_ids, states=("running",))
+    return [job.title for job in running]
 
 
 def only_before_writing(undo: UndoContext) -> None:
@@ -156,17 +153,10 @@ def only_before_writing(undo: UndoContext) -> None:
 
 def refuse_written(undo: UndoContext, threads: Sequence[str]) -> None:
     """Refuse if one of the runs *threads* has written something after this step that has not been undone."""
-    row = (
-        raw_of(undo.step.conn)
-        .execute(
-            "SELECT set_id, count(*) FROM audit WHERE set_id IN (SELECT value FROM json_each(?)) AND undone = 0 "
-            "AND inverse_of IS NULL AND seq > (SELECT seq FROM audit WHERE id = ?) GROUP BY set_id LIMIT 1",
-            (json_text(list(threads)), undo.audit_id),
-        )
-        .fetchone()
-    )
-    if row is not None:
-        raise has_written(undo.audit_id, row[0], row[1])
+    written = count_in_effect(undo.step.conn, threads, after=undo.audit_id)
+    for thread_id, count in sorted(written.items()):
+        if count:
+            raise has_written(undo.audit_id, thread_id, count)
 
 
 def an_execution(ex: Example) -> dict[str, Any]:
@@ -228,9 +218,9 @@ def execute_in_job(ctx: ActionContext, p: ExecuteInJobParams) -> dict[str, Any]:
     """For jobs that consist of runs: the run is below *job_id* and covers exactly these pages. NotFound if
     the job does not exist, Conflict if it has ended. Undo also undoes everything the run wrote.
     """
-    job = raw_of(ctx.conn).execute("SELECT state FROM job WHERE id = ?", (p.job_id,)).fetchone()
-    if job is not None and job[0] in FINISHED:
-        raise job_ended(p.job_id, job[0])
+    job = find_job(ctx.conn, p.job_id)
+    if job is not None and not job.is_going:
+        raise job_ended(p.job_id, job.state)
     workflow = stored_workflow(ctx.conn, ctx.engine, p.workflow_id)
     run = new_run(
         ctx,

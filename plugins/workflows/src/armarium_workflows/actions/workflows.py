@@ -7,8 +7,9 @@ from typing import Any
 from armarium.api import ActionContext, Engine, Example, Route, action, new_id
 from armarium_workflows.errors import faulty_graph, system_workflow
 from armarium_workflows.graph import Graph, problems_of
-from armarium_workflows.models import workflows
-from armarium_workflows.schemas import Deleted, SaveWorkflowParams, Workflow, WorkflowFields, WorkflowNamed
+from armarium_workflows.records import workflows
+from armarium_workflows.schemas.answers import Deleted, Workflow
+from armarium_workflows.schemas.requests import SaveWorkflowParams, WorkflowFields, WorkflowNamed
 from armarium_workflows.workflow_answers import shown_workflow, stored_workflow
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from armarium.api import Message
+from armarium.api import Message, listed, paged
 from armarium_workflows.schemas.requests import ChainFields, Edge, JsonObject, NodeIn
 
 
@@ -45,11 +45,7 @@ class Workflow(Message):
     updated_at: str | None
 
 
-class Workflows(Message):
-    """The workflows that ship, then those of the project."""
-
-    items: list[Workflow]
-    count: int
+Workflows = listed(Workflow, "Workflows", "The workflows that ship, then those of the project.")
 
 
 class WorkflowFolder(Message):
@@ -61,11 +57,9 @@ class WorkflowFolder(Message):
     icon: str
 
 
-class WorkflowFolders(Message):
-    """The folders of the palette, in the order of the work."""
-
-    items: list[WorkflowFolder]
-    count: int
+WorkflowFolders = listed(
+    WorkflowFolder, "WorkflowFolders", "The folders of the palette, in the order of the work."
+)
 
 
 class Deleted(Message):
@@ -83,11 +77,7 @@ class Chain(ChainFields):
     updated_at: str
 
 
-class Chains(Message):
-    """The chains of the project."""
-
-    items: list[Chain]
-    count: int
+Chains = listed(Chain, "Chains", "The chains of the project.")
 
 
 class StartedRun(Message):
@@ -176,14 +166,7 @@ class Run(Message):
     cost_usd: float | None
 
 
-class Runs(Message):
-    """One page of the list of runs."""
-
-    items: list[Run]
-    count: int
-    total: int
-    limit: int
-    offset: int
+Runs = paged(Run, "Runs", "One page of the list of runs.")
 
 
 class RunNode(Message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armarium.api import ActionContext, Conductor, raw_of
+from armarium.api import ActionContext, Conductor, json_text, list_steps, raw_of
 from armarium_documents.actions.purge import Purge, remove_files
 from armarium_documents.actions.transfer.journal import set_state
 from armarium_documents.actions.transfer.planning import load_of
@@ -62,8 +62,8 @@ def _copied_keys(raw: Any, table: str, transfer_id: str) -> list[str]:
         row[0]
         for row in raw.execute(
             f"SELECT DISTINCT {quote_name(key)} FROM {quote_name(f'{table}__history')} WHERE op = 'I'"
-            " AND audit_seq IN (SELECT seq FROM audit WHERE set_id = ?)",
-            (transfer_id,),
+            " AND audit_seq IN (SELECT value FROM json_each(?))",
+            (json_text([step.seq for step in list_steps(raw, sets=transfer_id)]),),
         )
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from armarium.api import ActionContext, Engine, raw_of, rules_of
+from armarium.api import ActionContext, Engine, list_steps, raw_of, rules_of
 from armarium_documents.actions.transfer.planning import load_of
 from armarium_documents.actions.trash import send_to_trash
 from armarium_documents.queries.carrying import CarriedTable
@@ -76,10 +76,8 @@ def changed_since(
     """Return whether any row that depends on *documents* was written after *marks* (`Selection.marks`)."""
     tables = {table.name: table for table in load_of(engine).tables}
     listed = id_list(documents)
-    if raw.execute(
-        "SELECT 1 FROM audit WHERE seq > ? AND action_name IN ('document.empty_trash', 'document.transfer_given_up')",
-        (marks.get("audit", 0),),
-    ).fetchone():
+    permanent = ("document.empty_trash", "document.transfer_given_up")
+    if list_steps(raw, actions=permanent, after=marks.get("audit", 0), limit=1):
         # Images were removed permanently, so the sequence numbers of later ones are no longer conclusive.
         return True
     for table in tables.values():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from armarium.api import Conductor, Engine, Library, ServiceError, raw_of, record_activity
+from armarium.api import Conductor, Engine, Library, ServiceError, in_effect_of_chain, raw_of, record_activity
 from armarium_documents.actions.transfer.abandoning import abandon
 from armarium_documents.actions.transfer.copying import take_back
 from armarium_documents.actions.transfer.journal import note, set_state
@@ -215,20 +215,8 @@ def _take_back_side(engine: Engine, library: Library, side: Record) -> None:
     if side.audit_id is None:
         return
     try:
-        engine.undo(library, [_newest(library, side.audit_id)], side.principal)
+        with library.db.read() as conn:
+            newest = in_effect_of_chain(conn, side.audit_id)
+        engine.undo(library, [newest], side.principal)
     except ServiceError as error:
         _explain(library, side, "taken-back", error.detail)
-
-
-def _newest(library: Library, audit_id: str) -> str:
-    """Return the step now in effect in the chain of undos and redos that began with *audit_id*."""
-    with library.db.read() as conn:
-        raw = raw_of(conn)
-        row = raw.execute(
-            "WITH RECURSIVE chain(id) AS (VALUES (?)"
-            " UNION SELECT a.id FROM chain JOIN audit a ON a.inverse_of = chain.id)"
-            " SELECT a.id FROM chain JOIN audit a ON a.id = chain.id WHERE a.undone = 0"
-            " ORDER BY a.id = ? DESC, a.seq DESC LIMIT 1",
-            (audit_id, audit_id),
-        ).fetchone()
-    return str(row[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarium.api import ActionContext, Engine, Example, Library, UndoContext, action, raw_of
+from armarium.api import ActionContext, Engine, Example, Library, UndoContext, action, first_of_chain, raw_of
 from armarium_documents.actions.transfer.copying import conduct
 from armarium_documents.actions.transfer.departing import changed_since, cut_ties, ties
 from armarium_documents.actions.transfer.journal import set_state
@@ -45,18 +45,9 @@ def _partner(engine: Engine, library: Library, audit_id: str) -> tuple[Library, 
 
 def _after_undo(side: Side, undo: UndoContext) -> None:
     raw = raw_of(undo.step.conn)
-    own = record_of_step(raw, undo.audit_id) or record_of_step(raw, _first(raw, undo.audit_id))
+    own = record_of_step(raw, undo.audit_id) or record_of_step(raw, first_of_chain(raw, undo.audit_id))
     if own is not None:
         set_state(raw, own.transfer_id, side, "done" if undo.redo else "taken-back")
-
-
-def _first(raw: Any, audit_id: str) -> str:
-    """Return the step at the start of a chain of undos and redos."""
-    while True:
-        (inverse_of,) = raw.execute("SELECT inverse_of FROM audit WHERE id = ?", (audit_id,)).fetchone()
-        if inverse_of is None:
-            return audit_id
-        audit_id = inverse_of
 
 
 def _other_project(ex: Example) -> Library:

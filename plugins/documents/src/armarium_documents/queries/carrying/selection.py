@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from armarium.api import Library, rules_of
+from armarium.api import Library, rules_of, steps
 from armarium_documents.hookspecs import Vocabulary
 from armarium_documents.queries.carrying.choosing import Choice, sel
 from armarium_documents.queries.carrying.tables import CarriedTable, quote_name
@@ -213,8 +213,8 @@ class Selection(Choice):
 
     def marks(self, tables: Sequence[Any]) -> dict[str, int]:
         """Return the position of the source's history in this snapshot, to detect later changes."""
-        (steps,) = self.db.execute("SELECT max(seq) FROM source.audit").fetchone()
-        found = {"audit": int(steps or 0)}
+        (last,) = self.db.execute(f"SELECT max(seq) FROM source.{steps}").fetchone()
+        found = {"audit": int(last or 0)}
         for table in tables:
             kind = rules_of(table).kind
             name = f"{table.name}__history" if kind == "tracked" else table.name

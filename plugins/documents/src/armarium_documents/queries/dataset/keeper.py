@@ -7,7 +7,7 @@ import threading
 
 import polars as pl
 
-from armarium.api import Library
+from armarium.api import Library, last_step, list_steps
 from armarium_documents.queries.dataset.columns import Part, ReadPart, Table, read_documents
 from armarium_documents.queries.dataset.store import Damaged, State, load, save
 
@@ -34,11 +34,11 @@ class Keeper:
         the columns already hold.
         """
         with self._lock:
-            (step,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
+            step = last_step(raw)
             if self._table is None and (found := load(self._library)) is not None:
                 part, state = found
                 # After a restored snapshot, the same number may belong to another step.
-                if (_step(raw, state.step), _schema(raw)) == (state.hash, state.schema):
+                if (_step_hash(raw, state.step), _version(self._library)) == (state.hash, state.schema):
                     self._take(Table([part], _none_of(part)), state)
             if self._table is not None and self._state is not None:
                 if self._state.step == step:
@@ -66,7 +66,7 @@ class Keeper:
     def _read_anew(self, raw: sqlite3.Connection) -> ReadPart:
         self._table = self._state = None
         part = read_documents(raw)
-        self._settle(part, _state_of(raw))
+        self._settle(part, _state_of(self._library, raw))
         return part
 
     def _settle(self, part: ReadPart, state: State) -> Table:
@@ -117,26 +117,24 @@ class Keeper:
         (there,) = raw.execute("SELECT count(*) FROM document").fetchone()
         if there != len(table.ids) - table.gone.sum():
             return None
-        return self._compact(table, _state_of(raw))
+        return self._compact(table, _state_of(self._library, raw))
 
 
 def _none_of(part: Part) -> pl.Series:
     return pl.repeat(False, part.rows.height, dtype=pl.Boolean, eager=True)
 
 
-def _step(raw: sqlite3.Connection, step: int) -> str:
-    """Return what distinguishes the step of that number from another one."""
-    found = raw.execute("SELECT row_hash FROM audit WHERE seq = ?", (step,)).fetchone()
-    return "" if found is None else str(found[0])
-
-
-def _state_of(raw: sqlite3.Connection) -> State:
-    (step,) = raw.execute("SELECT COALESCE(max(seq), 0) FROM audit").fetchone()
+def _state_of(library: Library, raw: sqlite3.Connection) -> State:
+    step = last_step(raw)
     newest = raw.execute("SELECT seq, audit_seq FROM document__history ORDER BY seq DESC LIMIT 1").fetchone()
-    return State(step, _step(raw, step), _schema(raw), *(newest or (0, -1)))
+    return State(step, _step_hash(raw, step), _version(library), *(newest or (0, -1)))
 
 
-def _schema(raw: sqlite3.Connection) -> int:
+def _step_hash(raw: sqlite3.Connection, step: int) -> str:
+    """Return what distinguishes the step of that number from another one."""
+    return next((found.row_hash for found in list_steps(raw, numbers=step)), "")
+
+
+def _version(library: Library) -> int:
     """Return the version of the documents' tables: a migration changes rows without a step."""
-    found = raw.execute("SELECT version FROM schema_version WHERE family = 'documents'").fetchone()
-    return 0 if found is None else int(found[0])
+    return next(family.version for family in library.schema.families if family.name == "documents")

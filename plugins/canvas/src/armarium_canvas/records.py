@@ -1,4 +1,4 @@
-"""Requests and answers of a canvas: layout rows, items, the size of its picture."""
+"""What is on a canvas: positions, and the items that exist only on a canvas; requests and answers about them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import AfterValidator, Field, model_validator
+from sqlalchemy import Column, Index, MetaData, Text
 
-from armarium.api import Message, Params, SourceText, answer_of
-from armarium_canvas.models import items, places
+from armarium.api import Message, Params, Record, SourceText, record, reference, tracked
+from armarium_canvas.errors import unknown_item
+from armarium_documents.api import documents
+
+metadata = MetaData()
 
 MAX_ROWS = 10_000
 MAX_ITEMS = 10_000
@@ -108,16 +112,41 @@ class ItemDeleteParams(Params):
     item_id: Id
 
 
-@answer_of(places)
-class Place(Message):
+@record(
+    metadata,
+    "canvas_place",
+    tracked(label="place on a canvas", monotonic=("updated_at",), document="folder_id"),
+    # The id is `folder::item`. The item is a document or a canvas item: no foreign key, because it may be either, and
+    # a place outlives a move.
+    reference("folder_id", documents.c.id),
+    Index("ix_canvas_place_item", "item_id"),
+    last=(Column("updated_at", Text, nullable=False),),
+)
+class Place(PlaceFields, Record):
     """One layout row: the centre and size of a thing on the canvas, in card units."""
 
 
-@answer_of(items)
-class Item(Message):
+@record(
+    metadata,
+    "canvas_item",
+    tracked(
+        label="canvas item",
+        monotonic=("updated_at",),
+        large=("text", "payload"),
+        document="folder_id",
+        names=("payload",),
+    ),
+    reference("folder_id", documents.c.id),
+    Column("source_item_id", Text, index=True),
+    Column("target_item_id", Text, index=True),
+    last=(Column("created_at", Text, nullable=False), Column("updated_at", Text, nullable=False)),
+    refusal=unknown_item,
+)
+class Item(ItemCreateParams, Record):
     """A canvas item; its position is only in the layout row."""
 
-    kind: Kind
+
+places, items = Place.table, Item.table
 
 
 class Layout(Message):

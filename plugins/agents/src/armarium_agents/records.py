@@ -1,13 +1,31 @@
-"""Requests and answers of workspaces."""
+"""Workspaces: what a workspace has beyond its node, and its members; requests and answers about them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
+from sqlalchemy import Column, Index, MetaData, Text
 
-from armarium.api import Message, Params, Sent, SourceText, answer_of, parse_timestamp, timestamp
-from armarium_agents.models import members
+from armarium.api import (
+    Json,
+    Message,
+    Params,
+    Record,
+    Sent,
+    SourceText,
+    Whole,
+    paged,
+    parse_timestamp,
+    record,
+    reference,
+    timestamp,
+    tracked,
+)
+from armarium_agents.errors import unknown_member
+from armarium_documents.api import documents
+
+metadata = MetaData()
 
 MAX_MEMBERS = 10_000
 MAX_MESSAGES = 5_000
@@ -88,11 +106,45 @@ class MembersPatch(Params):
         return self
 
 
-@answer_of(members)
-class Member(Message):
+@record(
+    metadata,
+    "agents_member",
+    tracked(label="workspace member", document="workspace_id", large=("note",)),
+    reference("workspace_id", documents.c.id, index=False),
+    # A document, note, entity or claim; no foreign key, since it may be any of them.
+    Column("target_id", Text, nullable=False, index=True),
+    Index("ix_agents_member_workspace", "workspace_id", "kind", "target_id"),
+    last=(Column("added_at", Text, nullable=False), Column("added_by", Text)),
+    refusal=unknown_member,
+)
+class Member(NewMember, Record):
     """A reference of a workspace."""
 
-    kind: MemberKind
+
+members = Member.table
+
+
+@record(
+    metadata,
+    "agents_workspace",
+    tracked(
+        label="workspace",
+        monotonic=("updated_at",),
+        large=("messages",),
+        document="id",
+        whole=Whole(columns=("provider", "model", "message_history_ref", "messages")),
+    ),
+    # Its node in the tree, whose name is its title; the Trash, locks and transfers treat it as any node.
+    reference("id", documents.c.id, index=False, primary_key=True),
+    Column("messages", Json, nullable=False),
+    Column("scoped_document_ids", Json, nullable=False),
+    last=(Column("updated_at", Text, nullable=False),),
+)
+class Stored(WorkspaceFields, Record):
+    """What people and agents work on together: the conversation, and the documents it is about."""
+
+
+workspaces = Stored.table
 
 
 class Workspace(Message):
@@ -111,14 +163,7 @@ class Workspace(Message):
     updated_at: str
 
 
-class Workspaces(Message):
-    """The workspaces of a project, the most recently changed first."""
-
-    items: list[Workspace]
-    count: int
-    total: int
-    limit: int
-    offset: int
+Workspaces = paged(Workspace, "Workspaces", "The workspaces of a project, the most recently changed first.")
 
 
 class WorkspaceDeleted(Message):

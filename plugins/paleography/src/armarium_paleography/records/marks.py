@@ -1,15 +1,17 @@
-"""Requests and answers of editorial facts, signs and letterforms."""
+"""Editorial facts, signs and their instances, letterforms and allographs."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
+from sqlalchemy import Index
 
-from armarium.api import Message, Params, SourceText, answer_of
-from armarium_paleography import models as t
-from armarium_paleography.schemas.fields import Certainty, CodePoint, FactKind, Id, Name, Short, Words
-from armarium_paleography.schemas.list_page import Listed
+from armarium.api import Message, Params, Record, SourceText, listed, record, reference, tracked
+from armarium_documents.api import documents, representations
+from armarium_paleography.records.fields import Certainty, CodePoint, FactKind, Id, Name, Short, Words
+from armarium_paleography.records.ground import LIVE, made_and, metadata, part_of
+from armarium_source_model.api import segments
 
 
 class FactCreate(Params):
@@ -43,11 +45,18 @@ class FactId(Params):
     fact_id: Id
 
 
-@answer_of(t.facts)
-class Fact(Message):
+@record(
+    metadata,
+    "editorial_fact",
+    tracked(label="editorial fact", document="document_id"),
+    reference("segment_id", segments.c.id),
+    reference("document_id", documents.c.id),
+    reference("representation_id", representations.c.id, required=False),
+    last=made_and("withdrawn_at"),
+    hint="The facts of its segment have the right one.",
+)
+class Fact(FactCreate, Record):
     """An editorial fact."""
-
-    kind: FactKind
 
 
 class CountingReading(Message):
@@ -133,28 +142,40 @@ class TakenSigns(Message):
     instance_ids: list[str]
 
 
-@answer_of(t.signs)
-class Sign(Message):
+@record(
+    metadata,
+    "sign",
+    tracked(label="sign"),
+    # Null only if the picture remained in another project.
+    reference("picture_segment_id", segments.c.id, required=False),
+    reference("variant_of", "sign.id", required=False),
+    Index("ix_sign_code_point", "code_point", sqlite_where=LIVE),
+    last=made_and("withdrawn_at"),
+    hint="The list of signs has the right one.",
+)
+class Sign(SignCreate, Record):
     """A sign."""
 
-    list_references: list[ListReference]
+
+Signs = part_of(Sign, "Signs", "The signs of the project.")
 
 
-class Signs(Listed):
-    """The signs of the project."""
-
-    items: list[Sign]
-
-
-@answer_of(t.instances)
-class Instance(Message):
+@record(
+    metadata,
+    "sign_instance",
+    tracked(label="instance of a sign", document="document_id"),
+    reference("sign_id", "sign.id", index=False),
+    reference("segment_id", segments.c.id),
+    reference("document_id", documents.c.id),
+    Index("ix_sign_instance_sign", "sign_id", "id", sqlite_where=LIVE),
+    last=made_and("withdrawn_at"),
+    hint="The instances of its sign have the right one.",
+)
+class Instance(AddInstance, Record):
     """An instance of a sign."""
 
 
-class Instances(Listed):
-    """The instances of a sign."""
-
-    items: list[Instance]
+Instances = part_of(Instance, "Instances", "The instances of a sign.")
 
 
 class Feature(Message):
@@ -190,23 +211,34 @@ class AllographId(Params):
     allograph_id: Id
 
 
-@answer_of(t.allographs)
-class Allograph(Message):
+@record(
+    metadata,
+    "letterform_allograph",
+    tracked(label="allograph"),
+    last=made_and("withdrawn_at"),
+    hint="The list of allographs has the right one.",
+)
+class Allograph(AllographCreate, Record):
     """An allograph."""
 
 
-class Allographs(Message):
-    """The allographs of the project."""
-
-    items: list[Allograph]
-    count: int
+Allographs = listed(Allograph, "Allographs", "The allographs of the project.")
 
 
-@answer_of(t.letterforms)
-class Letterform(Message):
+@record(
+    metadata,
+    "letterform",
+    tracked(label="letterform", document="document_id"),
+    reference("segment_id", segments.c.id, index=False),
+    reference("document_id", documents.c.id),
+    reference("allograph_id", "letterform_allograph.id", required=False),
+    reference("hand_id", "hand.id", required=False),
+    Index("ix_letterform_segment", "segment_id", sqlite_where=LIVE),
+    Index("ix_letterform_character", "character", "id", sqlite_where=LIVE),
+    last=made_and("withdrawn_at"),
+)
+class Letterform(Describe, Record):
     """How the character of a segment is written."""
-
-    features: list[Feature]
 
 
 class ClearedLetterform(Letterform):
@@ -215,10 +247,7 @@ class ClearedLetterform(Letterform):
     status: Literal["deleted"]
 
 
-class Letterforms(Listed):
-    """Letterforms."""
-
-    items: list[Letterform]
+Letterforms = part_of(Letterform, "Letterforms", "Letterforms.")
 
 
 class SegmentLetterform(Message):
@@ -236,8 +265,7 @@ class FeatureCount(Message):
     count: int
 
 
-class Features(Message):
-    """The features in use, the most frequent first."""
+Features = listed(FeatureCount, "Features", "The features in use, the most frequent first.")
 
-    items: list[FeatureCount]
-    count: int
+facts, signs, instances = Fact.table, Sign.table, Instance.table
+allographs, letterforms = Allograph.table, Letterform.table

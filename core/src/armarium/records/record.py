@@ -1,0 +1,138 @@
+"""A noun declared once: the fields that a caller sends, and what the record has besides; its table, rows and answers follow.
+
+class HandCreate(Params):
+    label: Name
+    notes: Words | None = None
+
+@record(metadata, "hand", tracked(label="hand"), *provenance_columns(), hint="The list of hands has the right one.")
+class Hand(HandCreate, Record):
+    \"\"\"A hand.\"\"\"
+
+Hand.table.c.label, Hand.rows.require(conn, hand_id), Hand   # the table, its rows, the model of their answers
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import create_model
+from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text
+
+from armarium.errors import ServiceError, missing
+from armarium.messages import Message
+from armarium.store.rows import Rows, kind_of, shown_columns
+from armarium.store.tables import Json
+
+
+class Record(Message):
+    """Base of the classes that `record` decorates."""
+
+    table: ClassVar[Table]
+    rows: ClassVar[Rows]
+
+
+R = TypeVar("R", bound=Record)
+
+
+def record(
+    metadata: MetaData,
+    name: str,
+    info: dict[str, Any],
+    *given: Column[Any] | Index,
+    last: Sequence[Column[Any]] = (),
+    hint: str | None = None,
+    refusal: Callable[[str], ServiceError] | None = None,
+) -> Callable[[type[R]], type[R]]:
+    """Declare the table *name* with a column for each field of the decorated class, after the key `id`.
+
+    A text, number or truth value is stored as one, anything else as JSON. A column that differs (a reference, a hidden
+    one) is *given* and used instead; one that is no field stands after the column given before it, and *last* at the
+    end. The refusal of an unknown id is *refusal*, or the usual one with the *hint* how to find the right id.
+
+    The class becomes the model of the answers: every shown column is there, and the limits on what is sent are not. What
+    the class itself states of a field stays as it is.
+    """
+    columns = [one for one in given if isinstance(one, Column)]
+    unknown = refusal or (None if hint is None else missing(info["rules"].label, hint))
+
+    def declare(stated: type[R]) -> type[R]:
+        own = inspect.get_annotations(stated)
+        table = Table(
+            name,
+            metadata,
+            *_ordered(stated, columns),
+            *last,
+            *(one for one in given if isinstance(one, Index)),
+            info=info,
+        )
+        fields: dict[str, Any] = {}
+        for column in shown_columns(table):
+            field = stated.model_fields.get(column.name)
+            if field is None:
+                fields[column.name] = (kind_of(column), ...)
+            elif column.name in own:
+                fields[column.name] = (field.annotation, field)
+            else:
+                kinds = _kinds(field.annotation)
+                fields[column.name] = (Union[*kinds, None] if column.nullable else Union[*kinds], ...)
+        made = create_model(
+            stated.__name__, __base__=Record, __module__=stated.__module__, __doc__=stated.__doc__, **fields
+        )
+        made.table = table
+        made.rows = Rows(table, missing=unknown)
+        return made  # type: ignore[return-value]
+
+    return declare
+
+
+def _ordered(stated: type[Record], given: Sequence[Column[Any]]) -> list[Column[Any]]:
+    """Return the columns in the order of the fields; each of *given* that is no field follows the one given before it."""
+    by_name = {column.name: column for column in given}
+    found: dict[str, Column[Any]] = {}
+    if not any(column.primary_key for column in given):
+        found["id"] = Column("id", Text, primary_key=True)
+    following: dict[str, list[Column[Any]]] = {}
+    before = next(iter(found), "")
+    for column in given:
+        if column.name in stated.model_fields:
+            before = column.name
+        else:
+            following.setdefault(before, []).append(column)
+    for name in ("", *found, *stated.model_fields):
+        if name in stated.model_fields:
+            found[name] = (
+                by_name[name] if name in by_name else _column(name, stated.model_fields[name].annotation)
+            )
+        found |= {column.name: column for column in following.get(name, ())}
+    return list(found.values())
+
+
+_STORED: dict[Any, Any] = {str: Text, int: Integer, float: Float, bool: Boolean}
+
+
+def _column(name: str, annotation: Any) -> Column[Any]:
+    kind = _kinds(annotation)[0]
+    stored = Text if get_origin(kind) is Literal else _STORED.get(kind, Json)
+    return Column(name, stored, nullable=types.NoneType in get_args(annotation))
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    """Return the types of value that *annotation* allows, without limits and without null."""
+    plain = _without_limits(annotation)
+    options = get_args(plain) if get_origin(plain) in (Union, types.UnionType) else (plain,)
+    return tuple(one for one in options if one is not types.NoneType)
+
+
+def _without_limits(annotation: Any) -> Any:
+    """Return *annotation* without what `Annotated` adds to it or to its parts."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _without_limits(parts[0])
+    if origin in (Union, types.UnionType):
+        return Union[tuple(_without_limits(part) for part in parts)]  # noqa: UP007
+    if origin in (list, dict):
+        return origin[tuple(_without_limits(part) for part in parts)]
+    return annotation

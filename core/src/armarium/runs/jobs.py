@@ -1,0 +1,136 @@
+"""Jobs as their rows say: one, those of a kind that wait or run, those beneath another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Literal, NamedTuple
+
+from armarium.errors import NotFound
+from armarium.jobs.models import job, job_hold
+from armarium.runs.questions import Asked, Names, conditions, connection_of, decoded, selected
+
+jobs, job_holds = job, job_hold
+
+WAITING: tuple[str, ...] = ("waiting",)
+GOING: tuple[str, ...] = ("waiting", "running")
+"""States of a job that has not ended. A paused job is a waiting one under a hold."""
+FINISHED: tuple[str, ...] = ("done", "failed", "cancelled")
+
+Stored = Literal["args", "checkpoint", "result"]
+_STORED = ("args", "checkpoint", "result")
+
+
+class JobRow(NamedTuple):
+    """A job as it is stored. `args`, `checkpoint` and `result` are empty unless asked for: they may be large."""
+
+    seq: int
+    id: str
+    kind: str
+    lane: str | None
+    title: str
+    state: str
+    reason: str | None
+    parent_id: str | None
+    key: str | None
+    done: int
+    total: int
+    stop: str | None
+    model: str | None
+    thread_id: str | None
+    handed_in_by: str | None
+    body_done: bool
+    open_children: int
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    args: dict[str, Any]
+    checkpoint: dict[str, Any]
+    result: dict[str, Any]
+
+    @property
+    def is_going(self) -> bool:
+        """Whether it has not ended."""
+        return self.state not in FINISHED
+
+    @property
+    def state_begun(self) -> str:
+        """Its state, `running` also while it waits again after having begun: for what is beneath it, say."""
+        return "running" if self.state == "waiting" and self.started_at is not None else self.state
+
+    @property
+    def progress(self) -> float | None:
+        """How much of it is done, 0 to 1; None where that is not known."""
+        return min(self.done / self.total, 1.0) if self.total else None
+
+
+def find_job(conn: Asked, job_id: str, *stored: Stored) -> JobRow | None:
+    """Return the job with that id, and the *stored* ones of its large columns; None for an unknown id."""
+    return next(iter(list_jobs(conn, *stored, ids=job_id, states=None)), None)
+
+
+def require_job(
+    conn: Asked,
+    job_id: str,
+    kinds: str | Collection[str],
+    unknown: Callable[[str], NotFound],
+    *stored: Stored,
+) -> JobRow:
+    """As `find_job`, of one of *kinds*; raises what *unknown* makes of another id."""
+    row = find_job(conn, job_id, *stored)
+    if row is None or row.kind not in ((kinds,) if isinstance(kinds, str) else kinds):
+        raise unknown(job_id)
+    return row
+
+
+def is_waiting(conn: Asked, kind: str, *, states: Collection[str] = WAITING, **args: str) -> bool:
+    """Return whether a job of *kind* that was given *args* waits, or is in one of *states*."""
+    return bool(list_jobs(conn, kinds=kind, states=states, args=args, limit=1))
+
+
+def is_held(conn: Asked, job_id: str) -> bool:
+    """Return whether a person has paused this job itself."""
+    asked = f"SELECT 1 FROM {job_holds} WHERE job_id = ? AND paused = 1"
+    return connection_of(conn).execute(asked, (job_id,)).fetchone() is not None
+
+
+def list_jobs(
+    conn: Asked,
+    *stored: Stored,
+    states: Collection[str] | None = GOING,
+    kinds: Names = None,
+    ids: Names = None,
+    parents: Names = None,
+    threads: Names = None,
+    models: Names = None,
+    args: Mapping[str, str] | None = None,
+    newest: bool = False,
+    limit: int = -1,
+) -> list[JobRow]:
+    """Return the jobs that match everything given, oldest first or *newest* first; *states* None for any state."""
+    named, values = conditions(
+        {
+            "kind": kinds,
+            "id": ids,
+            "parent_id": parents,
+            "thread_id": threads,
+            "model": models,
+            **{f"json_extract(args, '$.{name}')": value for name, value in (args or {}).items()},
+        }
+    )
+    what = f"SELECT {selected(JobRow, stored, _STORED)} FROM {jobs} WHERE"
+    # Each state by itself and by name: only so are the indexes of what waits and what runs used.
+    parts = [f"{what} 1{named}"] if states is None else [f"{what} state = '{one}'{named}" for one in states]
+    asked = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
+    rows = connection_of(conn).execute(asked, (*values * len(parts), limit))
+    return [decoded(JobRow._make(row), _STORED) for row in rows]
+
+
+def list_beneath(conn: Asked, job_id: str, *, limit: int = 50) -> list[JobRow]:
+    """Return the job and all beneath it that wait or run and have nothing unfinished beneath them, oldest first."""
+    asked = (
+        f"WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM {jobs} j JOIN under u ON j.parent_id = u.id)"
+        f" SELECT {selected(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
+        " AND state IN ('waiting', 'running') AND open_children = 0 ORDER BY seq LIMIT ?"
+    )
+    rows = connection_of(conn).execute(asked, (job_id, limit))
+    return [decoded(JobRow._make(row), _STORED) for row in rows]
