@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armarium.api import ActionContext, Plugin, hookimpl
-from armarium_formats.api import TakenPage
-from armarium_georeference import actions, hookspecs
-from armarium_georeference.imported import QgisPointsTaker
+from armarium.api import Plugin, hookimpl
+from armarium_georeference import actions, hookspecs, imported
 from armarium_georeference.models import metadata, points
 from armarium_georeference.queries import (
     list_control_points,
@@ -52,12 +50,9 @@ def armarium_plugin() -> Plugin:
     )
 
 
+armarium_formats_take_page = hookimpl(optionalhook=True)(imported.take_points)
+
+
 @hookimpl(optionalhook=True)
 def armarium_exports_records() -> Mapping[str, object]:
     return {"control_point": points}
-
-
-@hookimpl(optionalhook=True)
-def armarium_formats_take_page(ctx: ActionContext, format_name: str, page: TakenPage) -> list[str]:
-    taker = QgisPointsTaker()
-    return taker.take(ctx, page) if format_name == taker.format else []
