@@ -24,7 +24,7 @@ from typing import Any
 
 from armarium.effort import Effort
 from armarium.engine_card import TRIAL_SECONDS
-from armarium.plugins.offers import Offer
+from armarium.plugins.offers import Offer, unit_of
 
 LOOK_EVERY = 0.25
 """Seconds between two looks at a process that reports nothing."""
@@ -77,12 +77,9 @@ def try_out(
     together = _run(wanted, beside, skip, seconds, path)
     if together.done:
         return {offer.key: together.failed.get(offer.key, {}) for offer in wanted}
-    found: dict[str, dict[str, str]] = {}
     for number, offer in enumerate(wanted):
-        found[offer.key] = examine_offer(offer, [*beside, *wanted[:number]], seconds, path, skip).failed[
-            offer.key
-        ]
-    return found
+        examine_offer(offer, [*beside, *wanted[:number]], seconds, path, skip)
+    return {offer.key: _reasons_of(skip, offer.key) for offer in wanted}
 
 
 def examine_offer(
@@ -96,14 +93,23 @@ def examine_offer(
     its faults, including those an engine would see by itself.
     """
     skip = {} if skip is None else skip
-    while (end := _run([offer], beside, skip, seconds, path)).at is not None:
+    units = {(offer.key, unit_of(entry)) for entry in offer.entries}
+    while not units <= skip.keys():
+        end = _run([offer], beside, skip, seconds, path)
+        if end.done:
+            break
+        if end.at is None:
+            raise CannotTry(end.how)
         skip[end.at] = f"It {end.how}"
-    if not end.done:
-        raise CannotTry(end.how)
-    broken = {unit: why for (key, unit), why in skip.items() if key == offer.key}
-    end.failed[offer.key] = {**broken, **end.failed.get(offer.key, {})}
-    skip.update({(offer.key, unit): why for unit, why in end.failed[offer.key].items()})
+    else:
+        end = Examination()
+    skip.update({(offer.key, unit): why for unit, why in end.failed.get(offer.key, {}).items()})
+    end.failed[offer.key] = _reasons_of(skip, offer.key)
     return end
+
+
+def _reasons_of(skip: Failed, key: str) -> dict[str, str]:
+    return {unit: why for (offer, unit), why in skip.items() if offer == key}
 
 
 def _run(
