@@ -82,27 +82,22 @@ class ExtensionPoints:
         answers = hooks_of(plugin)
         if answers is None or self.manager.has_plugin(plugin.name):
             return
-        names = [
-            options.get("specname") or name
-            for name in dir(answers)
-            if (options := self.manager.parse_hookimpl_opts(answers, name)) is not None
-            and not (options["optionalhook"] and self._is_absent(options.get("specname") or name))
-        ]
-        for name in names:
-            if name not in self._owners:
-                close = difflib.get_close_matches(name, self._owners, 1)
-                raise DoesNotFit(
-                    f"It implements {name}, which is no hook of this engine"
-                    + (f"; {close[0]} is one." if close else ".")
-                    + " Where the plugin that asks may be missing, mark it @hookimpl(optionalhook=True)."
-                )
         try:
             self.manager.register(answers, name=plugin.name)
         except Exception as error:
             raise DoesNotFit(f"Its hooks do not fit: {error}") from error
-        for name in names:
-            if name != FIRST and not self.manager.hook.__dict__[name].spec.argnames:
-                self._stated[name, plugin.name] = self._state(plugin, name, self._only(name, answers))
+        for hook in self.manager.get_hookcallers(answers) or ():
+            is_optional = any(i.optionalhook for i in hook.get_hookimpls() if i.plugin is answers)
+            if hook.name in self._owners:
+                if hook.name != FIRST and hook.spec is not None and not hook.spec.argnames:
+                    self._stated[hook.name, plugin.name] = self._state(plugin, hook.name, answers)
+            elif not (is_optional and self._is_absent(hook.name)):
+                close = difflib.get_close_matches(hook.name, self._owners, 1)
+                raise DoesNotFit(
+                    f"It implements {hook.name}, which is no hook of this engine"
+                    + (f"; {close[0]} is one." if close else ".")
+                    + " Where the plugin that asks may be missing, mark it @hookimpl(optionalhook=True)."
+                )
 
     def leave(self, plugin: Plugin) -> None:
         """Forget the answers of *plugin*; its points stay known."""
@@ -188,9 +183,9 @@ class ExtensionPoints:
         others = [one for one in self.manager.get_plugins() if one is not answers]
         return self.manager.subset_hook_caller(name, others)
 
-    def _state(self, plugin: Plugin, name: str, call: Any) -> Any:
+    def _state(self, plugin: Plugin, name: str, answers: object) -> Any:
         try:
-            (answer,) = call() or (None,)
+            (answer,) = self._only(name, answers)() or (None,)
         except Exception as error:
             raise DoesNotFit(f"{name}() failed: {type(error).__name__}: {error}") from error
         function = self.manager.hook.__dict__[name].spec.function
@@ -208,7 +203,8 @@ def plugin_of(module: object) -> Plugin:
     alone = pluggy.PluginManager("armarium")
     alone.add_hookspecs(hookspecs)
     try:
-        alone.register(module)
+        # The other hooks of the module are joined when all points are known.
+        alone.register(SimpleNamespace(armarium_plugin=getattr(module, FIRST, None)))
     except Exception as error:
         raise DoesNotFit(f"Its hooks do not fit: {error}") from error
     if not alone.hook.armarium_plugin.get_hookimpls():
