@@ -24,6 +24,7 @@ from armarium.guard import (
     MAX_XML_BYTES,
     check_archive,
     image_info,
+    names_are_guessed,
     open_image,
     parse_xml,
     read_member,
@@ -208,8 +209,20 @@ def tiff_of(path: Path, *images: tuple[int, int]) -> Path:
         (((800, 0), (800, 4)), [(0, 800)], True),
         (((800, 2), (100, 1), (600, 2), (100, 1), (600, 6)), [(0, 800), (2, 600)], True),
         (((160, 1), (80, 1)), [(0, 160), (1, 80)], True),
+        (((800, 0), (400, 0), (200, 0)), [(0, 800)], True),
+        (((800, 0), (400, 0), (300, 0)), [(0, 800), (1, 400), (2, 300)], True),
+        (((800, 0), (400, 0)), [(0, 800), (1, 400)], True),
     ],
-    ids=["a pyramid", "the thumbnail first", "a mask", "pages with thumbnails", "nothing but copies"],
+    ids=[
+        "a pyramid",
+        "the thumbnail first",
+        "a mask",
+        "pages with thumbnails",
+        "nothing but copies",
+        "a pyramid that does not say so",
+        "three pages",
+        "two pages",
+    ],
 )
 def test_smaller_copies_and_masks_of_a_tiff_are_no_pages(
     images: tuple[tuple[int, int], ...], pages: list[tuple[int, int]], alike: bool, tmp_path: Path
@@ -224,16 +237,17 @@ def test_smaller_copies_and_masks_of_a_tiff_are_no_pages(
         assert (page.width, page.getpixel((0, 0))) == (width, grey)
 
 
-def test_a_big_endian_tiff_may_state_its_smaller_copy_in_a_short(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("tag", "copy"), [(254, 1), (255, 2)])
+def test_a_big_endian_tiff_may_state_its_smaller_copy_in_a_short(tag: int, copy: int, tmp_path: Path) -> None:
     def directory(at: int, width: int, kind: int, following: int) -> bytes:
-        tags = [(254, 3, kind << 16), (256, 4, width), (257, 4, 1), (258, 3, 8 << 16), (259, 3, 1 << 16),
+        tags = [(tag, 3, kind << 16), (256, 4, width), (257, 4, 1), (258, 3, 8 << 16), (259, 3, 1 << 16),
                 (262, 3, 1 << 16), (273, 4, 8), (277, 3, 1 << 16), (278, 4, 1), (279, 4, width)]  # fmt: skip
         entries = b"".join(struct.pack(">HHII", tag, form, 1, value) for tag, form, value in tags)
         return struct.pack(">H", len(tags)) + entries + struct.pack(">I", following)
 
     length = len(directory(0, 8, 0, 0))
     data = b"MM\0*" + struct.pack(">I", 16) + bytes(8)
-    data += directory(16, 8, 0, 16 + length) + directory(16 + length, 4, 1, 0)
+    data += directory(16, 8, 0, 16 + length) + directory(16 + length, 4, copy, 0)
     path = tmp_path / "leaf.tif"
     path.write_bytes(data)
     assert (image_info(path).frames, image_info(path).passed_over) == (1, 1)
@@ -501,6 +515,27 @@ def test_an_archive_lists_its_files() -> None:
 def test_a_backslash_separates_the_folders_of_an_archive() -> None:
     data = archive(("Akten\\Band 1\\b.jpg", b"x"), ("Akten\\Band 1\\", b""))
     assert [member.filename for member in check_archive(data)] == ["Akten/Band 1/b.jpg"]
+
+
+@pytest.mark.parametrize(
+    ("names", "encoding"),
+    [
+        (("Bücher.jpg", "Ñuflo é.jpg"), "cp437"), (("Bücher.jpg", "Ñuflo é ß.jpg"), "cp1252"), (("Письмо.jpg",), "cp866"),
+        (("写真一.jpg", "表.jpg"), "cp932"), (("照片一.jpg",), "gbk"), (("Bücher/é.jpg",), "utf-8"),
+    ],
+)  # fmt: skip
+def test_the_encoding_of_an_archives_names_is_found_by_their_letters(
+    names: tuple[str, ...], encoding: str
+) -> None:
+    # `zipfile` cannot write such names: letters of the same number stand for them until they are replaced.
+    raw = [name.encode(encoding) for name in names]
+    holders = [chr(ord("a") + number) * len(one) for number, one in enumerate(raw)]
+    data = archive(*((holder, b"x") for holder in holders))
+    for holder, one in zip(holders, raw, strict=True):
+        data = data.replace(holder.encode(), one)
+    members = check_archive(data)
+    assert [one.filename for one in members] == list(names)
+    assert {names_are_guessed(one) for one in members} == {encoding != "utf-8"}
 
 
 def test_names_of_an_archive_may_differ_in_case_or_unicode_form() -> None:

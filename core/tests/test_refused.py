@@ -353,11 +353,11 @@ def test_a_tiff_of_endless_pages_is_refused(tmp_path: Path) -> None:
     chain = b"".join(struct.pack("<HI", 0, 8 + 6 * (n + 1)) for n in range(many)) + struct.pack("<HI", 0, 0)
     place = tmp_path / "endless.tif"
     place.write_bytes(struct.pack("<2sHI", b"II", 42, 8) + chain)
-    from armarium.guard.images import MAX_FRAMES, _tiff_directories
+    from armarium.guard.tiff import MAX_FRAMES, read_directories
 
     assert many > MAX_FRAMES
     with place.open("rb") as file, pytest.raises(Invalid, match="Split it"):
-        _tiff_directories(file, "endless.tif")
+        read_directories(file, "endless.tif")
 
 
 def test_a_picture_of_no_size_is_refused() -> None:

@@ -18,11 +18,11 @@ from armarium.principals import LOCAL_OWNER
 
 @pytest.fixture
 def ask(shelf_library):
-    def asked(question, *given, **named):
+    def ask_about(question, *given, **named):
         with shelf_library.db.read() as conn:
             return question(conn, *given, **named)
 
-    return asked
+    return ask_about
 
 
 @pytest.fixture

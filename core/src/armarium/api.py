@@ -61,6 +61,7 @@ from armarium.guard import (
     read_member,
 )
 from armarium.guard.named_paths import MaterialPath, NameOrMaterialPath, PackagePath, RecipePath, ShownPath
+from armarium.history.audit import audit as steps
 from armarium.history.capture import make_permanent, purging, versions
 from armarium.history.locks import refuse_locked
 from armarium.history.schema import alter_tracked
@@ -79,6 +80,9 @@ from armarium.jobs.activity import read_activity, record_activity
 from armarium.jobs.context import AfterChildren, JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.jobs.log import log_span, thread_lines
+from armarium.jobs.models import FINISHED, GOING, JobRow
+from armarium.jobs.models import job as jobs
+from armarium.jobs.models import job_hold as job_holds
 from armarium.jobs.origin import Origin, origin_of
 from armarium.jobs.queue import NewJob
 from armarium.jobs.queue_view import shown_state
@@ -102,14 +106,9 @@ from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
 from armarium.records.record import Record, record
 from armarium.runs.jobs import (
-    FINISHED,
-    GOING,
-    JobRow,
     find_job,
     is_held,
     is_waiting,
-    job_holds,
-    jobs,
     list_beneath,
     list_jobs,
     require_job,
@@ -122,7 +121,6 @@ from armarium.runs.steps import (
     in_effect_of_chain,
     last_step,
     list_steps,
-    steps,
     targets_of_set,
 )
 from armarium.runtimes.commands import run_command

@@ -41,10 +41,19 @@ def test_windows_1252_is_recognised_and_said() -> None:
     assert table.note == "The file is not in UTF-8; it was read as Windows-1252."
     assert [row for _, row in table.rows] == [{"uri": "1", "name": "José “Ñuflo” – Älter’s Œuvre: £5"}]
     assert read_table(io.BytesIO("uri;name\n1;José\n".encode())).note is None
+    table = read_table(io.BytesIO("uri;name\n1;José Ñuflo\n2;Größe\n".encode("mac_roman")))
+    assert table.note == "The file is not in UTF-8; it was read as Mac OS Roman."
+    assert [row["name"] for _, row in table.rows] == ["José Ñuflo", "Größe"]
 
 
 @pytest.mark.parametrize(
-    "data", ["name\nŁódź\n".encode("cp1250"), "name\nJosé\n".encode("cp1252") + b"\x81\n"]
+    "data",
+    [
+        "name\nŁódź\n".encode("cp1250"),
+        "name\nJosé\n".encode("cp1252") + b"\x81\n",
+        "name\nПисьмо\n".encode("cp1251"),
+        "name\nΛόγος\n".encode("cp1253"),
+    ],
 )
 def test_an_encoding_that_is_neither_is_refused(data: bytes) -> None:
     with pytest.raises(NotATable, match="save it as CSV in UTF-8"):

@@ -14,6 +14,7 @@ from exports_desk import MACHINE, Desk
 from armarium.api import NotFound, ServiceError
 from armarium_exports.pages import Unit
 from armarium_exports.rendering.units import render
+from armarium_formats.api import Format, PageModel, WriteContext, WrittenPage
 from armarium_source_model.api import armarium_source_model_rests_on_text
 
 
@@ -408,3 +409,36 @@ def test_a_page_that_goes_while_its_file_is_put_together_is_left_out(desk: Desk)
     with pytest.raises(NotFound) as refused:
         render(desk.engine, desk.library, Unit(box, "Box", (gone,)), "plain-text")
     assert refused.value.code == "no_pages"
+
+
+class Verses(Format):
+    """A format of somebody else: the lines of a page, numbered."""
+
+    name = "verses"
+    label = "Verses"
+    extensions = (".verses",)
+    writes = True
+
+    def write(self, page: PageModel, context: WriteContext) -> WrittenPage:
+        lines = [line.text for line in page.of_kind("line")]
+        return WrittenPage("".join(f"{number} {text}\n" for number, text in enumerate(lines, 1)))
+
+
+def test_a_format_of_somebody_else_is_kept_like_ours(desk: Desk) -> None:
+    desk.engine.drivers.give("armarium.formats", "verses", Verses)
+    page = desk.page(desk.box(), "1.png", ["Dear Sir", "Farewell"])
+    found = kept_now(desk, "verses")
+    place = Path(found["files"][0]["path"])
+    assert place.name.endswith(".verses")
+    assert place.read_text() == "1 Dear Sir\n2 Farewell\n"
+    desk.do("representation.create", {"segment_id": desk.lines(page)[0], "text": "Dear Madam"})
+    desk.work()
+    assert place.read_text() == "1 Dear Madam\n2 Farewell\n"
+    assert keep(desk, "verses", "document", 422)["code"] == "pages_only"
+
+
+def test_a_format_that_nobody_writes_is_refused_with_those_that_are_written(desk: Desk) -> None:
+    refused = keep(desk, "verses", status=422)
+    assert refused["code"] == "unknown_format"
+    for known in ("word", "pagexml", "tei"):
+        assert known in refused["detail"]

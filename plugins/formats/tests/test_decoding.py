@@ -28,3 +28,13 @@ def test_a_sound_file_has_no_note() -> None:
             decode("é".encode(encoding)).encoding,
             None,
         )
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "mac_roman"])
+@pytest.mark.parametrize(
+    "text", ["für die Größe und Ähre, Übung", "José Ñuflo à Québec, l’été", "Le cœur — naïve", "DÉJÀ VU ÉTÉ"]
+)
+def test_texts_of_windows_and_of_old_macintoshes_are_told_apart(text: str, encoding: str) -> None:
+    found = decode(text.encode(encoding))
+    assert (found.text, found.encoding) == (text, encoding)
+    assert ("Windows-1252" if encoding == "cp1252" else "Mac OS Roman") in (found.note or "")

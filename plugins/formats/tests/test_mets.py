@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from armarium.errors import Invalid
-from armarium_formats.mets.hrefs import local_path
-from armarium_formats.mets.reader import MOST_NAMED, read_mets, sniff_mets
+from armarium_formats.mets.hrefs import MOST_NAMED, local_path
+from armarium_formats.mets.reader import read_mets, sniff_mets
 
 HEAD = '<mets:mets xmlns:mets="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink">'
 

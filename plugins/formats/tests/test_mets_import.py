@@ -105,6 +105,37 @@ def test_files_sent_without_folders_are_matched_by_name(engine: Engine, library:
     assert answer["mets"][0]["pictured"] == 2
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "file:///D:/scans/images/{}",
+        "https://example.org/iiif/{}/full/full/0/default.jpg",
+        "../images/{}",
+        "D:\\scans\\{}",
+    ],
+)
+def test_pages_stated_at_other_places_are_ordered_by_the_names_of_their_pictures(
+    engine: Engine, library: Library, tmp_path: Path, address: str
+) -> None:
+    stated = "".join(
+        f'<mets:file ID="F{n}" MIMETYPE="image/png"><mets:FLocat LOCTYPE="URL" xlink:href="{address.format(f"a%20{n}.png")}"/>'
+        "</mets:file>"
+        for n in (1, 2)
+    )
+    divs = "".join(
+        f'<mets:div TYPE="page" ORDER="{at}" ORDERLABEL="{at}r"><mets:fptr FILEID="F{n}"/></mets:div>'
+        for at, n in ((1, 2), (2, 1))
+    )
+    mets = (
+        '<mets:mets xmlns:mets="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink"><mets:fileSec>'
+        f'<mets:fileGrp USE="IMG">{stated}</mets:fileGrp></mets:fileSec><mets:structMap TYPE="PHYSICAL"><mets:div>{divs}'
+        "</mets:div></mets:structMap></mets:mets>"
+    )
+    files = {"mets.xml": mets.encode(), "scans/a 1.png": picture(grey=1), "scans/a 2.png": picture(grey=2)}
+    by_folder(engine, library, tmp_path, files)
+    assert pages_in(library, "scans") == [("a 2.png", "1r"), ("a 1.png", "2r")]
+
+
 @WAYS
 def test_without_a_structure_the_order_is_that_of_the_files(
     engine: Engine, library: Library, tmp_path: Path, bring: Bring

@@ -79,6 +79,7 @@ def segments(draw: st.DrawFn, kind: str, depth: int = 0) -> PageSegment:
         )
     if kind == "line" and any(one.kind == "line" for one in made.children):
         made.children = [one for one in made.children if one.kind == "line"]
+    made.children = cells_by_row(made.children)
     if kind == "region" and draw(st.integers(0, 3)) == 0:
         made.cell = {
             "row": draw(st.integers(0, 3)),
@@ -89,12 +90,21 @@ def segments(draw: st.DrawFn, kind: str, depth: int = 0) -> PageSegment:
     return made
 
 
+def cells_by_row(siblings: list[PageSegment]) -> list[PageSegment]:
+    """Put the cells among *siblings* into the order of a table, in which TEI writes them."""
+    cells = iter(
+        sorted((one for one in siblings if one.cell), key=lambda one: (one.cell["row"], one.cell["column"]))
+    )
+    return [next(cells) if one.cell else one for one in siblings]
+
+
 @st.composite
 def pages(draw: st.DrawFn) -> PageModel:
     page = PageModel(draw(st.integers(1, 9000)), draw(st.integers(1, 9000)), draw(TEXTS).strip())
     page.segments = draw(
         st.lists(st.sampled_from(["region", "region", "line", "word"]).flatmap(segments), max_size=4)
     )
+    page.segments = cells_by_row(page.segments)
     page.language, page.direction = draw(st.sampled_from([None, "es"])), draw(st.sampled_from([None, "rtl"]))
     seen: set[str] = set()
     for number, segment in enumerate(page.walk()):

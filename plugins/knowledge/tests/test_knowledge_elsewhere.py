@@ -13,7 +13,7 @@ from armarium.api import Engine
 from armarium.principals import LOCAL_OWNER
 from armarium_documents.actions.transfer.copying import plan
 from armarium_documents.schemas.transfer import TransferParams
-from armarium_knowledge.matching import sound
+from armarium_knowledge.matching import sound, sounds
 from armarium_knowledge.queries.for_families import found_in_run
 
 
@@ -176,6 +176,22 @@ def test_many_mentions_of_one_entity(desk: Desk) -> None:
 )
 def test_spellings_of_one_sound_have_one_key(one: str, other: str, language: str) -> None:
     assert sound(one, language) == sound(other, language)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("john macdonald", "john mcdonald", "john m donald"), ("hugh o neill", "hugh oneill"), ("jeanne d arc", "jeanne darc"),
+        ("oliver st john", "oliver saint john"), ("sta cruz", "santa cruz"), ("ste marie", "sainte marie"),
+    ],
+)  # fmt: skip
+def test_prefixes_of_names_sound_alike_however_they_are_written(names: tuple[str, ...]) -> None:
+    assert len({tuple(sounds(name, None)) for name in names}) == 1
+
+
+def test_names_that_only_begin_like_a_prefix_stay_apart() -> None:
+    assert sounds("martin mace", None) != sounds("martin m ace", None)
+    assert sounds("stan cruz", None) != sounds("st cruz", None)
 
 
 def test_hostile_bodies_are_refused_in_words(desk: Desk) -> None:

@@ -224,6 +224,7 @@ FILES = (
     ("a.csv", "uri;label;aliases\nhttp://a.org/7;Garcia, Juan;Juan García|J. G.\n", "http://a.org/7"),
     ("a.rdf", SKOS, "http://x.org/1"),
     ("a.json", WIKIDATA, "http://www.wikidata.org/entity/Q1"),
+    ("marked.json", "\ufeff" + WIKIDATA.replace("Q1", "Q9"), "http://www.wikidata.org/entity/Q9"),
     ("twice.csv", "uri,name\nhttp://a.org/1,Juan Garcia\nhttp://a.org/2,Juan Garcia\n", None),
     ("heading.csv", "\ufeffURI;Name\nhttp://b.org/1;García, Juan.\n", "http://b.org/1"),
     ("life.csv", "uri;name\nhttp://b.org/2;García, Juan, 1701-1742\n", "http://b.org/2"),
@@ -322,6 +323,7 @@ def test_work_that_cannot_be_done_is_refused_before_it_is_queued(desk: Desk) -> 
         ("O'Hare", "O’Hare"),
         ("Köhler", "Koehler"),
         ("Elsa Lund", "Lund, Elsa."),
+        ("Lund, Elsa (1850-1910)", "Elsa Lund"),
     ],
 )
 def test_two_spellings_of_one_name_are_proposed_as_the_same(desk: Desk, one: str, other: str) -> None:

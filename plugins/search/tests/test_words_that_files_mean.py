@@ -61,6 +61,24 @@ def test_expansions_and_divided_words_of_tei_are_found(desk: SearchDesk, library
     assert list(examine(library)) == []
 
 
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ('<w part="I">ver</w><lb/><w part="F">schenkt</w>', True),
+        ("<w>ver<lb/>schenkt</w>", True),
+        ('<hi rend="bold"><w part="I">ver</w></hi><lb/><hi rend="bold"><w part="F">schenkt</w></hi>', True),
+        ("<w>ver</w><lb/><w>schenkt</w>", False),
+        ('<w>ver<lb break="yes"/>schenkt</w>', False),
+    ],
+)
+def test_a_word_whose_parts_tei_marks_on_two_lines_is_found_whole(
+    desk: SearchDesk, word: str, found: bool
+) -> None:
+    page, _ = import_leaf(desk, TEI.replace('ver<lb break="no"/>schenkt', word))
+    assert desk.ids("verschenkt") == ([page] if found else [])
+    assert desk.ids("schenkt") == [page]
+
+
 def test_a_word_that_alto_says_is_divided_is_found_whole_without_a_hyphen(desk: SearchDesk) -> None:
     page, lines = import_leaf(desk, ALTO)
     assert desk.ids("campana") == desk.ids("cam") == desk.ids("pana") == [page]

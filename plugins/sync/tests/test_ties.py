@@ -39,7 +39,7 @@ def test_what_may_not_be_tied_is_refused_in_words(desk: SyncDesk, tmp_path: Path
         (tmp_path / "link", ("pagexml",), {}, 403, "path_not_allowed"),
         ("/", ("pagexml",), {}, 403, "path_not_allowed"),
         ("relative", ("pagexml",), {}, 422, "bad_path"),
-        (desk.folder, ("docx",), {}, 422, "invalid_request"),
+        (desk.folder, ("docx",), {}, 422, "unknown_format"),
         (desk.folder, ("pagexml",), {"other": 1}, 422, "invalid_request"),
     ]
     for path, formats, more, status, code in cases:

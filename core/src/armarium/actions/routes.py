@@ -16,6 +16,7 @@ from armarium.errors import NotFound
 from armarium.history import audit
 from armarium.history.changes import changes_of
 from armarium.messages import Message
+from armarium.principals import Role
 from armarium.store.database import raw_of
 from armarium.store.rows import listed, paged
 from armarium.web.http import (
@@ -50,7 +51,7 @@ class ActionEntry(Message):
     name: str
     summary: str
     plugin: str
-    role: Literal["owner", "editor", "viewer"]
+    role: Role
     person_only: bool
     undoable: bool
     scope: Literal["library", "engine", "either"]
@@ -64,7 +65,7 @@ class ActionName(Message):
     name: str
     summary: str
     plugin: str
-    role: Literal["owner", "editor", "viewer"]
+    role: Role
 
 
 ActionNamesAnswer = listed(ActionName, "ActionNamesAnswer", "Every action of this engine, in short.")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import struct
+import unicodedata
 import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -46,8 +49,9 @@ def check_archive(
         )
     total = 0
     seen: set[str] = set()
+    encoding = _find_encoding(members)
     for member in members:
-        _check_member(name, member, seen)
+        _check_member(name, member, encoding, seen)
         total += member.file_size
         if member.file_size > 1_000_000 and member.file_size > max_ratio * max(1, member.compress_size):
             raise Invalid(
@@ -65,31 +69,53 @@ def check_archive(
 
 def names_are_guessed(member: zipfile.ZipInfo) -> bool:
     """Return whether the archive does not say in what encoding a name is that is neither ASCII nor UTF-8."""
-    return (
-        not member.filename.isascii()
-        and not member.flag_bits & _UTF8
-        and member.filename == _with_slashes(member)
-    )
+    if member.filename.isascii() or _states_encoding(member):
+        return False
+    return member.filename.encode() != _raw_name(member).replace(b"\\", b"/")
 
 
 _UTF8: Final = 0x800
 """The flag of a member whose name is in UTF-8."""
+_UNICODE_PATH: Final = 0x7075
+"""The extra field with which Info-ZIP repeats a name in UTF-8; `zipfile` reads it."""
+_WRITTEN_IN: Final = {
+    "utf-8": "", "cp437": "LATIN", "cp1252": "LATIN", "cp850": "LATIN", "cp866": "CYRILLIC", "cp932": "(HIRAGANA|KATAKANA|CJK)",
+    "gbk": "CJK",
+}  # fmt: skip
+"""Encodings of names that say nothing of theirs, likeliest first, and the letters that names in them consist of."""
 
 
-def _with_slashes(member: zipfile.ZipInfo) -> str:
-    return member.orig_filename.replace("\\", "/")
+def _states_encoding(member: zipfile.ZipInfo) -> bool:
+    rest = member.extra
+    while len(rest) >= 4:
+        tag, length = struct.unpack("<HH", rest[:4])
+        if tag == _UNICODE_PATH:
+            return True
+        rest = rest[4 + length :]
+    return bool(member.flag_bits & _UTF8)
 
 
-def _stated_name(member: zipfile.ZipInfo) -> str:
-    """Return a member's name: what is UTF-8 without saying so, as archives of macOS are, is read as UTF-8; else CP437."""
-    if not member.flag_bits & _UTF8 and not member.filename.isascii():
+def _raw_name(member: zipfile.ZipInfo) -> bytes:
+    """Return the bytes of a name that does not state its encoding: `zipfile` has read them as CP437."""
+    return member.orig_filename.encode("cp437")
+
+
+def _find_encoding(members: Sequence[zipfile.ZipInfo]) -> str:
+    """Return the encoding of the names that do not state theirs: the first in which all of them consist of its letters;
+    CP437, as the format demands, where there is none.
+    """
+    raw = b"\n".join(_raw_name(one) for one in members if not _states_encoding(one))
+    for encoding, script in _WRITTEN_IN.items():
         with suppress(UnicodeError):
-            return member.filename.encode("cp437").decode("utf-8")
-    return member.filename
+            letters = {char for char in raw.decode(encoding) if char > "\x7f"}
+            if all(re.match(script, unicodedata.name(char, "")) for char in letters):
+                return encoding
+    return "cp437"
 
 
-def _check_member(name: str, member: zipfile.ZipInfo, seen: set[str]) -> None:
-    path = member.filename = _stated_name(member).replace("\\", "/")
+def _check_member(name: str, member: zipfile.ZipInfo, encoding: str, seen: set[str]) -> None:
+    stated = member.filename if _states_encoding(member) else _raw_name(member).decode(encoding)
+    path = member.filename = stated.replace("\\", "/")
     if "\0" in member.orig_filename or path.startswith("/") or ".." in path.split("/") or ":" in path[:2]:
         raise Invalid(f"{name} holds the name {path!r}, which would leave its folder.", code="archive_path")
     kind = (member.external_attr >> 16) & 0o170000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from armarium.errors import Invalid
 from armarium.guard.parts import part_of
 from armarium.guard.sources import length_of, name_of, open_source, plain
+from armarium.guard.tiff import TiffDirectory, pages_among, read_directories
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
 
 MAX_IMAGE_PIXELS: Final = 200_000_000
-MAX_FRAMES: Final = 10_000
 SUSPECT_PIXELS: Final = 40_000_000
 MAX_PIXELS_A_BYTE: Final = 4_000
 """A photograph has 5 to 50 pixels per byte of file, a bilevel scan a few hundred, a bomb many thousands."""
@@ -38,10 +37,6 @@ IMAGE_FORMATS: Final = {
 
 TAKEN_IMAGES: Final = "a JPEG, PNG, TIFF, WebP, JPEG 2000, BMP, GIF, AVIF or HEIC image"
 """The pictures that are opened, for sentences."""
-
-SMALLER_COPY, MASK = 1, 4
-"""Bits of a TIFF directory's NewSubfileType (TIFF 6.0, page 36) that make it no page: a reduced copy of another image, a
-transparency mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +191,8 @@ def _identify(file: BinaryIO, name: str, limit: int) -> tuple[ImageInfo, ImageFi
     file.seek(0)
     try:
         image: ImageFile.ImageFile = factory(file, "")
-        directories = _tiff_directories(file, name) if kind == "TIFF" else [0]
-        pages = _pages_among(directories)
+        directories = read_directories(file, name) if kind == "TIFF" else [TiffDirectory(0, 0, 0)]
+        pages = pages_among(directories)
         if pages[0]:
             image.seek(pages[0])
         width, height = image.size
@@ -344,46 +339,6 @@ def _factories(limit: int) -> dict[str, Any]:
         "GIF": GifImagePlugin.GifImageFile,
         "BMP": BmpImagePlugin.BmpImageFile,
     }
-
-
-def _tiff_directories(file: BinaryIO, name: str) -> list[int]:
-    """Return the NewSubfileType of each image of a TIFF, following its directories; a loop or an endless chain is refused."""
-    at = file.tell()
-    file.seek(0)
-    head = file.read(16)
-    end = "<" if head[:2] == b"II" else ">"
-    big = 43 in head[2:4]
-    (offset,) = struct.unpack(end + ("Q" if big else "I"), head[8:16] if big else head[4:8])
-    seen: dict[int, int] = {}
-    while offset:
-        if offset in seen:
-            raise Invalid(f"{name} is a TIFF whose pages point back at each other.", code="image_damaged")
-        seen[offset] = 0
-        if len(seen) > MAX_FRAMES:
-            raise Invalid(
-                f"{name} is a TIFF of more than {MAX_FRAMES:,} pages. Split it.", code="image_too_large"
-            )
-        try:
-            file.seek(offset)
-            (entries,) = struct.unpack(end + ("Q" if big else "H"), file.read(8 if big else 2))
-            # Entries are sorted by tag, and NewSubfileType (254) has the lowest that is in use.
-            entry = file.read(20 if big else 12) if entries else b""
-            if entry[:2] == struct.pack(end + "H", 254):
-                # A LONG, or a SHORT in the writers of some scanners.
-                form = "H" if entry[2:4] == struct.pack(end + "H", 3) else "I"
-                (seen[offset],) = struct.unpack_from(end + form, entry, 12 if big else 8)
-            file.seek(max(0, entries - 1) * (20 if big else 12), os.SEEK_CUR)
-            (offset,) = struct.unpack(end + ("Q" if big else "I"), file.read(8 if big else 4))
-        except (struct.error, OSError, OverflowError, ValueError):
-            break  # the chain is cut short; decoding the page concerned reports it
-    file.seek(at)
-    return list(seen.values())
-
-
-def _pages_among(directories: Sequence[int]) -> Sequence[int]:
-    """Return the numbers of the images that are pages; all of them where each says that it is a copy or a mask."""
-    pages = [number for number, kind in enumerate(directories) if not kind & (SMALLER_COPY | MASK)]
-    return pages or range(max(1, len(directories)))
 
 
 def _orientation(kind: str, image: ImageFile.ImageFile) -> int:

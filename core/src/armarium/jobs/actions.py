@@ -17,9 +17,9 @@ from armarium.errors import Conflict
 from armarium.jobs import decisions
 from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on
 from armarium.jobs.listing import is_counted, no_such, targets
-from armarium.jobs.models import FINISHED, Mode
+from armarium.jobs.models import FINISHED, JobRow, Mode
 from armarium.jobs.queue import NewJob, enqueue, loads
-from armarium.jobs.queue_view import QueueView, Row
+from armarium.jobs.queue_view import QueueView
 from armarium.messages import Message
 from armarium.store.database import raw_of
 from armarium.store.tables import json_text
@@ -74,14 +74,14 @@ def _view(ctx: ActionContext) -> QueueView:
     return QueueView(ctx.engine.jobs, ctx.library, ctx.conn)
 
 
-def _single_row(view: QueueView, job_id: str) -> Row:
+def _single_row(view: QueueView, job_id: str) -> JobRow:
     row = view.row(job_id)
     if row is None:
         raise no_such(job_id)
     return row
 
 
-def _refuse_of_run(view: QueueView, row: Row, verb: str) -> None:
+def _refuse_of_run(view: QueueView, row: JobRow, verb: str) -> None:
     if view.of_a_run(row):
         raise Conflict(
             f"A workflow run waits for {row.title}; {verb} the run instead.",
@@ -90,7 +90,7 @@ def _refuse_of_run(view: QueueView, row: Row, verb: str) -> None:
         )
 
 
-def _counted_rows(view: QueueView, job_id: str) -> list[Row]:
+def _counted_rows(view: QueueView, job_id: str) -> list[JobRow]:
     rows = targets(view, job_id)
     if not rows and job_id == DERIVATIVES and import_goes_on(view):
         return []
@@ -186,7 +186,7 @@ def pause_job(ctx: ActionContext, p: PauseJob) -> dict[str, Any]:
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
-def _hold(ctx: ActionContext, view: QueueView, row: Row, paused: bool) -> bool:
+def _hold(ctx: ActionContext, view: QueueView, row: JobRow, paused: bool) -> bool:
     """Write the hold where it changes anything; return whether it did."""
     if view.state(row) in FINISHED:
         return False
@@ -203,7 +203,7 @@ def _hold(ctx: ActionContext, view: QueueView, row: Row, paused: bool) -> bool:
 
 
 def _tell_kinds(
-    ctx: ActionContext, view: QueueView, rows: list[Row], hook: Callable[[Any], Any], *more: object
+    ctx: ActionContext, view: QueueView, rows: list[JobRow], hook: Callable[[Any], Any], *more: object
 ) -> None:
     """After the commit, notify kinds that control something elsewhere (a remote service, a run)."""
     for row in rows:
@@ -232,7 +232,7 @@ def cancel_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     else:
         rows = [_single_row(view, p.job_id)]
         _refuse_of_run(view, rows[0], "stop")
-    reached: list[Row] = []
+    reached: list[JobRow] = []
     for row in rows:
         under = [view.row(one) for one in decisions.subtree(view.raw, row.id)]
         reached += [one for one in under if one is not None and view.state(one) not in FINISHED]
@@ -285,7 +285,7 @@ def retry_job(ctx: ActionContext, p: JobNamed) -> dict[str, Any]:
     return {"id": row.id, "state": after.state(_single_row(after, row.id))}
 
 
-def _refuse_retry_of_run(view: QueueView, row: Row) -> None:
+def _refuse_retry_of_run(view: QueueView, row: JobRow) -> None:
     kind = view.runner.kinds.get(row.kind)
     if kind is not None and kind.is_run:
         raise Conflict(
@@ -294,7 +294,7 @@ def _refuse_retry_of_run(view: QueueView, row: Row) -> None:
         )
 
 
-def _refuse_retry(view: QueueView, row: Row) -> None:
+def _refuse_retry(view: QueueView, row: JobRow) -> None:
     kinds = view.runner.kinds
     if (kind := kinds.get(row.kind)) is not None and kind.remote_in(kinds.lane_of(row.kind, row.lane)):
         raise Conflict(

@@ -12,8 +12,8 @@ from armarium.errors import NotFound
 from armarium.ids import now, parse_timestamp, timestamp
 from armarium.jobs.import_tree import DERIVATIVES, derivatives, import_goes_on, merged_import
 from armarium.jobs.kinds import LANES
-from armarium.jobs.models import FAILED_SHOWN_DAYS
-from armarium.jobs.queue_view import QueueView, Row, open_view
+from armarium.jobs.models import FAILED_SHOWN_DAYS, JobRow
+from armarium.jobs.queue_view import QueueView, open_view
 
 if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
@@ -142,7 +142,7 @@ def _merge_rows(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return merged
 
 
-def targets(view: QueueView, job_id: str) -> list[Row]:
+def targets(view: QueueView, job_id: str) -> list[JobRow]:
     """Return the jobs that a counted row or the import row stands for and that have not started; empty for any other
     id.
     """

@@ -6,7 +6,7 @@ The same tables are in every project's database and in the engine's own, which h
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Boolean, Column, Index, Integer, MetaData, Table, Text
 
@@ -26,7 +26,9 @@ class State(StrEnum):
     CANCELLED = "cancelled"
 
 
-FINISHED = frozenset({State.DONE, State.FAILED, State.CANCELLED})
+GOING: tuple[str, ...] = ("waiting", "running")
+"""States of a job that has not ended, as they are stored."""
+FINISHED: tuple[str, ...] = ("done", "failed", "cancelled")
 """States that no longer change by themselves."""
 
 Mode = Literal["automatic", "started", "paused"]
@@ -95,6 +97,57 @@ Index("ix_job_parent", job.c.parent_id, sqlite_where=job.c.parent_id.isnot(None)
 Index("ix_job_key", job.c.parent_id, job.c.key, unique=True, sqlite_where=job.c.key.isnot(None))
 Index("ix_job_after", job.c.after_id, sqlite_where=job.c.after_id.isnot(None))
 Index("ix_job_thread", job.c.thread_id, sqlite_where=job.c.thread_id.isnot(None))
+
+
+class JobRow(NamedTuple):
+    """A job as it is stored. Its last three columns may be large, and are empty where they were not asked for."""
+
+    seq: int
+    id: str
+    kind: str
+    lane: str | None
+    title: str
+    state: str
+    reason: str | None
+    reason_code: str | None
+    parent_id: str | None
+    after_id: str | None
+    key: str | None
+    done: int
+    total: int
+    open_children: int
+    failed_children: int
+    body_done: int
+    attempts: int
+    stop: str | None
+    not_before: str | None
+    model: str | None
+    subject: str | None
+    thread_id: str | None
+    handed_in_by: str | None
+    started_by: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    args: dict[str, Any] = {}
+    checkpoint: dict[str, Any] = {}
+    result: dict[str, Any] = {}
+
+    @property
+    def is_going(self) -> bool:
+        """Whether it has not ended."""
+        return self.state not in FINISHED
+
+    @property
+    def state_begun(self) -> str:
+        """Its state, `running` also while it waits again after having begun: for what is beneath it, say."""
+        return "running" if self.state == "waiting" and self.started_at is not None else self.state
+
+    @property
+    def progress(self) -> float | None:
+        """How much of it is done, 0 to 1; None where that is not known."""
+        return min(self.done / self.total, 1.0) if self.total else None
+
 
 job_hold = Table(
     "job_hold",

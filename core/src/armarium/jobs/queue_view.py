@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
@@ -15,7 +14,7 @@ from armarium.ids import now, parse_timestamp
 from armarium.jobs.conditions import WORDS, hindrance
 from armarium.jobs.decisions import paused_ids
 from armarium.jobs.kinds import LANES, JobKind
-from armarium.jobs.models import FINISHED
+from armarium.jobs.models import FINISHED, JobRow
 from armarium.jobs.partly_seen import WITHHELD_WHY, hundredths
 from armarium.jobs.queue import loads
 from armarium.jobs.store import path_of
@@ -26,42 +25,7 @@ if TYPE_CHECKING:
     from armarium.jobs.runner import JobRunner
     from armarium.projects.libraries import Library
 
-COLUMNS = (
-    "seq, id, kind, lane, title, state, reason, reason_code, parent_id, after_id, done, total, open_children, "
-    "failed_children, body_done, attempts, not_before, model, subject, thread_id, handed_in_by, started_by, created_at, "
-    "started_at, finished_at"
-)
-
-
-@dataclass(slots=True)
-class Row:
-    """A job row without its arguments and checkpoint."""
-
-    seq: int
-    id: str
-    kind: str
-    lane: str | None
-    title: str
-    state: str
-    reason: str | None
-    reason_code: str | None
-    parent_id: str | None
-    after_id: str | None
-    done: int
-    total: int
-    open_children: int
-    failed_children: int
-    body_done: int
-    attempts: int
-    not_before: str | None
-    model: str | None
-    subject: str | None
-    thread_id: str | None
-    handed_in_by: str | None
-    started_by: str | None
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
+COLUMNS = ", ".join(JobRow._fields[: JobRow._fields.index("args")])
 
 
 class QueueView:
@@ -94,23 +58,23 @@ class QueueView:
                 above.add(current)
         return above
 
-    def row(self, job_id: str) -> Row | None:
+    def row(self, job_id: str) -> JobRow | None:
         """Return the row of *job_id*, or None."""
         found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE id = ?", (job_id,)).fetchone()
-        return Row(*found) if found else None
+        return JobRow(*found) if found else None
 
-    def rows(self, where: str, values: Iterable[object] = ()) -> list[Row]:
+    def rows(self, where: str, values: Iterable[object] = ()) -> list[JobRow]:
         """Return rows under an SQL condition, oldest first."""
         found = self.raw.execute(f"SELECT {COLUMNS} FROM job WHERE {where} ORDER BY seq", tuple(values))
-        return [Row(*row) for row in found]
+        return [JobRow(*row) for row in found]
 
-    def waiting(self, kinds: list[str]) -> list[Row]:
+    def waiting(self, kinds: list[str]) -> list[JobRow]:
         """Return the rows of *kinds* that have not started, paused ones too, oldest first."""
         if not kinds:
             return []
         return self.rows(f"state = 'waiting' AND kind IN ({', '.join('?' * len(kinds))})", kinds)
 
-    def state(self, row: Row) -> str:
+    def state(self, row: JobRow) -> str:
         """Return the state as shown: a hold makes a waiting job paused, and a body that has begun makes it running."""
         if row.state == "waiting":
             return "paused" if row.id in self.held else "waiting"
@@ -123,7 +87,7 @@ class QueueView:
             return "paused"
         return row.state
 
-    def of_a_run(self, row: Row) -> bool:
+    def of_a_run(self, row: JobRow) -> bool:
         """Return whether a workflow run waits for this job: then the run is paused or cancelled, not the job."""
         kind = self.runner.kinds.get(row.kind)
         if kind is not None and kind.is_run:
@@ -141,7 +105,7 @@ class QueueView:
             )
         return self._runs[job_id]
 
-    def node(self, row: Row) -> dict[str, Any]:
+    def node(self, row: JobRow) -> dict[str, Any]:
         """Return *row* as a job node."""
         state = self.state(row)
         reason, code = self.reason(row, state)
@@ -178,12 +142,12 @@ class QueueView:
             },
         }
 
-    def _item(self, row: Row) -> dict[str, Any] | None:
+    def _item(self, row: JobRow) -> dict[str, Any] | None:
         picked = self.store.picked.get(row.seq) if self.store is not None and not self.is_limited else None
         told = picked.context.item if picked is not None and row.state == "running" else None
         return told and {name: told.get(name) for name in ("done", "total", "unit")}
 
-    def progress(self, row: Row) -> tuple[int, int]:
+    def progress(self, row: JobRow) -> tuple[int, int]:
         """Return the progress of *row*: done and total; in hundredths for a caller from whom documents are withheld,
         since a job about many documents counts those too.
         """
@@ -196,17 +160,17 @@ class QueueView:
         row = self.row(line["row_id"])
         return line if row is None or row.total == 1 else {**line, "message": WITHHELD_WHY}
 
-    def tree(self, row: Row) -> dict[str, Any]:
+    def tree(self, row: JobRow) -> dict[str, Any]:
         """Return *row* as a job node with everything beneath it as `children`."""
         children = self.rows("parent_id = ?", (row.id,))
         return {**self.node(row), "children": [self.tree(child) for child in children]}
 
-    def result(self, row: Row) -> Any:
+    def result(self, row: JobRow) -> Any:
         """Return the result of *row*'s body; None before it ended."""
         found = self.raw.execute("SELECT result FROM job WHERE id = ?", (row.id,)).fetchone()
         return None if found is None or found[0] is None else loads(found[0])
 
-    def reason(self, row: Row, state: str) -> tuple[str | None, str | None]:
+    def reason(self, row: JobRow, state: str) -> tuple[str | None, str | None]:
         """Return (sentence, reason code) to be shown for *row*."""
         if state == "paused":
             return "Paused by a person; resume it to continue.", "paused"
@@ -220,7 +184,7 @@ class QueueView:
             return WITHHELD_WHY if hidden else row.reason, row.reason_code
         return self.why_waiting(row)
 
-    def why_waiting(self, row: Row) -> tuple[str, str]:
+    def why_waiting(self, row: JobRow) -> tuple[str, str]:
         """Return (sentence, reason code) for a waiting job: the first hindrance that applies."""
         kind = self.runner.kinds.get(row.kind)
         if self.runner.mode == "paused":
@@ -256,7 +220,7 @@ class QueueView:
             return f"Waits for {title}, which was {state}; retry that one, or cancel this."
         return f"Waits until {title} is done."
 
-    def _hindrance(self, row: Row) -> str | None:
+    def _hindrance(self, row: JobRow) -> str | None:
         watched = self.store is not None and (
             self.store.all_watched
             or row.id in self.store.list_watched()
@@ -269,7 +233,7 @@ class QueueView:
             watched=watched,
         )
 
-    def _turn(self, row: Row, kind: JobKind) -> tuple[str, str]:
+    def _turn(self, row: JobRow, kind: JobKind) -> tuple[str, str]:
         name = self.runner.kinds.lane_of(row.kind, row.lane)
         lane = self.runner.lanes[name]
         if row.model is not None and lane.model not in (None, row.model) and lane.running:
@@ -278,7 +242,7 @@ class QueueView:
         jobs = "one job" if width == 1 else f"{width} jobs"
         return f"Waits for its turn: the lane {name} runs {jobs} at a time.", "lane"
 
-    def summary_row(self, row: Row, count: int, state: str) -> dict[str, Any]:
+    def summary_row(self, row: JobRow, count: int, state: str) -> dict[str, Any]:
         """Return one row for *count* jobs of a kind that wait or are paused, *row* the oldest of them."""
         kind = self.runner.kinds.get(row.kind)
         node = self.node(row)

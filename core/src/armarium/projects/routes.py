@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import ConfigDict, create_model
 
 from armarium.engine import Engine
 from armarium.errors import Conflict, NotFound, ProjectOutOfReach, ServiceError
+from armarium.jobs.schemas import ShownState
 from armarium.messages import Message, written
 from armarium.principals import caller
 from armarium.projects import snapshots
@@ -37,9 +38,6 @@ COUNTED = ("documents", "pages", "segments", "readings", "entities", "claims")
 """Counts every project answers, 0 where no family provides the thing."""
 
 
-JOB_STATES = ("waiting", "running", "paused", "done", "failed", "cancelled")
-
-
 class Statistics(Message):
     """How much is in a project; plugins may add counts of their own. `bytes` is the package's size on disk; null for a
     caller from whom something is withheld, since it is in the size too.
@@ -54,7 +52,7 @@ class Statistics(Message):
     entities: int
     claims: int
     bytes: int | None
-    jobs: dict[Literal["waiting", "running", "paused", "done", "failed", "cancelled"], int]
+    jobs: dict[ShownState, int]
 
 
 Snapshots = listed(Snapshot, "Snapshots", "The snapshots of a project, newest first.")
@@ -85,7 +83,7 @@ def statistics(engine: Engine, library: Library) -> dict[str, Any]:
                     engine.plugins.note_fault(
                         plugin.name, f"It failed to count: {engine.plugins.words_for(error)}"
                     )
-    states = {state: counts.pop(f"jobs_{state}", 0) for state in JOB_STATES}
+    states = {state: counts.pop(f"jobs_{state}", 0) for state in get_args(ShownState)}
     asks = caller()
     return {
         **counts,

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import create_model
 from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text
 
 from armarium.errors import ServiceError, missing
 from armarium.messages import Message
-from armarium.store.rows import Rows, kind_of, shown_columns
+from armarium.store.rows import Rows, answer_model
 from armarium.store.tables import Json
 
 
@@ -55,59 +54,49 @@ def record(
     The class becomes the model of the answers: every shown column is there, and the limits on what is sent are not. What
     the class itself states of a field stays as it is.
     """
-    columns = [one for one in given if isinstance(one, Column)]
+    columns = {one.name: one for one in given if isinstance(one, Column)}
     unknown = refusal or (None if hint is None else missing(info["rules"].label, hint))
 
     def declare(stated: type[R]) -> type[R]:
-        own = inspect.get_annotations(stated)
         table = Table(
             name,
             metadata,
-            *_ordered(stated, columns),
+            *_order_columns(stated, columns),
             *last,
             *(one for one in given if isinstance(one, Index)),
             info=info,
         )
-        fields: dict[str, Any] = {}
-        for column in shown_columns(table):
-            field = stated.model_fields.get(column.name)
-            if field is None:
-                fields[column.name] = (kind_of(column), ...)
-            elif column.name in own:
-                fields[column.name] = (field.annotation, field)
-            else:
-                kinds = _kinds(field.annotation)
-                fields[column.name] = (Union[*kinds, None] if column.nullable else Union[*kinds], ...)
-        made = create_model(
-            stated.__name__, __base__=Record, __module__=stated.__module__, __doc__=stated.__doc__, **fields
-        )
+        own = inspect.get_annotations(stated)
+        kinds = {
+            name: Union[*_kinds(field.annotation), *((None,) if table.c[name].nullable else ())]
+            for name, field in stated.model_fields.items()
+            if name not in columns
+        }
+        fields = {name: stated.model_fields[name] for name in own}
+        made = answer_model(stated, table, fields, kinds, Record)
         made.table = table
         made.rows = Rows(table, missing=unknown)
-        return made  # type: ignore[return-value]
+        return made
 
     return declare
 
 
-def _ordered(stated: type[Record], given: Sequence[Column[Any]]) -> list[Column[Any]]:
+def _order_columns(stated: type[Record], given: Mapping[str, Column[Any]]) -> list[Column[Any]]:
     """Return the columns in the order of the fields; each of *given* that is no field follows the one given before it."""
-    by_name = {column.name: column for column in given}
-    found: dict[str, Column[Any]] = {}
-    if not any(column.primary_key for column in given):
-        found["id"] = Column("id", Text, primary_key=True)
-    following: dict[str, list[Column[Any]]] = {}
-    before = next(iter(found), "")
-    for column in given:
-        if column.name in stated.model_fields:
-            before = column.name
-        else:
-            following.setdefault(before, []).append(column)
-    for name in ("", *found, *stated.model_fields):
+    order, at = list(stated.model_fields), 0
+    for name in given:
         if name in stated.model_fields:
-            found[name] = (
-                by_name[name] if name in by_name else _column(name, stated.model_fields[name].annotation)
-            )
-        found |= {column.name: column for column in following.get(name, ())}
-    return list(found.values())
+            at = order.index(name)
+        else:
+            order.insert(at, name)
+        at += 1
+    columns = [
+        given[name] if name in given else _column(name, stated.model_fields[name].annotation)
+        for name in order
+    ]
+    if not any(column.primary_key for column in columns):
+        columns.insert(0, Column("id", Text, primary_key=True))
+    return columns
 
 
 _STORED: dict[Any, Any] = {str: Text, int: Integer, float: Float, bool: Boolean}

@@ -3,64 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 from armarium.errors import NotFound
-from armarium.jobs.models import job, job_hold
-from armarium.runs.questions import Asked, Names, conditions, connection_of, decoded, selected
-
-jobs, job_holds = job, job_hold
-
-WAITING: tuple[str, ...] = ("waiting",)
-GOING: tuple[str, ...] = ("waiting", "running")
-"""States of a job that has not ended. A paused job is a waiting one under a hold."""
-FINISHED: tuple[str, ...] = ("done", "failed", "cancelled")
+from armarium.jobs.models import GOING, JobRow
+from armarium.jobs.models import job as jobs
+from armarium.jobs.models import job_hold as job_holds
+from armarium.runs.questions import Asked, Names, conditions, connection_of, decode_json, select_columns
 
 Stored = Literal["args", "checkpoint", "result"]
 _STORED = ("args", "checkpoint", "result")
-
-
-class JobRow(NamedTuple):
-    """A job as it is stored. `args`, `checkpoint` and `result` are empty unless asked for: they may be large."""
-
-    seq: int
-    id: str
-    kind: str
-    lane: str | None
-    title: str
-    state: str
-    reason: str | None
-    parent_id: str | None
-    key: str | None
-    done: int
-    total: int
-    stop: str | None
-    model: str | None
-    thread_id: str | None
-    handed_in_by: str | None
-    body_done: bool
-    open_children: int
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
-    args: dict[str, Any]
-    checkpoint: dict[str, Any]
-    result: dict[str, Any]
-
-    @property
-    def is_going(self) -> bool:
-        """Whether it has not ended."""
-        return self.state not in FINISHED
-
-    @property
-    def state_begun(self) -> str:
-        """Its state, `running` also while it waits again after having begun: for what is beneath it, say."""
-        return "running" if self.state == "waiting" and self.started_at is not None else self.state
-
-    @property
-    def progress(self) -> float | None:
-        """How much of it is done, 0 to 1; None where that is not known."""
-        return min(self.done / self.total, 1.0) if self.total else None
 
 
 def find_job(conn: Asked, job_id: str, *stored: Stored) -> JobRow | None:
@@ -82,7 +34,7 @@ def require_job(
     return row
 
 
-def is_waiting(conn: Asked, kind: str, *, states: Collection[str] = WAITING, **args: str) -> bool:
+def is_waiting(conn: Asked, kind: str, *, states: Collection[str] = ("waiting",), **args: str) -> bool:
     """Return whether a job of *kind* that was given *args* waits, or is in one of *states*."""
     return bool(list_jobs(conn, kinds=kind, states=states, args=args, limit=1))
 
@@ -117,20 +69,20 @@ def list_jobs(
             **{f"json_extract(args, '$.{name}')": value for name, value in (args or {}).items()},
         }
     )
-    what = f"SELECT {selected(JobRow, stored, _STORED)} FROM {jobs} WHERE"
+    what = f"SELECT {select_columns(JobRow, stored, _STORED)} FROM {jobs} WHERE"
     # Each state by itself and by name: only so are the indexes of what waits and what runs used.
     parts = [f"{what} 1{named}"] if states is None else [f"{what} state = '{one}'{named}" for one in states]
     asked = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
     rows = connection_of(conn).execute(asked, (*values * len(parts), limit))
-    return [decoded(JobRow._make(row), _STORED) for row in rows]
+    return [decode_json(JobRow._make(row), _STORED) for row in rows]
 
 
 def list_beneath(conn: Asked, job_id: str, *, limit: int = 50) -> list[JobRow]:
     """Return the job and all beneath it that wait or run and have nothing unfinished beneath them, oldest first."""
     asked = (
         f"WITH RECURSIVE under(id) AS (SELECT ? UNION SELECT j.id FROM {jobs} j JOIN under u ON j.parent_id = u.id)"
-        f" SELECT {selected(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
-        " AND state IN ('waiting', 'running') AND open_children = 0 ORDER BY seq LIMIT ?"
+        f" SELECT {select_columns(JobRow, (), _STORED)} FROM {jobs} WHERE id IN (SELECT id FROM under)"
+        f" AND state IN {GOING} AND open_children = 0 ORDER BY seq LIMIT ?"
     )
     rows = connection_of(conn).execute(asked, (job_id, limit))
-    return [decoded(JobRow._make(row), _STORED) for row in rows]
+    return [decode_json(JobRow._make(row), _STORED) for row in rows]

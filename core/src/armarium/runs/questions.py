@@ -39,11 +39,11 @@ def conditions(columns: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 @cache
-def selected(row: type[NamedTuple], stored: tuple[str, ...], of: tuple[str, ...]) -> str:
+def select_columns(row: type[NamedTuple], stored: tuple[str, ...], of: tuple[str, ...]) -> str:
     """Return the columns of *row* as SQL selects them, of the large ones (*of*) only the *stored* ones that are wanted."""
     return ", ".join(name if name in stored or name not in of else "NULL" for name in row._fields)
 
 
-def decoded(row: Any, json_columns: Iterable[str]) -> Any:
+def decode_json(row: Any, json_columns: Iterable[str]) -> Any:
     """Return *row* with its JSON as objects; an empty one for what is null or was not asked for."""
     return row._replace(**{name: orjson.loads(getattr(row, name) or b"{}") for name in json_columns})

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from armarium.history.audit import audit, audit_target
-from armarium.runs.questions import Asked, Names, conditions, connection_of, decoded, selected
+from armarium.history.audit import audit as steps
+from armarium.history.audit import audit_target
+from armarium.runs.questions import Asked, Names, conditions, connection_of, decode_json, select_columns
 from armarium.store.tables import json_text
-
-steps = audit
 
 Stored = Literal["params", "changed"]
 _STORED = ("params", "changed")
@@ -52,11 +51,11 @@ def list_steps(
     """Return the steps that match everything given and have a number higher than *after*, oldest first or *newest* first."""
     named, values = conditions({"id": ids, "seq": numbers, "set_id": sets, "action_name": actions})
     rows = connection_of(conn).execute(
-        f"SELECT {selected(StepRow, stored, _STORED)} FROM {steps} WHERE seq > ?{named}"
+        f"SELECT {select_columns(StepRow, stored, _STORED)} FROM {steps} WHERE seq > ?{named}"
         f" ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?",
         (after, *values, limit),
     )
-    return [decoded(StepRow._make(row), _STORED) for row in rows]
+    return [decode_json(StepRow._make(row), _STORED) for row in rows]
 
 
 def last_step(conn: Asked) -> int:

@@ -18,6 +18,7 @@ from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from pydantic import create_model
+from pydantic.fields import FieldInfo
 from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, bindparam, func, select
 from sqlalchemy.types import Boolean, Float, Integer
 
@@ -156,23 +157,25 @@ def answer_of(table: Table) -> Callable[[type[M]], type[M]]:
     """Give the decorated model a field for each shown column of *table*; fields it states itself stay as they are."""
 
     def complete(stated: type[M]) -> type[M]:
-        fields: dict[str, Any] = {
-            column.name: (kind_of(column), ...)
-            for column in shown_columns(table)
-            if column.name not in stated.model_fields
-        }
-        made = {name: (field.annotation, field) for name, field in stated.model_fields.items()}
-        named = [column.name for column in shown_columns(table)]
-        order = [*named, *(name for name in made if name not in named)]
-        return create_model(
-            stated.__name__,
-            __base__=stated.__bases__,
-            __module__=stated.__module__,
-            __doc__=stated.__doc__,
-            **{name: {**fields, **made}[name] for name in order},
-        )
+        return answer_model(stated, table, stated.model_fields, {}, stated.__bases__)
 
     return complete
+
+
+def answer_model(
+    stated: type[M], table: Table, own: Mapping[str, FieldInfo], kinds: Mapping[str, Any], bases: Any
+) -> type[M]:
+    """Return the model *stated* with a field for each shown column of *table*: one of its *own*, or of one of *kinds*, or of
+    the kind that the column says. Further ones of its own come last.
+    """
+    fields: dict[str, Any] = {
+        column.name: (kinds.get(column.name, kind_of(column)), ...) for column in shown_columns(table)
+    }
+    fields |= {name: (field.annotation, field) for name, field in own.items()}
+    made: type[M] = create_model(
+        stated.__name__, __base__=bases, __module__=stated.__module__, __doc__=stated.__doc__, **fields
+    )
+    return made
 
 
 def kind_of(column: Column[Any]) -> Any:

@@ -388,16 +388,12 @@ class _Uploads:
 
     def __call__(self) -> list[re.Pattern[str]]:
         if self._found is None:
-            self._found = [
-                route.path_regex
-                for route in routes_of(self._app.routes)
-                # What a query or an action declares takes JSON.
-                if not isinstance(route, DeferredRoute)
-                and (getattr(route.endpoint, "takes_upload", False) or _takes_form(route))
-            ]
+            self._found = [route.path_regex for route in routes_of(self._app.routes) if _takes_file(route)]
         return self._found
 
 
-def _takes_form(route: APIRoute) -> bool:
-    field = route.body_field
-    return field is not None and type(field.field_info).__name__ in ("Form", "File")
+def _takes_file(route: APIRoute) -> bool:
+    if isinstance(route, DeferredRoute):  # what a query or an action declares takes JSON
+        return False
+    form = route.body_field is not None and type(route.body_field.field_info).__name__ in ("Form", "File")
+    return form or getattr(route.endpoint, "takes_upload", False)

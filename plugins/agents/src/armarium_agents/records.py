@@ -140,11 +140,11 @@ members = Member.table
     Column("scoped_document_ids", Json, nullable=False),
     last=(Column("updated_at", Text, nullable=False),),
 )
-class Stored(WorkspaceFields, Record):
+class StoredWorkspace(WorkspaceFields, Record):
     """What people and agents work on together: the conversation, and the documents it is about."""
 
 
-workspaces = Stored.table
+workspaces = StoredWorkspace.table
 
 
 class Workspace(Message):

@@ -129,7 +129,7 @@ def verdict(ctx: ActionContext, p: VerdictParams) -> dict[str, Any]:
     layer = layer_named(ctx.engine, p.layer)
     found = _target(ctx, layer, p.target_id)
     if p.segment_id is not None and p.segment_id != found.segment_id:
-        raise errors.other_segment(p.segment_id, p.target_id)
+        raise errors.other_segment(p.target_id, p.segment_id)
     if p.correction is not None and p.verdict != "correct":
         raise errors.corrects_nothing()
     if p.replacement_id is not None:
@@ -154,7 +154,7 @@ def _require_replacement(ctx: ActionContext, layer: Layer, found: Target, p: Ver
         raise errors.corrects_nothing()
     other = _target(ctx, layer, p.replacement_id)
     if other.segment_id != found.segment_id and found.segment_id is not None:
-        raise errors.other_segment(found.segment_id, p.replacement_id)
+        raise errors.other_segment(p.replacement_id, found.segment_id)
 
 
 def _require_episodes(ctx: ActionContext, ids: Iterable[str | None]) -> None:
@@ -220,7 +220,7 @@ def _decided_by_persons(ctx: ActionContext, layer: Layer, target_ids: Sequence[s
 def _target(ctx: ActionContext, layer: Layer, target_id: str) -> Target:
     found = layer.find(ctx.conn, target_id)
     if found is None:
-        raise errors.unknown_target(layer.name, target_id)
+        raise errors.unknown_target(target_id, layer.name)
     return found
 
 

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
-
 from armarium_checking.characters import Likelihood
 from armarium_checking.ink import LEAST, Ink
 
@@ -62,6 +60,8 @@ def judge(lines: Sequence[Line], likelihood: Likelihood) -> list[Judgement | Non
 
 def error_rate(text: str, other: str) -> float:
     """Return the edit distance of two readings divided by the length of the longer, ignoring white space."""
+    from rapidfuzz.distance import Levenshtein
+
     left, right = " ".join(text.split()), " ".join(other.split())
     return float(Levenshtein.normalized_distance(left, right))
 

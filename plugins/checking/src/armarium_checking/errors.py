@@ -31,25 +31,16 @@ takes_no_prompt = Invalid.saying(
 nothing_could_be_checked = Invalid.saying("all_failed", "No page could be checked. The first failed: {first}")
 
 
-def unknown_target(layer: str, target_id: str) -> NotFound:
-    """404: the layer has no such proposal."""
-    return NotFound(
-        f"There is no proposal {target_id} in the layer {layer}. Proposals are the ids of readings in the "
-        "layer readings, of statements in claims, of entities in entities.",
-        code="unknown_target",
-        target_id=target_id,
-    )
-
-
-def other_segment(segment_id: str, target_id: str) -> Invalid:
-    """422: the reading does not belong to the segment that the verdict names."""
-    return Invalid(
-        f"The reading {target_id} does not belong to the segment {segment_id}; name its own segment, or "
-        "none.",
-        code="other_segment",
-    )
-
-
+unknown_target = NotFound.saying(
+    "unknown_target",
+    "There is no proposal {target_id} in the layer {layer}. Proposals are the ids of readings in the layer "
+    "readings, of statements in claims, of entities in entities.",
+    target_id="target_id",
+)
+other_segment = Invalid.saying(
+    "other_segment",
+    "The reading {target_id} does not belong to the segment {segment_id}; name its own segment, or none.",
+)
 unknown_episode = NotFound.saying(
     "unknown_episode",
     "There is no episode {episode_id} in the ledger of this project. Name the model call that gave the "

@@ -67,7 +67,7 @@ from armarium_documents.schemas.fields import check_json, clean_name
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places
-from armarium_documents.tables import NotATable, read_table
+from armarium_documents.tables import NotATable, read_table, seems_mac_roman
 from armarium_documents.text_layers import TextLine, Word
 
 __all__ = [
@@ -147,6 +147,7 @@ __all__ = [
     "retract_representation",
     "revise_artifact",
     "runs_backwards",
+    "seems_mac_roman",
     "sources_folder",
     "span_asked",
     "span_between",

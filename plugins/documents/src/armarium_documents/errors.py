@@ -25,45 +25,27 @@ def in_trash(document_id: str, name: str) -> Conflict:
     )
 
 
-def not_in_trash(document_id: str, name: str) -> Conflict:
-    """409: there is nothing to restore."""
-    return Conflict(
-        f"“{name}” is not in the Trash, so there is nothing to restore.",
-        code="not_in_trash",
-        document_id=document_id,
-    )
-
-
-def stale_document(document_id: str, name: str, expected: str, current: str) -> Conflict:
-    """409: the node was changed by somebody else since the caller read it."""
-    return Conflict(
-        f"“{name}” was changed at {current}, after what you read of {expected}; nothing was written. "
-        "Read it again and repeat the change on what is there now.",
-        code="stale_version",
-        document_id=document_id,
-        expected_updated_at=expected,
-        current_updated_at=current,
-    )
-
-
-def not_a_container(document_id: str, name: str, kind: str) -> Invalid:
-    """422: the parent cannot hold the node."""
-    return Invalid(
-        f"“{name}” is a {kind} and cannot hold this. Choose a folder, or a node that may have pages.",
-        code="not_a_container",
-        document_id=document_id,
-    )
-
-
-def into_itself(document_id: str, name: str) -> Conflict:
-    """409: a node would become its own ancestor."""
-    return Conflict(
-        f"“{name}” cannot be moved into itself or into something beneath it. Choose another place.",
-        code="move_into_itself",
-        document_id=document_id,
-    )
-
-
+not_in_trash = Conflict.saying(
+    "not_in_trash", "“{name}” is not in the Trash, so there is nothing to restore.", document_id="document_id"
+)
+stale_document = Conflict.saying(
+    "stale_version",
+    "“{name}” was changed at {current}, after what you read of {expected}; nothing was written. Read it "
+    "again and repeat the change on what is there now.",
+    document_id="document_id",
+    expected_updated_at="expected",
+    current_updated_at="current",
+)
+not_a_container = Invalid.saying(
+    "not_a_container",
+    "“{name}” is a {kind} and cannot hold this. Choose a folder, or a node that may have pages.",
+    document_id="document_id",
+)
+into_itself = Conflict.saying(
+    "move_into_itself",
+    "“{name}” cannot be moved into itself or into something beneath it. Choose another place.",
+    document_id="document_id",
+)
 too_deep = Invalid.saying(
     "too_deep", "The tree would become more than {limit} levels deep. Choose a place nearer the top."
 )
@@ -89,24 +71,16 @@ not_materialized = NotFound.saying(
 )
 
 
-def no_recording(document_id: str, name: str) -> NotFound:
-    """404: the node is not a recording."""
-    return NotFound(
-        f"“{name}” is not a recording. Choose one, or import a file of speech (WAV, FLAC, Ogg, MP3 or M4A).",
-        code="no_recording",
-        document_id=document_id,
-    )
-
-
-def no_picture(document_id: str, name: str) -> NotFound:
-    """404: the node has no picture of its own."""
-    return NotFound(
-        f"“{name}” has no picture of its own. Choose a page of it, or import an image.",
-        code="no_picture",
-        document_id=document_id,
-    )
-
-
+no_recording = NotFound.saying(
+    "no_recording",
+    "“{name}” is not a recording. Choose one, or import a file of speech (WAV, FLAC, Ogg, MP3 or M4A).",
+    document_id="document_id",
+)
+no_picture = NotFound.saying(
+    "no_picture",
+    "“{name}” has no picture of its own. Choose a page of it, or import an image.",
+    document_id="document_id",
+)
 no_thumbnail = NotFound.saying(
     "no_thumbnail",
     "Document {document_id} has no thumbnail (yet); thumbnails are made in the background after an import.",
@@ -114,31 +88,19 @@ no_thumbnail = NotFound.saying(
 )
 
 
-def dangling(document_id: str, name: str) -> NotFound:
-    """404: the target of an alias is gone or in the Trash; nothing is substituted."""
-    return NotFound(
-        f"What “{name}” points at is gone or in the Trash. Restore it, or delete the bookmark.",
-        code="target_not_found",
-        document_id=document_id,
-    )
-
-
-def not_an_alias(document_id: str, name: str) -> NotFound:
-    """404: the node is not an alias."""
-    return NotFound(
-        f"“{name}” is not a bookmark, so it points at nothing.",
-        code="bookmark_not_found",
-        document_id=document_id,
-    )
-
-
-def alias_of_alias(document_id: str, name: str) -> Invalid:
-    """422: an alias must point at a document, not at another alias."""
-    return Invalid(
-        f"“{name}” is itself an alias. Point at the document it stands for.",
-        code="target_is_alias",
-        document_id=document_id,
-    )
+dangling = NotFound.saying(
+    "target_not_found",
+    "What “{name}” points at is gone or in the Trash. Restore it, or delete the bookmark.",
+    document_id="document_id",
+)
+not_an_alias = NotFound.saying(
+    "bookmark_not_found", "“{name}” is not a bookmark, so it points at nothing.", document_id="document_id"
+)
+alias_of_alias = Invalid.saying(
+    "target_is_alias",
+    "“{name}” is itself an alias. Point at the document it stands for.",
+    document_id="document_id",
+)
 
 
 def unknown_prototype(key: str, *, because: str | None = None) -> Invalid:
@@ -160,25 +122,17 @@ def prototype_cycle(chain: list[str]) -> Invalid:
     )
 
 
-def no_proposal(document_id: str, name: str) -> NotFound:
-    """404: no kind was proposed for the node."""
-    return NotFound(
-        f"No kind has been proposed for “{name}”, so there is nothing to decide.",
-        code="proposal_not_found",
-        document_id=document_id,
-    )
-
-
-def proposal_decided(document_id: str, name: str, state: str) -> Conflict:
-    """409: the proposal has been decided already."""
-    return Conflict(
-        f"The kind proposed for “{name}” was {state} already. Undo that step to decide again.",
-        code="already_decided",
-        document_id=document_id,
-        state=state,
-    )
-
-
+no_proposal = NotFound.saying(
+    "proposal_not_found",
+    "No kind has been proposed for “{name}”, so there is nothing to decide.",
+    document_id="document_id",
+)
+proposal_decided = Conflict.saying(
+    "already_decided",
+    "The kind proposed for “{name}” was {state} already. Undo that step to decide again.",
+    document_id="document_id",
+    state="state",
+)
 source_not_open = Conflict.saying(
     "source_not_open", "The project {name} is not open. Open it, then transfer again."
 )
@@ -188,22 +142,17 @@ same_project = BadRequest.saying(
 )
 
 
-def target_no_folder(document_id: str, name: str, kind: str) -> BadRequest:
-    """400: documents can only be transferred into a folder."""
-    return BadRequest(
-        f"“{name}” is a {kind}; documents are transferred into a folder. Choose one, or leave target_parent_id out for Sources.",
-        code="target_not_a_folder",
-        document_id=document_id,
-    )
-
-
-def alias_stays(document_id: str, name: str) -> Conflict:
-    """409: aliases are not transferred."""
-    return Conflict(
-        f"“{name}” is an alias, and aliases stay within a project. Transfer what it points at.",
-        code="alias_stays",
-        document_id=document_id,
-    )
+target_no_folder = BadRequest.saying(
+    "target_not_a_folder",
+    "“{name}” is a {kind}; documents are transferred into a folder. Choose one, or leave target_parent_id "
+    "out for Sources.",
+    document_id="document_id",
+)
+alias_stays = Conflict.saying(
+    "alias_stays",
+    "“{name}” is an alias, and aliases stay within a project. Transfer what it points at.",
+    document_id="document_id",
+)
 
 
 def locked_stays(document_id: str, name: str) -> Forbidden:
@@ -215,25 +164,18 @@ def locked_stays(document_id: str, name: str) -> Forbidden:
     )
 
 
-def held_by_move(document_id: str, name: str) -> Conflict:
-    """409: an unfinished move holds the item."""
-    return Conflict(
-        f"“{name}” is held by a move to another project that was interrupted. Open that project, and the move is finished; "
-        "where it was removed, the move is taken back by the next transfer or when this project is opened again.",
-        code="held_by_move",
-        document_id=document_id,
-    )
-
-
-def still_arriving(document_id: str, name: str) -> Conflict:
-    """409: an incomplete copy cannot be restored."""
-    return Conflict(
-        f"“{name}” is being transferred from another project and is not complete yet.",
-        code="still_arriving",
-        document_id=document_id,
-    )
-
-
+held_by_move = Conflict.saying(
+    "held_by_move",
+    "“{name}” is held by a move to another project that was interrupted. Open that project, and the move "
+    "is finished; where it was removed, the move is taken back by the next transfer or when this project "
+    "is opened again.",
+    document_id="document_id",
+)
+still_arriving = Conflict.saying(
+    "still_arriving",
+    "“{name}” is being transferred from another project and is not complete yet.",
+    document_id="document_id",
+)
 transfer_failed = Broken.saying("transfer_failed", "The transfer failed: {why} {after}")
 unknown_transfer = NotFound.saying(
     "transfer_not_found",

@@ -155,6 +155,9 @@ def classify(path: Path, position: Position, root: Path | None, left: frozenset[
     if suffix in (LAYOUT_SUFFIXES if left is None else left):
         return FoundEntry("left", position, path, real=real)
     # What a file without an ending contains is seen when it is opened.
+    if suffix == ".zip":
+        why = "An archive within a folder is not opened: import the archive itself, or unpack it."
+        return FoundEntry("refused", position, path, why)
     if suffix and suffix not in PICTURE_SUFFIXES | RECORDING_SUFFIXES:
         return FoundEntry(
             "refused",

@@ -22,8 +22,16 @@ _MARKS = (
 _STATED = re.compile(r"sep=(.)\s*", re.IGNORECASE)
 """The first line by which a spreadsheet names its separator."""
 _SEPARATORS = ",;\t|"
-_NO_LETTER = re.compile(r"[a-zA-ZÀ-ÿ][¡-©«-±´¶-¸»-¿×÷ˆ˜†‡‰™ƒ]+[a-zA-ZÀ-ÿ]|[£¥¤¦¨¯¸ˆ˜][a-zA-ZÀ-ÿ]")
-"""Signs within a word that belong to none: the file is in another encoding than the one supposed."""
+_NO_LETTER = re.compile(
+    r"[a-zA-ZÀ-ÿ][¡-©«-±´¶-¸»-¿×÷ˆ˜†‡‰™ƒ]+[a-zA-ZÀ-ÿ]|[£¥¤¦¨¯¸ˆ˜][a-zA-ZÀ-ÿ]|[À-ÖØ-öø-ÿ]{4,}"
+)
+"""Signs within a word that belong to none, or letters as no word has them (Cyrillic or Greek): the file is in another encoding
+than the one supposed.
+"""
+
+
+_GUESSED = {"cp1252": "Windows-1252", "mac_roman": "Mac OS Roman"}
+"""Encodings that fit nearly any bytes."""
 
 
 class NotATable(ValueError):
@@ -55,7 +63,8 @@ def read_table(file: IO[bytes]) -> Table:
     columns = tuple(one.strip().casefold() for one in next(csv.reader([first], delimiter=separator), []))
     if not any(columns):
         raise NotATable("it contains no table")
-    note = "The file is not in UTF-8; it was read as Windows-1252." if encoding == "cp1252" else None
+    guessed = _GUESSED.get(encoding)
+    note = f"The file is not in UTF-8; it was read as {guessed}." if guessed else None
     return Table(columns, _rows_of(lines, columns, separator, skipped + 1), note)
 
 
@@ -70,7 +79,20 @@ def _encoding_of(file: IO[bytes]) -> tuple[int, str]:
         return 0, "utf-16-le" if odd > even else "utf-16-be"
     if _is_in_utf8(head, file):
         return 0, "utf-8"
-    return 0, "cp1252"
+    return 0, "mac_roman" if seems_mac_roman(head) else "cp1252"
+
+
+_ODD = re.compile(
+    r"(?<=[a-zß-ÿ])[À-ÖØ-ÞŠŽŒŸ]|(?<=[^\W\d_])[¡-©«-±´¶-¸»-¿×÷ˆ˜†‡‰™ƒ€\ufffd]+(?=[^\W\d_])"
+    r"|(?<!\w)[ˆ˜†‡‰ƒ€\ufffd](?=[^\W\d_])"
+)
+"""What hardly stands in a word: the text is in another encoding."""
+
+
+def seems_mac_roman(data: bytes) -> bool:
+    """Return whether a text makes more sense as of an old Macintosh than as of Windows."""
+    windows, mac = (len(_ODD.findall(data.decode(one, "replace"))) for one in ("cp1252", "mac_roman"))
+    return windows > 2 * mac
 
 
 def _is_in_utf8(head: bytes, file: IO[bytes]) -> bool:
@@ -91,13 +113,13 @@ def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
         while line := text.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
                 raise NotATable("it has a line of more than 16 million characters")
-            if text.encoding == "cp1252" and not line.isascii() and _NO_LETTER.search(line):
+            if text.encoding in _GUESSED and not line.isascii() and _NO_LETTER.search(line):
                 raise NotATable(_UNKNOWN)
             yield line.replace("\0", "")
     except UnicodeDecodeError as error:
         raise NotATable(
             _UNKNOWN
-            if text.encoding == "cp1252"
+            if text.encoding in _GUESSED
             else f"it is damaged: a part of it is not in {text.encoding}"
         ) from error
     finally:
@@ -106,7 +128,7 @@ def _lines_of(text: io.TextIOWrapper) -> Iterator[str]:
             text.detach()
 
 
-_UNKNOWN = "its encoding is unknown, neither UTF-8 nor Windows-1252; save it as CSV in UTF-8"
+_UNKNOWN = "its encoding is unknown, neither UTF-8 nor Windows-1252 nor Mac OS Roman; save it as CSV in UTF-8"
 
 
 def _rows_of(

@@ -253,7 +253,7 @@ def publish(ctx: ActionContext, p: PublishParams) -> dict[str, Any]:
 def _kept_twice(raw: sqlite3.Connection, after: Mapping[str, Any]) -> ServiceError | None:
     asked = f"SELECT 1 FROM {kept_exports} WHERE folder = ? AND format = ? AND id <> ?"
     there = raw.execute(asked, (after["folder"], after["format"], after["id"])).fetchone()
-    return None if there is None else folder_kept(after["folder"], after["format"])
+    return None if there is None else folder_kept(after["format"], after["folder"])
 
 
 KEPT_ONCE = RowLaw(kept_exports.name, _kept_twice)
@@ -295,16 +295,14 @@ def keep(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
     """Keep it one-way: the folder is written and never read back; nothing in it is deleted, and no other file
     is touched.
     """
-    if p.per == "document" and p.format in ("alto", "pagexml"):
-        from armarium_exports.errors import pages_only
-        from armarium_exports.rendering.units import LABELS
+    from armarium_exports.rendering.units import check_format
 
-        raise pages_only(LABELS[p.format])
+    check_format(ctx.engine, p.format, p.per)
     folder = p.folder.real
     if not folder.is_dir():
         raise no_folder(str(folder))
     if same_folder(ctx.conn, p.folder, p.format):
-        raise folder_kept(str(folder), p.format)
+        raise folder_kept(p.format, str(folder))
     stated = {"id": new_id(), "folder": str(folder), "format": p.format, "per": p.per}
     ctx.conn.execute(kept_exports.insert().values({**stated, **ctx.provenance()}))
     return {**stated, "job_id": _begin(ctx, stated["id"])}

@@ -38,16 +38,11 @@ inside_project = Invalid.saying(
 )
 
 
-def folder_kept(path: str, other: str) -> Conflict:
-    """409: another kept export writes files of that format there."""
-    return Conflict(
-        f"An export of the format {other} is already kept in {path}. Stop that one, or choose another "
-        "folder.",
-        code="folder_kept",
-        path=path,
-    )
-
-
+folder_kept = Conflict.saying(
+    "folder_kept",
+    "An export of the format {other} is already kept in {path}. Stop that one, or choose another folder.",
+    path="path",
+)
 folder_replaced = Conflict.saying(
     "folder_replaced",
     "{path} has become a link since the export was kept there, so nothing is written. Put the folder back, "

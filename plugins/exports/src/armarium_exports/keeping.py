@@ -28,7 +28,7 @@ from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_exports.pages import Unit, units_of
 from armarium_exports.places import checksum_of, clear_leavings, whole_file
 from armarium_exports.queries import C, F, K, files_of, kept_export
-from armarium_exports.rendering.units import ENDINGS, render
+from armarium_exports.rendering.units import ending_of, render
 from armarium_exports.schemas import KeptJobArgs
 from armarium_exports.selection import D, list_beneath
 from armarium_source_model.api import segments
@@ -161,7 +161,11 @@ def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str
     except ServiceError as refusal:
         job.log("warning", refusal.detail, document_id=unit.id)
         return "nothing_to_write", None
-    path = Path(before.path) if before is not None else _path_for(work, unit)
+    path = (
+        Path(before.path)
+        if before is not None
+        else _path_for(work, unit, ending_of(job.engine, work.kept.format))
+    )
     work.taken.add(str(path))
     row: dict[str, Any] = {
         "export_id": work.kept.id,
@@ -196,10 +200,9 @@ def _in_the_way(path: Path, there: str | None, ours: str | None) -> str | None:
     return None if there == ours else "The file has been changed since this export wrote it."
 
 
-def _path_for(work: _Work, unit: Unit) -> Path:
+def _path_for(work: _Work, unit: Unit, ending: str) -> Path:
     """Return a path that no other unit of the export has: the title, and as much of the id as makes it unique."""
-    folder, ending = Path(work.kept.folder), ENDINGS[work.kept.format]
-    name = plain_name(unit.title)
+    folder, name = Path(work.kept.folder), plain_name(unit.title)
     short = folder / f"{name}--{unit.id[-8:]}{ending}"
     return short if str(short) not in work.taken else folder / f"{name}--{unit.id}{ending}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, WithJsonSchema
 
 from armarium.api import MaterialPath, Message, Params, answer_of, listed, paged
 from armarium_exports.folders import KeptFolder
@@ -12,7 +12,12 @@ from armarium_exports.models import kept_exports, sites
 from armarium_source_model.api import MadeLines
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
-KeptFormat = Literal["word", "markdown", "plain-text", "alto", "pagexml", "tei"]
+KeptFormat = Annotated[
+    str,
+    Field(min_length=1, max_length=100),
+    WithJsonSchema({"enum": ["word", "markdown", "plain-text", "alto", "pagexml", "tei"], "type": "string"}),
+]
+"""The interface names what this release writes; a format driver that is installed beside it adds its own."""
 Per = Literal["page", "document"]
 MANY = 10_000
 

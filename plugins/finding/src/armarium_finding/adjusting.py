@@ -19,7 +19,7 @@ def split(proposal: Proposal, index: int, page_id: str, by: str, at: str) -> lis
         raise errors.page_elsewhere(page_id, index)
     place = pages.index(page_id)
     if place == 0:
-        raise errors.begins_already(page_id, index)
+        raise errors.begins_already(index, page_id)
     example = _example(proposal, pages[place - 1], page_id, True, by, at)
     halves = [_replace_pages(document, part, by) for part in (pages[:place], pages[place:])]
     proposal["documents"][index : index + 1] = halves
@@ -30,7 +30,7 @@ def join(proposal: Proposal, index: int, by: str, at: str) -> list[dict[str, Any
     """Join a document to the next one; return the new examples."""
     document = _open_document(proposal, index)
     if index + 1 == len(proposal["documents"]):
-        raise errors.no_neighbour(index, "after")
+        raise errors.no_neighbour("after", index)
     following = _open_document(proposal, index + 1)
     example = _example(proposal, document["page_ids"][-1], following["page_ids"][0], False, by, at)
     pages = [*document["page_ids"], *following["page_ids"]]
@@ -43,7 +43,7 @@ def move_page(proposal: Proposal, index: int, to: str, by: str, at: str) -> list
     document = _open_document(proposal, index)
     other_index = index - 1 if to == "previous" else index + 1
     if not 0 <= other_index < len(proposal["documents"]):
-        raise errors.no_neighbour(index, "before" if to == "previous" else "after")
+        raise errors.no_neighbour("before" if to == "previous" else "after", index)
     other = _open_document(proposal, other_index)
     mine, theirs = list(document["page_ids"]), list(other["page_ids"])
     if len(mine) == 1:

@@ -38,20 +38,11 @@ page_elsewhere = Invalid.saying(
 )
 
 
-def begins_already(page_id: str, index: int) -> Invalid:
-    """422: a split before the first page."""
-    return Invalid(
-        f"Document {index} already begins with page {page_id}; name the page that starts the second "
-        "document.",
-        code="begins_already",
-    )
-
-
-def no_neighbour(index: int, side: str) -> Invalid:
-    """422: the first document has none before it, and the last none after it."""
-    return Invalid(f"There is no document {side} document {index}.", code="unknown_index")
-
-
+begins_already = Invalid.saying(
+    "begins_already",
+    "Document {index} already begins with page {page_id}; name the page that starts the second document.",
+)
+no_neighbour = Invalid.saying("unknown_index", "There is no document {side} document {index}.")
 only_page = Invalid.saying(
     "only_page", "Document {index} has only one page; join it to its neighbour instead."
 )

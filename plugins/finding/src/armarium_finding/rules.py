@@ -8,8 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rapidfuzz.distance import Indel, Levenshtein
-
 from armarium_finding.cues import MOST_CLOSING, MOST_OPENING
 from armarium_finding.evidence import PageEvidence
 
@@ -48,12 +46,16 @@ def likeness(left: str, right: str) -> float:
     """Return how similar two texts are, 0 to 1: the share of letters in common, in order; case and blanks do
     not count.
     """
+    from rapidfuzz.distance import Indel
+
     one, other = " ".join(left.casefold().split()), " ".join(right.casefold().split())
     return float(Indel.normalized_similarity(one, other, score_cutoff=SECOND_SHOT))
 
 
 def names_or_numbers_differ(left: str, right: str) -> bool:
     """Return whether, where two nearly equal texts differ, one has another number or another name than the other."""
+    from rapidfuzz.distance import Indel, Levenshtein
+
     one, other = (re.sub(r"[^\w\s]|_", "", text).split() for text in (left, right))
     for edit in Levenshtein.editops([word.casefold() for word in one], [word.casefold() for word in other]):
         if edit.tag == "replace":

@@ -5,6 +5,7 @@ the table of imported files, a page as a file.
 from __future__ import annotations
 
 from armarium_formats.batches.disk import scratch
+from armarium_formats.catalogue import file_ending, kept_driver
 from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
 from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.keeping import keep_models
@@ -55,9 +56,11 @@ __all__ = [
     "count_noun",
     "exercise_format",
     "export_page",
+    "file_ending",
     "format_imports",
     "identifier_of",
     "keep_models",
+    "kept_driver",
     "page_of_pass",
     "parse_unsigned",
     "scratch",

@@ -58,7 +58,7 @@ def further_texts(
 
 def shapes_of(
     anchor: dict[str, Any],
-    baseline: list[Sequence[float]] | None,
+    baseline: Sequence[Sequence[float]] | None,
     kept: Mapping[str, Any],
     said: Mapping[str, Any],
     size: tuple[int, int],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarium.api import NotFound
 from armarium_formats.driver import FormatDriver
-from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat
+from armarium_formats.errors import NotReadable, NotRecognised, NotWritable, UnknownFormat, not_kept_in
 from armarium_formats.file_guess import find_true_kind, seems
 
 if TYPE_CHECKING:
@@ -68,6 +68,12 @@ def check_driver(group: str, name: str, driver: Any) -> str | None:
     return None
 
 
+def file_ending(driver: FormatDriver) -> str:
+    """Return how the files of a format end in folders that hold those of several."""
+    stated = getattr(driver, "file_ending", "")
+    return stated or (driver.extensions[0] if driver.extensions else f".{driver.name}")
+
+
 def readable(engine: Engine) -> list[str]:
     """Return the names of the formats that are read."""
     return [driver.name for driver in drivers(engine) if driver.reads]
@@ -95,6 +101,14 @@ def writer(engine: Engine, asked: str) -> FormatDriver:
     if not driver.writes:
         raise NotWritable(driver.label, writable(engine))
     return driver
+
+
+def kept_driver(engine: Engine, asked: str, *beside: str) -> FormatDriver:
+    """Return the driver that writes a format in which files are kept; Invalid names those there are, and *beside*."""
+    written = {driver.name: driver for driver in drivers(engine) if driver.writes}
+    if asked not in written:
+        raise not_kept_in(asked[:80], ", ".join(dict.fromkeys([*beside, *written])))
+    return written[asked]
 
 
 def reader(

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from armarium.api import Invalid
+from armarium_documents.api import seems_mac_roman
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -81,6 +82,8 @@ def decode(data: bytes, declared: str | None = None) -> DecodedText:
     if bad * 4 < sum(1 for char in text if char > "\x7f"):
         return DecodedText(text, "utf-8", f"{bad} places of the file are not UTF-8; each is shown as \ufffd")
     said = f"is not in {declared} as it states" if declared else "is not in UTF-8"
+    if seems_mac_roman(data[:_LOOKED_AT]):
+        return _with_losses(data, "mac_roman", f"The file {said}; it was read as Mac OS Roman")
     return _with_losses(data, "cp1252", f"The file {said}; it was read as Windows-1252")
 
 
@@ -109,11 +112,11 @@ def is_text(text: str) -> bool:
 
 
 def reads_as_text(found: DecodedText) -> bool:
-    """Return whether bytes are a text in the encoding used. Windows-1252 fits any bytes: what is not ASCII to more than
+    """Return whether bytes are a text in the encoding used. Windows-1252 and Mac OS Roman fit any bytes: what is not ASCII to more than
     two fifths (a short word: to more than half, or with anything but letters) is noise, or in an unknown encoding.
     """
     head = found.text[:_LOOKED_AT]
-    if not is_text(head) or found.encoding != "cp1252":
+    if not is_text(head) or found.encoding not in ("cp1252", "mac_roman"):
         return is_text(head)
     strange = [char for char in head if char > "\x7f"]
     if len(head) > 12:

@@ -131,6 +131,8 @@ class Format:
     validated: ClassVar[bool] = False
     versions: ClassVar[tuple[str, ...]] = ()
     aliases: ClassVar[tuple[str, ...]] = ()
+    file_ending: ClassVar[str] = ""
+    """How its files end in folders that hold those of several formats, `.page.xml`; empty: its first extension."""
     carries: ClassVar[frozenset[str]] = frozenset()
     """Which of `marks.KINDS` it writes; an export counts the others as losses."""
 

@@ -7,6 +7,9 @@ from typing import Literal
 from armarium.api import Broken, Conflict, Invalid, NotFound, missing
 
 unknown_mets = missing("METS file", "List the METS files of the folder to find the right id.")
+not_kept_in = Invalid.saying(
+    "unknown_format", "There is no format {asked!r} to keep files in. There are: {known}."
+)
 unknown_conversion = missing("conversion", "The status of conversions names the newest one.")
 
 

@@ -45,14 +45,9 @@ def no_such_page(page: int, pages: int) -> Invalid:
     )
 
 
-def nothing_to_take_back(what: str, name: str) -> Conflict:
-    """409: there is no live derived child of this kind."""
-    return Conflict(
-        f"“{name}” has no {what} to remove. What was removed before is in the Trash.",
-        code="nothing_to_take_back",
-    )
-
-
+nothing_to_take_back = Conflict.saying(
+    "nothing_to_take_back", "“{name}” has no {what} to remove. What was removed before is in the Trash."
+)
 unknown_batch = missing(
     "batch over images", "Use the batch_id that batch-apply answered.", code="batch_not_found", key="batch_id"
 )

@@ -103,7 +103,7 @@ def _skos(file: IO[bytes], name: str) -> Iterator[Authority]:
 
 def _wikidata(file: IO[bytes], name: str) -> Iterator[Authority]:
     for line in _lines(file, name):
-        text = line.strip().rstrip(b",")
+        text = line.removeprefix(b"\xef\xbb\xbf").strip().rstrip(b",")
         if text in (b"", b"[", b"]"):
             continue
         try:

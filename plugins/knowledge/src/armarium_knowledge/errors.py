@@ -84,13 +84,9 @@ no_mention_there = NotFound.saying(
 )
 
 
-def mentioned_there(mention_id: str, entity_id: str) -> Conflict:
-    """409: the same characters already name the same entity."""
-    return Conflict(
-        f"These characters are already a mention of {entity_id}.", code="already_exists", id=mention_id
-    )
-
-
+mentioned_there = Conflict.saying(
+    "already_exists", "These characters are already a mention of {entity_id}.", id="mention_id"
+)
 refused_span = Conflict.saying(
     "refused_span",
     "It was decided that these characters do not name the entity {entity_id}. Only a person may decide "
@@ -119,15 +115,11 @@ reviewed_by_person = Forbidden.saying(
 )
 
 
-def relation_reviewed(review_id: str, state: str) -> Conflict:
-    """409: a machine would ask again about a relation that was decided."""
-    return Conflict(
-        f"This relation of these two was {state} in the review {review_id}. A person may ask about it again.",
-        code="already_decided",
-        id=review_id,
-    )
-
-
+relation_reviewed = Conflict.saying(
+    "already_decided",
+    "This relation of these two was {state} in the review {review_id}. A person may ask about it again.",
+    id="review_id",
+)
 corrected_by_person = Forbidden.saying(
     "person_only", "A person corrected this mention, so a machine may not change it."
 )

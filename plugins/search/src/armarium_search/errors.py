@@ -18,15 +18,10 @@ def bad_word(field: str, word: str, known: Iterable[str]) -> BadRequest:
     )
 
 
-def too_many_words(count: int, most: int) -> Invalid:
-    """422: more words than a query may contain."""
-    return Invalid(
-        f"A query has at most {most} words, phrases and scopes; this one has {count}. Search for less at "
-        "once.",
-        code="too_many_words",
-    )
-
-
+too_many_words = Invalid.saying(
+    "too_many_words",
+    "A query has at most {most} words, phrases and scopes; this one has {count}. Search for less at once.",
+)
 only_excludes = Invalid.saying(
     "only_excludes",
     "The query only says what to leave out. Add a word to search for besides what follows NOT.",

@@ -133,7 +133,7 @@ def parse(query: str, scopes: Collection[str] = SCOPES) -> ParsedQuery:
                 read.terms.append(term)
         excluded = False
         if len(read.terms) + len(read.scopes) > MOST_TERMS:
-            raise too_many_words(sum(1 for _ in _TERM.finditer(query)), MOST_TERMS)
+            raise too_many_words(MOST_TERMS, sum(1 for _ in _TERM.finditer(query)))
     asked: list[Term | ScopedQuestion] = [*read.terms, *read.scopes]
     if asked and all(one.excluded for one in asked):
         raise only_excludes()

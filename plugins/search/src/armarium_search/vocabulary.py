@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rapidfuzz.distance import OSA, Hamming, JaroWinkler
 from sqlalchemy import Connection
 
 from armarium.api import Library, raw_of
@@ -108,6 +107,7 @@ class Vocabulary:
         without the word itself. If *edits* is None, two letters, or three from a long word.
         """
         from rapidfuzz import process
+        from rapidfuzz.distance import OSA
 
         if edits is None:
             edits = 1 if len(word) == SHORTEST else 3 if len(word) >= LONG else 2
@@ -144,6 +144,8 @@ def _farness(asked: _Shape, other: _Shape, distance: float) -> float:
     to synthetic misreadings and to the hand reader's output for lines with known text, on half of them;
     `benchmarks.searching` measures on the others.
     """
+    from rapidfuzz.distance import OSA, Hamming, JaroWinkler
+
     longer = abs(len(asked.word) - len(other.word))
     moved = not longer and Hamming.distance(asked.word, other.word) > distance
     by_letter = distance + 0.3 * longer + 0.3 * moved

@@ -29,12 +29,14 @@ _BEFORE = re.compile(rb"=\s*['\"]([0-9a-f]{32})['\"][^<]{0,80}service-source")
 
 def stamp_content(content: str, format_name: str, about: Mapping[str, str]) -> bytes:
     """Return *content* with *about* (name to value) in its place for identifiers, replacing any previous ones
-    of ours.
+    of ours; unchanged in a format that has no such place.
     """
     from lxml import etree
 
+    if format_name not in PLACES:
+        return content.encode()
     root = parse_xml(content.encode())
-    _PLACES[format_name](root, about)
+    PLACES[format_name](root, about)
     return bytes(etree.tostring(root, encoding="UTF-8", xml_declaration=True)) + b"\n"
 
 
@@ -98,4 +100,4 @@ def _add_element(
     parent.insert(at, element)
 
 
-_PLACES = {"pagexml": _in_page, "alto": _in_alto, "tei": _in_tei}
+PLACES = {"pagexml": _in_page, "alto": _in_alto, "tei": _in_tei}

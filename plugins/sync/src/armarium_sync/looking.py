@@ -16,8 +16,8 @@ from armarium.api import is_among
 from armarium_documents.api import LAYOUT_SUFFIXES
 from armarium_source_model.api import passes
 from armarium_sync.disk import Disk, Entry, Unusable
-from armarium_sync.identifiers import lasting_id
-from armarium_sync.names import maker_of
+from armarium_sync.identifiers import PLACES, lasting_id
+from armarium_sync.names import lasting_id_of, maker_of
 from armarium_sync.rows import DocumentFile, documents_in, files_of, find_owned, is_known
 
 if TYPE_CHECKING:
@@ -85,12 +85,17 @@ class _Look:
     def __init__(self, conn: Connection, folder: Row[Any], disk: Disk, thorough: bool) -> None:
         self.conn, self.folder, self.disk, self.thorough = conn, folder, disk, thorough
         self.sight = Sight()
+        self.suffixes: set[str] = set()
+        """Of the layout files that were written here."""
 
     def run(self) -> Sight:
         if not self.disk.is_there():
             self.sight.there = False
             return self.sight
         rows = {row.path: row for row in files_of(self.conn, self.folder.id)}
+        self.suffixes = {
+            PurePosixPath(row.path).suffix.casefold() for row in rows.values() if row.role == "layout"
+        }
         held = documents_in(self.conn, self.folder.path)
         pictures = {one.path: one for one in held}
         seen: set[str] = set()
@@ -158,7 +163,10 @@ class _Look:
         name = PurePosixPath(entry.path).name
         suffix = PurePosixPath(name).suffix.casefold()
         what = maker_of(name)
-        carries_id = suffix in LAYOUT_SUFFIXES
+        # A file in a format that somebody else's driver writes is known by the id in its name.
+        carries_id = suffix in LAYOUT_SUFFIXES or (
+            suffix in self.suffixes and lasting_id_of(name) is not None
+        )
         kind = "picture" if suffix in PICTURES else "layout" if carries_id else "other"
         if what is not None:
             return StrangerFile(entry, "other", why=f"It is {what}; {LEFT_ALONE}.", known=row)
@@ -226,9 +234,10 @@ class _Look:
             sources.setdefault(checksum, []).append((document_id, format_name))
         rows = files_of(self.conn, self.folder.id, ("layout",))
         taken = {(row.document_id, row.format) for row in rows}
+        kept = {*PLACES, *self.folder.formats}
         for one in list(layouts):
             of = sources.get(one.digest or "", [])
-            if len(of) == 1 and of[0] not in taken and one.carries is None and of[0][1] in _WRITTEN:
+            if len(of) == 1 and of[0] not in taken and one.carries is None and of[0][1] in kept:
                 self.sight.adopted.append((one, *of[0]))
                 taken.add(of[0])
                 layouts.remove(one)
@@ -285,6 +294,3 @@ def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
         if first == stem and "--" not in rest:
             found.append(one)
     return found
-
-
-_WRITTEN = frozenset({"pagexml", "alto", "tei"})

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from armarium.api import MaterialPath, Message, Params, ShownPath, answer_of
 from armarium_sync.models import folders
 
-Format = Literal["pagexml", "alto", "tei"]
+Format = Annotated[
+    str,
+    Field(min_length=1, max_length=100),
+    WithJsonSchema({"enum": ["pagexml", "alto", "tei"], "type": "string"}),
+]
+"""The interface names those that state ids in their content; any format that a driver writes can be kept, its files known by
+the ids in their names."""
 Mode = Literal["index", "keep-arranged"]
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -32,7 +32,7 @@ def create(ctx: ActionContext, p: BookmarkCreate) -> dict[str, Any]:
     """Raises NotFound or Conflict for a target or parent missing or in the Trash, Invalid for an alias."""
     target = require_live(ctx.conn, p.target_id)
     if target.node_kind == "alias":
-        raise alias_of_alias(target.id, target.name)
+        raise alias_of_alias(target.name, target.id)
     require_parent(ctx.conn, p.parent_id, "file", "alias")
     require_depth(ctx.conn, p.parent_id)
     row = new_row(

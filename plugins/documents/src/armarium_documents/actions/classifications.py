@@ -254,9 +254,9 @@ def _pending(ctx: ActionContext, document_id: str) -> tuple[dict[str, Any], dict
     metadata = _metadata(ctx, node.id)
     proposal = metadata.get("proposed_attributes", {}).get("prototype")
     if proposal is None:
-        raise no_proposal(node.id, node.name)
+        raise no_proposal(node.name, node.id)
     if proposal["state"] != "pending":
-        raise proposal_decided(node.id, node.name, proposal["state"])
+        raise proposal_decided(node.name, proposal["state"], node.id)
     return metadata, proposal
 
 

@@ -92,7 +92,7 @@ def update(ctx: ActionContext, p: UpdateParams) -> dict[str, Any]:
     del changes["document_id"]
     expected = changes.pop("expected_updated_at", None)
     if expected is not None and expected != (current := updated_at(ctx.conn, node.id)):
-        raise stale_document(node.id, node.name, expected, current)
+        raise stale_document(node.name, current, expected, node.id)
     for name, value in changes.items():
         if value is None and name in CLEARED:
             changes[name] = CLEARED[name]

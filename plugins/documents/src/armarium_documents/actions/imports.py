@@ -247,7 +247,7 @@ def _check_parents(ctx: ActionContext, nodes: list[NewNode], made: set[str]) -> 
             if parent is None:
                 raise Invalid(f"The parent of {node.name!r} comes after it in the batch.", code="bad_order")
             if node.doc_type == "folder" and parent.doc_type != "folder":
-                raise not_a_container(parent.id, parent.name, parent.doc_type)
+                raise not_a_container(parent.name, parent.doc_type, parent.id)
         elif node.parent_id not in checked:
             found = require_live(ctx.conn, node.parent_id)
             require_depth(ctx.conn, found.id)

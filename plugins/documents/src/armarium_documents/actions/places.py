@@ -50,7 +50,7 @@ def move(ctx: ActionContext, p: MoveParams) -> dict[str, Any]:
     above = set(ancestor_ids(ctx.conn, p.parent_id)) if p.parent_id is not None else set()
     for node in nodes:
         if node.id in above:
-            raise into_itself(node.id, node.name)
+            raise into_itself(node.name, node.id)
     for node in nodes:
         if node.parent_id != p.parent_id:
             require_depth(ctx.conn, p.parent_id, height_of(ctx.conn, node.id))

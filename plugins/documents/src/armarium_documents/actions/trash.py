@@ -114,9 +114,9 @@ def restore(ctx: ActionContext, p: RestoreParams) -> dict[str, Any]:
     """Raises NotFound, Conflict if it is not in the Trash, Forbidden if its folder is locked."""
     node = require_document(ctx.conn, p.document_id)
     if node.deleted_at is None:
-        raise not_in_trash(node.id, node.name)
+        raise not_in_trash(node.name, node.id)
     if node.trash_root_id in arriving(raw_of(ctx.conn)):
-        raise still_arriving(node.id, node.name)
+        raise still_arriving(node.name, node.id)
     parent = find_node(ctx.conn, node.parent_id) if node.parent_id is not None else None
     into_sources = parent is not None and parent.deleted_at is not None
     folder = sources_folder(ctx.conn) if into_sources else parent

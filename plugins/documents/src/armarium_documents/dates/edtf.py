@@ -105,9 +105,11 @@ def _single(text: str) -> Span | None:
 
 def span_asked(text: str) -> Span | None:
     """Return the days that a date of a question may mean: in the form in which dates are stored (also with an en dash
-    between its ends), or in words ("spring of 1742"). None if it is neither.
+    or two dots between its ends), or in words ("spring of 1742"). None if it is neither.
     """
     stated = text.strip().upper().replace("–", "/")
+    if "/" not in stated and ".." in stated:
+        stated = "/".join(end.strip() or ".." for end in stated.split("..", 1))
     if _STORED.fullmatch(stated):
         return span_of(stated)
     # Imported late: only what no person wrote for a machine needs it.

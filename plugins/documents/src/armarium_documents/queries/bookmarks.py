@@ -51,8 +51,8 @@ def target_of(conn: Connection, bookmark_id: str) -> dict[str, Any]:
     of = select(documents.c.alias_target_id).where(documents.c.id == bookmark_id)
     target_id = conn.execute(of).scalar()
     if bookmark.node_kind != "alias" or target_id is None:
-        raise not_an_alias(bookmark_id, bookmark.name)
+        raise not_an_alias(bookmark.name, bookmark_id)
     found = raw.execute(f"{ONE} AND d.deleted_at IS NULL", (target_id,)).fetchone()
     if found is None:
-        raise dangling(bookmark_id, bookmark.name)
+        raise dangling(bookmark.name, bookmark_id)
     return value_of(found)

@@ -127,7 +127,7 @@ def primary_row(conn: Connection, document_id: str) -> PrimaryRow:
     of_page = (renditions.c.document_id == document_id, renditions.c.is_primary)
     found = next(iter(RENDITIONS.all(conn, *of_page)), None)
     if found is None or found["pixel_width"] is None or found["pixel_height"] is None:
-        raise no_picture(document_id, require_document(conn, document_id).name)
+        raise no_picture(require_document(conn, document_id).name, document_id)
     if not found["materialized"] or found["checksum"] is None:
         raise not_materialized(found["id"])
     stored = {name: found[name] for name in ("mime_type", "pixel_width", "pixel_height", "checksum")}
@@ -154,7 +154,7 @@ def primary_recording(conn: Connection, document_id: str) -> Recording:
     of_document = (renditions.c.document_id == document_id, renditions.c.is_primary)
     found = next(iter(RENDITIONS.all(conn, *of_document)), None)
     if found is None or not found["mime_type"].startswith("audio/"):
-        raise no_recording(document_id, require_document(conn, document_id).name)
+        raise no_recording(require_document(conn, document_id).name, document_id)
     if not found["materialized"] or found["checksum"] is None:
         raise not_materialized(found["id"])
     return Recording(found["id"], found["checksum"], found["mime_type"])

@@ -119,11 +119,11 @@ def require_parent(
         return None
     parent = require_live(conn, parent_id)
     if parent.node_kind in ("alias", "saved_search", "note"):
-        raise not_a_container(parent.id, parent.name, parent.node_kind.replace("_", " "))
+        raise not_a_container(parent.name, parent.node_kind.replace("_", " "), parent.id)
     if doc_type == "folder" and node_kind == "document" and parent.doc_type != "folder":
-        raise not_a_container(parent.id, parent.name, parent.doc_type)
+        raise not_a_container(parent.name, parent.doc_type, parent.id)
     if doc_type == "group" and parent.doc_type not in ("folder", "group"):
-        raise not_a_container(parent.id, parent.name, parent.doc_type)
+        raise not_a_container(parent.name, parent.doc_type, parent.id)
     return parent
 
 

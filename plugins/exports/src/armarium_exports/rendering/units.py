@@ -8,23 +8,29 @@ from sqlalchemy import select
 
 from armarium.api import Engine, Library, NotFound, is_among
 from armarium_documents.api import documents
-from armarium_exports.errors import no_pages
+from armarium_exports.errors import no_pages, pages_only
 from armarium_exports.pages import ReadablePage, Unit, readable_page
 from armarium_exports.rendering.corpus import tei_corpus
 from armarium_exports.rendering.texts import markdown, plain_text
 from armarium_exports.rendering.word import word
-from armarium_formats.api import export_page
+from armarium_formats.api import export_page, file_ending, kept_driver
 
-ENDINGS = {
-    "word": ".docx",
-    "markdown": ".md",
-    "plain-text": ".txt",
-    "alto": ".alto.xml",
-    "pagexml": ".page.xml",
-    "tei": ".tei.xml",
-}
-LABELS = {"alto": "ALTO", "pagexml": "PAGE XML"}
-"""Formats with one page per file."""
+TEXTS = {"word": ".docx", "markdown": ".md", "plain-text": ".txt"}
+"""Formats written here from readable pages, with the ends of their files; every other is a format driver's."""
+JOINED = {"tei": tei_corpus}
+"""Formats of drivers of which one file can have many pages."""
+
+
+def check_format(engine: Engine, format_name: str, per: str) -> None:
+    """Refuse a format that nobody here writes, and one of single pages per document; both Invalid."""
+    driver = None if format_name in TEXTS else kept_driver(engine, format_name, *TEXTS)
+    if driver is not None and per == "document" and format_name not in JOINED:
+        raise pages_only(driver.label)
+
+
+def ending_of(engine: Engine, format_name: str) -> str:
+    """Return how the files of a format end."""
+    return TEXTS.get(format_name) or file_ending(kept_driver(engine, format_name))
 
 
 def render(
@@ -33,7 +39,7 @@ def render(
     """Return the file of *unit* and what its format could not express; NotFound (no_pass) if none of its
     pages can be written.
     """
-    if format_name in ("alto", "pagexml", "tei"):
+    if format_name not in TEXTS:
         return _layout(engine, library, unit, format_name)
     with library.db.read() as conn:
         # A page may have been deleted since the unit was assembled: the step that did so has this file
@@ -71,4 +77,4 @@ def _layout(
         raise refused
     if len(contents) == 1:
         return contents[0].encode(), losses
-    return tei_corpus(unit.title, contents).encode(), losses
+    return JOINED[format_name](unit.title, contents).encode(), losses

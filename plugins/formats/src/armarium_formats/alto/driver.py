@@ -15,6 +15,7 @@ class Alto(Format):
     name = "alto"
     label = "ALTO"
     extensions: ClassVar[tuple[str, ...]] = (".xml", ".alto")
+    file_ending = ".alto.xml"
     reads = True
     writes = True
     validated = True

@@ -156,7 +156,7 @@ def _unpack(
 
 
 GUESSED_NAMES = (
-    "The archive does not say in what encoding its names are, so they were read as code page 437. If they are garbled (Japanese "
-    "or Cyrillic names of Windows), unpack the archive and import the folder."
+    "The archive does not say in what encoding its names are, so it was guessed by their letters. If the names are garbled, "
+    "unpack the archive and import the folder."
 )
 _LEFTOVERS = frozenset({"thumbs.db", "desktop.ini"})

@@ -126,7 +126,8 @@ class Pictures:
     def of_page(self, folder: Folder, page: MetsPage) -> list[PictureFile]:
         """Return the imported pictures of a METS file's page, best first.
 
-        A picture imported without its folders is found by name if that is unique.
+        A picture imported without its folders, or stated at an address that is not opened, is found by name if that is
+        unique.
         """
         found: list[PictureFile] = []
         for path in page.images:
@@ -137,6 +138,11 @@ class Pictures:
             there = spelled_alike(path.rpartition("/")[2], there, _name)
             if len(there) == 1:
                 found += there
+        for name in () if found else page.elsewhere:
+            there = spelled_alike(
+                name, [one for one in self._far.get(plain(name), ()) if plain(one.name) == plain(name)], _name
+            )
+            found += there if len(there) == 1 else []
         return list(dict.fromkeys(found))
 
     def find_named(self, folder: Folder, names: Sequence[str]) -> list[PictureFile]:

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass
 from urllib.parse import unquote
 
+MOST_NAMED = 20
+"""Files refused for one reason that are named one by one."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedHref:
+    """A file that is refused: the href as stated and why."""
+
+    href: str
+    why: str
 
 
 def local_path(href: str) -> tuple[str, str | None]:
@@ -45,3 +57,18 @@ def local_path(href: str) -> tuple[str, str | None]:
     if not parts:
         return stated, "it names nothing"
     return "/".join(parts), None
+
+
+def list_fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
+    """List files refused for one reason by name, but only count many: a viewer's METS has thousands."""
+    counted = Counter(one.why for one in refused)
+    seen: Counter[str] = Counter()
+    found: list[RefusedHref] = []
+    for one in refused:
+        seen[one.why] += 1
+        more = counted[one.why] - MOST_NAMED
+        if seen[one.why] <= MOST_NAMED or more == 1:
+            found.append(one)
+        elif seen[one.why] == MOST_NAMED + 1:
+            found.append(RefusedHref(f"{more:,} more like {one.href}", one.why))
+    return found

@@ -11,12 +11,20 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from armarium.api import Invalid, parse_xml
-from armarium_formats.batches.names import last_part, layout_stems, picture_keys, plain, spelled_alike
+from armarium_formats.batches.names import (
+    called_picture,
+    last_part,
+    layout_stems,
+    picture_keys,
+    plain,
+    spelled_alike,
+)
 from armarium_formats.decoding import head_of
 from armarium_formats.mets.describing import Description, describe
-from armarium_formats.mets.hrefs import local_path
+from armarium_formats.mets.hrefs import RefusedHref, list_fewer, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +50,6 @@ _BEST = tuple(
 _LAST = re.compile(
     r"thumb|^min$|preview|teaser|download|[-_ ](?:bin|crop|desp|deskew|denois|dewarp|seg|cut)", re.IGNORECASE
 )
-MOST_NAMED = 20
-"""Files refused for one reason that are named one by one."""
 
 MAX_LABEL = 2000
 """Characters of a page's label, as a document takes them."""
@@ -54,26 +60,20 @@ _PAGE_TYPES = frozenset({"page", "folio", "leaf", "side", "scan", "image", "surf
 @dataclass(frozen=True, slots=True)
 class MetsPage:
     """A page of a METS file: paths relative to it. `images` has the best first; `order` counts from 1; `label` is its
-    ORDERLABEL, else its LABEL; `groups` are the USE of the fileGrp of each of its layouts."""
+    ORDERLABEL, else its LABEL; `groups` are the USE of the fileGrp of each of its layouts; `elsewhere` names the pictures at
+    refused addresses: one of the same name may be here."""
 
     images: tuple[str, ...]
     layouts: tuple[str, ...]
     label: str
     order: int
     groups: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def image(self) -> str | None:
         """The image to show, None when the page has no local one."""
         return self.images[0] if self.images else None
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedHref:
-    """A file that is refused: the href as stated and why."""
-
-    href: str
-    why: str
 
 
 @dataclass(slots=True)
@@ -105,8 +105,8 @@ class _Page:
     files: list[_File]
     label: str = ""
     identity: str = ""
-    elsewhere: bool = False
-    """Whether it names files that are not taken."""
+    elsewhere: list[str] = field(default_factory=list)
+    """The names of files that are not taken."""
 
 
 def sniff_mets(data: bytes) -> bool:
@@ -138,6 +138,8 @@ class _Reading:
         self.name = name
         self.mets = Mets(notes=notes)
         self.files: dict[str, _File | None] = {}
+        self.refused_names: dict[str, str] = {}
+        """By the ID of a file whose address is refused."""
         self.strange: Counter[str] = Counter()
 
     def read(self) -> Mets:
@@ -168,11 +170,12 @@ class _Reading:
                         page.label,
                         number,
                         tuple(layouts.values()),
+                        tuple(filter(called_picture, page.elsewhere)),
                     )
                 )
         mets.description = describe(self.root, of_div, of_file)
         mets.elsewhere = len(mets.refused)
-        mets.refused = _fewer(mets.refused)
+        mets.refused = list_fewer(mets.refused)
         mets.unplaced = [
             one.path
             for one in self.files.values()
@@ -230,6 +233,7 @@ class _Reading:
                 return
             refused.append(RefusedHref(href.strip(), why))
         self.files[identity] = None
+        self.refused_names[identity] = unquote(last_part(refused[0].href))
         self.mets.refused += refused
 
     # ----------------------------------------------------------------------------------------- pages
@@ -267,14 +271,14 @@ class _Reading:
         found = []
         for one in chosen:
             files: dict[int, _File] = {}
-            elsewhere = False
+            elsewhere: list[str] = []
             for identity in _pointers(one):
                 if identity not in self.files:
                     self.strange[f"A page points to the file {identity}, which does not exist"] += 1
                 elif (file := self.files[identity]) is not None:
                     files.setdefault(file.place, file)
                 else:
-                    elsewhere = True
+                    elsewhere.append(self.refused_names[identity])
             labels = [" ".join((one.get(name) or "").split()) for name in ("ORDERLABEL", "LABEL")]
             # A page that has no number of its own has a dash for one in many libraries' files.
             label = next((label for label in labels if label.strip("-–—")), "")
@@ -335,21 +339,6 @@ class _Reading:
                 of[0].files.append(one)
         self.strange["There is no structMap with pages; the order is that of the files"] += 1
         return list(pages.values())
-
-
-def _fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
-    """List files refused for one reason by name, but only count many: a viewer's METS has thousands."""
-    counted = Counter(one.why for one in refused)
-    seen: Counter[str] = Counter()
-    found: list[RefusedHref] = []
-    for one in refused:
-        seen[one.why] += 1
-        more = counted[one.why] - MOST_NAMED
-        if seen[one.why] <= MOST_NAMED or more == 1:
-            found.append(one)
-        elif seen[one.why] == MOST_NAMED + 1:
-            found.append(RefusedHref(f"{more:,} more like {one.href}", one.why))
-    return found
 
 
 def _name(element: etree._Element) -> str:

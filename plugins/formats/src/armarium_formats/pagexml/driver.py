@@ -16,6 +16,7 @@ class PageXml(Format):
     name = "pagexml"
     label = "PAGE XML"
     extensions: ClassVar[tuple[str, ...]] = (".xml",)
+    file_ending = ".page.xml"
     reads = True
     writes = True
     validated = True

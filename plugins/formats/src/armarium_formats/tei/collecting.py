@@ -4,6 +4,7 @@ end.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,16 @@ UNPLACED = (
     "differently: they are kept as markup and do not become editorial facts"
 )
 POINTING = ("facs", "corresp")
+_LATER_PART = re.compile(r"(?:\s|<[^>]*>)*?<w\b[^>]*\bpart=\"[MF]\"")
+"""What a line begins with if its first word began on the line before, where words are marked."""
+
+
+def _goes_on(line: Line) -> bool:
+    """Return whether the file says that the first word of a line began on the line before."""
+    stated = line.attributes.get("break")
+    if stated in ("yes", "no"):
+        return stated == "no"
+    return line.is_in_word or _LATER_PART.match("".join(line.markup)) is not None
 
 
 class Collecting:
@@ -104,6 +115,7 @@ class Collecting:
             self.ranks.setdefault(id(zone.segment), line.rank)
         for opened in self.open:
             line.markup.append(start_tag(opened.element, again=opened.is_written))
+            line.is_in_word |= opened.tag == "w"
             line.is_marked = True
             opened.line = opened.line or line
 
@@ -148,10 +160,10 @@ class Collecting:
             return
         line.markup += [f"</{opened.tag}>" for opened in reversed(self.open)]
         texts = line.texts()
-        if texts and texts[0].text.strip() and line.attributes.get("break") == "no":
+        if texts and texts[0].text.strip() and _goes_on(line):
             first = texts[0].text.split(maxsplit=1)[0]
-            goes_on = TextMark(DIVIDED, 0, len(first), {"goes_on": "true"}, {"tei": ""})
-            texts[0].marks = [*texts[0].marks, goes_on]
+            divided = TextMark(DIVIDED, 0, len(first), {"goes_on": "true"}, {"tei": ""})
+            texts[0].marks = [*texts[0].marks, divided]
         page = line.page
         assert page is not None
         bare = line.zone is None and not (line.identity or line.attributes or line.drawn)

@@ -16,6 +16,7 @@ class Tei(Format):
     name = "tei"
     label = "TEI"
     extensions: ClassVar[tuple[str, ...]] = (".xml", ".tei")
+    file_ending = ".tei.xml"
     reads = True
     writes = True
     validated = True

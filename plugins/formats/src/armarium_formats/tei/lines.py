@@ -56,6 +56,8 @@ class Line:
     detached: bool = False
     is_broken: bool = False
     """Whether a line break began it."""
+    is_in_word: bool = False
+    """Whether it began within an element of a word (w)."""
     plain: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
     markup: list[str] = field(default_factory=list)

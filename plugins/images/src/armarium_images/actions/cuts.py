@@ -93,7 +93,7 @@ def _take_back(ctx: ActionContext, document_id: str, kind: str) -> tuple[str, li
     node = require_document(ctx.conn, document_id)
     source_id, children = live_cuts(ctx.conn, document_id, kind)
     if not children:
-        raise nothing_to_take_back(f"{kind}s" if kind == "crop" else "parts of a split", node.name)
+        raise nothing_to_take_back(node.name, f"{kind}s" if kind == "crop" else "parts of a split")
     remove_children(ctx, children)
     ctx.target(source_id, *children)
     ctx.note_changes(document_ids=[source_id])

@@ -31,7 +31,7 @@ def _is_there_twice(raw: Any, row: Mapping[str, Any]) -> ServiceError | None:
         " AND segment_char_end = ? AND +entity_id = ? AND id <> ?",
         (*span, row["entity_id"], row["id"]),
     ).fetchone()
-    return None if other is None else errors.mentioned_there(other[0], row["entity_id"])
+    return None if other is None else errors.mentioned_there(row["entity_id"], other[0])
 
 
 def rests_on_itself(raw: Any, claim_id: str, source_id: str | None) -> bool:

@@ -144,7 +144,7 @@ def create(ctx: ActionContext, p: MentionCreate) -> dict[str, Any]:
     place = places.piece(p.char_start, p.char_end)
     there = mention_at(ctx.conn, places, p.entity_id, p.char_start, p.char_end)
     if there is not None:
-        raise errors.mentioned_there(there["id"], p.entity_id)
+        raise errors.mentioned_there(p.entity_id, there["id"])
     _check_refused(ctx, places, p.entity_id, p.char_start, p.char_end)
     mention_id = _insert(ctx, places, place, p.entity_id, confidence=p.confidence)
     ctx.target(mention_id)
@@ -187,7 +187,7 @@ def repoint(ctx: ActionContext, p: Repoint) -> dict[str, Any]:
     live_entity(ctx.conn, p.to_entity_id)
     there = mention_at(ctx.conn, places, p.to_entity_id, p.char_start, p.char_end)
     if there is not None:
-        raise errors.mentioned_there(there["id"], p.to_entity_id)
+        raise errors.mentioned_there(p.to_entity_id, there["id"])
     _check_refused(ctx, places, p.to_entity_id, p.char_start, p.char_end)
     _refuse(ctx, places, row)
     changes = {
@@ -223,7 +223,7 @@ def respan(ctx: ActionContext, p: Respan) -> dict[str, Any]:
     place = places.piece(p.new_char_start, p.new_char_end)
     there = mention_at(ctx.conn, places, p.entity_id, p.new_char_start, p.new_char_end)
     if there is not None:
-        raise errors.mentioned_there(there["id"], p.entity_id)
+        raise errors.mentioned_there(p.entity_id, there["id"])
     _check_refused(ctx, places, p.entity_id, p.new_char_start, p.new_char_end)
     line = places.line(place.segment_id)
     assert line is not None

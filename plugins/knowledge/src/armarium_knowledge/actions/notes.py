@@ -111,7 +111,7 @@ def keep(ctx: ActionContext, p: ReviewCreate) -> dict[str, Any]:
         if known.state == "pending":
             raise errors.review_pending(known.id)
         if known.state in ("accepted", "rejected") and ctx.principal.kind != "person":
-            raise errors.relation_reviewed(known.id, known.state)
+            raise errors.relation_reviewed(known.state, known.id)
     nothing_yet = dict.fromkeys(("note", "resulting_claim_id", "reviewed_by", "reviewed_at"))
     row = {
         "id": new_id(),

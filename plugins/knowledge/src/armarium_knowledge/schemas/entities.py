@@ -47,21 +47,13 @@ class EntityCreate(Params):
     metadata: JsonObject = {}
 
 
-class EntityUpdate(Params):
+class EntityUpdate(EntityCreate):
     """Changes of an entity: what is left out stays, null clears; a list replaces the existing one."""
 
     entity_id: Id
     canonical_name: Name = ""
     entity_type: Word = ""
-    parent_id: Id | None = None
-    names: Names = []
-    description: Text | None = None
-    language: Language | None = None
-    date_values: Dates = []
-    place_values: Places = []
-    authority_links: Links = []
     curation_state: EntityState = "unreviewed"
-    metadata: JsonObject = {}
 
 
 class EntityId(Params):

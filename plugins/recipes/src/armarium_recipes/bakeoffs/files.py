@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from armarium.api import Library
 
 log = logging.getLogger("armarium.recipes")
@@ -31,6 +29,8 @@ def write_file(library: Library, bakeoff: Mapping[str, Any]) -> None:
     """Write the file of a bake-off, whole or not at all. A disk error is only logged, since the rows are
     authoritative.
     """
+    import yaml
+
     path = file_of(library, str(bakeoff["id"]))
     beside = path.with_name(f"{path.name}.part")
     try:

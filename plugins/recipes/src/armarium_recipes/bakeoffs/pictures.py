@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from armarium.api import FINISHED
 from armarium_recipes.bakeoffs.scene import FAINT, INK, Box, Dot, Scene, Stroke, Words
 from armarium_recipes.bakeoffs.table import POLICY
 
@@ -81,7 +82,7 @@ def page(bakeoff: Table) -> str:
 
 
 def _has_ended(bakeoff: Table) -> bool:
-    return bakeoff["state"] in ("done", "failed", "cancelled")
+    return bakeoff["state"] in FINISHED
 
 
 def _value(row: Table) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from armarium.api import Engine, Library, find_job, is_among
+from armarium.api import FINISHED, Engine, Library, find_job, is_among
 from armarium_documents.api import documents
 from armarium_recipes.bakeoffs.rows import carbon_of
 from armarium_training.api import entry_of_run
@@ -114,7 +114,7 @@ def rank_candidates(candidates: Sequence[dict[str, Any]], step: str, state: str)
         if is_scored(row):
             row["not_scored"] = None
             row["tied"] = best is not None and row["cer"][POLICY] - best <= TIE + 1e-12
-        elif row["not_scored"] is None and state in ("done", "failed", "cancelled"):
+        elif row["not_scored"] is None and state in FINISHED:
             row["not_scored"] = (
                 "The bake-off ended before it was scored."
                 if state != "done"

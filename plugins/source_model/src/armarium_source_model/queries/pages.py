@@ -7,9 +7,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from armarium_source_model.counting import ReadingRule
+from armarium_source_model.queries.facts import page_facts
 from armarium_source_model.queries.readings import CountingText, Reading, all_of_pass, counting_among
 from armarium_source_model.queries.segments import SegmentRow, rows_named, rows_of_pass
-from armarium_source_model.queries.shapes import read_page, writing_of_pass
+from armarium_source_model.queries.shapes import read_page, writing_of_rows
 from armarium_source_model.queries.text import TRANSCRIPTION
 
 
@@ -57,10 +58,9 @@ def read_pass(
     transcribed = counting
     if kind != TRANSCRIPTION:
         transcribed = counting_among(conn, readings, pass_id, TRANSCRIPTION, rule)
-    writing = writing_of_pass(conn, document_id, pass_id, rule, transcribed)
-    return ReadPass(
-        rows_of_pass(conn, pass_id), writing.sequence(), counting, {one.id: one for one in readings}
-    )
+    rows = rows_of_pass(conn, pass_id)
+    writing = writing_of_rows(rows.values(), page_facts(conn, document_id, pass_id), transcribed)
+    return ReadPass(rows, writing.sequence(), counting, {one.id: one for one in readings})
 
 
 def read_lines(conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict") -> ReadPass:

@@ -17,6 +17,7 @@ from armarium_source_model.queries.readings import (
     counting_of_document,
     counting_of_segments,
 )
+from armarium_source_model.schemas.fields import SegmentKind
 
 SEGMENTS = Rows(segments, missing=unknown_segment)
 _SHOWN = tuple(str(column.name) for column in SEGMENTS.select.selected_columns)
@@ -147,7 +148,7 @@ class SegmentRow(NamedTuple):
     id: str
     document_id: str
     pass_id: str
-    kind: str
+    kind: SegmentKind
     kind_raw: str | None
     anchor: dict[str, Any]
     baseline: list[list[float]] | None

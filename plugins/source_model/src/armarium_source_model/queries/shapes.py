@@ -6,7 +6,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import orjson
@@ -17,6 +17,7 @@ from armarium_source_model.facts import Ladder, PageFacts
 from armarium_source_model.order import Lean, Shape, ladder_of_shapes, lean_of
 from armarium_source_model.queries.facts import facts_of_rows, page_facts, page_facts_rows
 from armarium_source_model.queries.readings import CountingText, counting_of_pass
+from armarium_source_model.queries.segments import SegmentRow
 from armarium_source_model.writing import Orders, PageWriting
 
 SAMPLE = 200
@@ -73,17 +74,28 @@ def _lean(conn: Connection, pass_id: str, aspect: float) -> Lean:
 
 
 def writing_of_pass(
-    conn: Connection,
-    document_id: str,
-    pass_id: str,
-    rule: ReadingRule = "strict",
-    texts: Mapping[str, CountingText] | None = None,
+    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> PageWriting:
-    """Return how all segments of a pass are written, including each word. texts: its counting transcriptions, if known."""
+    """Return how all segments of a pass are written, including each word."""
     facts = page_facts(conn, document_id, pass_id)
     shapes = read_shapes(conn, SHAPES, pass_id)
-    texts = counting_of_pass(conn, pass_id, rule=rule) if texts is None else texts
+    texts = counting_of_pass(conn, pass_id, rule=rule)
     return PageWriting(shapes, facts, _words_of(texts), lean=_lean(conn, pass_id, facts.aspect))
+
+
+def writing_of_rows(
+    rows: Collection[SegmentRow], facts: PageFacts, texts: Mapping[str, CountingText]
+) -> PageWriting:
+    """As `writing_of_pass`, from its segments in the order they were made and its counting transcriptions."""
+    shapes = []
+    for row in rows:
+        line_order = row.metadata.get("line_order") if row.kind == "region" else None
+        cell = (row.cell["row"], row.cell["column"]) if row.cell else (None, None)
+        box = (row.bbox_x, row.bbox_y, row.bbox_w, row.bbox_h)
+        stated = (row.parent_segment_id, row.is_furniture, row.direction, row.kind_raw, row.script)
+        shapes.append(Shape._make((row.id, row.kind, *box, *stated, *cell, line_order)))
+    baselines = [row.baseline for row in rows if row.kind == "line" and row.baseline is not None][:SAMPLE]
+    return PageWriting(shapes, facts, _words_of(texts), lean=lean_of(baselines, facts.aspect))
 
 
 def read_page(

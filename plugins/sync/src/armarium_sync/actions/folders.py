@@ -25,6 +25,7 @@ from armarium.api import (
     new_id,
     raw_of,
 )
+from armarium_formats.api import kept_driver
 from armarium_sync.arranging import root_of
 from armarium_sync.disk import Disk
 from armarium_sync.errors import (
@@ -109,6 +110,8 @@ def tie(ctx: ActionContext, p: TieParams) -> dict[str, Any]:
         raise came_from_nowhere(p.path)
     if not p.formats and p.mode != "keep-arranged":
         raise no_formats()
+    for format_name in p.formats:
+        kept_driver(ctx.engine, format_name)
     row: dict[str, Any] = {
         "id": _id_for(ctx, str(place)),
         "path": str(place),

@@ -56,7 +56,7 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
         )
         if parent.doc_type != "folder" or parent.node_kind != "document":
             kind = parent.doc_type if parent.node_kind == "document" else parent.node_kind
-            raise target_no_folder(parent.id, parent.name, kind)
+            raise target_no_folder(parent.name, kind, parent.id)
         # Every incoming row is checked for this too; checked here before any file is copied.
         refuse_locked(conn, engine.library_schema, principal, [parent.id])
     _refuse_restricted(source, principal, p.items)
@@ -67,14 +67,14 @@ def agree(engine: Engine, target: Library, principal: Principal, p: TransferPara
             if node.deleted_at is not None:
                 raise in_trash(node.id, node.name)
             if node.node_kind == "alias":
-                raise alias_stays(node.id, node.name)
+                raise alias_stays(node.name, node.id)
             if node.system_key is not None and p.mode == "move":
                 raise sources_stays("moved")
             if held and not held.isdisjoint(ancestor_ids(conn, node.id)):
-                raise held_by_move(node.id, node.name)
+                raise held_by_move(node.name, node.id)
         for identity in held:
             if not set(p.items).isdisjoint(ancestor_ids(conn, identity)):
-                raise held_by_move(identity, "Something among these")
+                raise held_by_move("Something among these", identity)
         tops = topmost(conn, p.items)
         _refuse_locked(conn, tops)
         height = max(height_of(conn, top) for top in tops)
