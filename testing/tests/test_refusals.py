@@ -97,6 +97,8 @@ def test_refusals_declared_as_data_say_what_they_are_told_and_are_named_where_no
     assert refused.body() == {"detail": "'x' is gone from the box.", "code": "gone", "id": "x"}
     assert never_made(package, made) == both[1:]
     assert asking.odd(number=1001).detail == "1,001 is odd {here}."
+    assert asking.gone("x", ["the box", "the shelf"]).detail == "'x' is gone from the box, the shelf."
+    assert asking.gone("x", iter(())).detail == "'x' is gone from none."
     for told in ((), (1, 2)):
         with pytest.raises(TypeError, match="the refusal odd is told number"):
             asking.odd(*told)

@@ -7,9 +7,9 @@ import os
 import sqlite3
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from string import Formatter
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar
 
 
 class ServiceError(Exception):
@@ -36,7 +36,8 @@ class ServiceError(Exception):
 
     @classmethod
     def saying(cls, code: str | None, sentence: str, **fields: str) -> Refusal[Self]:
-        """Return this refusal as data: its *code*, and its *sentence* with a name in braces for each thing it is told.
+        """Return this refusal as data: its *code*, and its *sentence* with a name in braces for each thing it is told; of a
+        list it names what is in it.
 
         *fields* are added to the body: the name of each, and which of the things it contains.
         """
@@ -63,8 +64,18 @@ class Refusal(Generic[E]):
         told = {**dict(zip(self.told, given, strict=False)), **named}
         if len(given) + len(named) != len(self.told) or len(told) != len(self.told):
             raise TypeError(f"the refusal {self.code} is told {', '.join(self.told) or 'nothing'}")
+        # What can be gone through only once is kept; of a mapping the sentence names the keys.
+        told = {name: list(thing) if isinstance(thing, Iterator) else thing for name, thing in told.items()}
+        words = {
+            name: ", ".join(map(str, thing)) or "none" if _is_list(thing) else thing
+            for name, thing in told.items()
+        }
         fields = {name: told[thing] for name, thing in self._fields.items()}
-        return self.kind(self.sentence.format(**told), code=self.code, **fields)
+        return self.kind(self.sentence.format(**words), code=self.code, **fields)
+
+
+def _is_list(thing: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(thing, Iterable) and not isinstance(thing, str)
 
 
 class BadRequest(ServiceError):

@@ -18,6 +18,7 @@ from armarium.jobs.context import JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
 from armarium.projects import offsite_copies, snapshots
+from armarium.runs.jobs import list_jobs
 from armarium.store.database import raw_of
 
 if TYPE_CHECKING:
@@ -104,11 +105,8 @@ def plan_next(ctx: ActionContext) -> None:
         return
     row = raw.execute("SELECT value FROM library_setting WHERE key = 'snapshot_interval_seconds'").fetchone()
     if row is not None and int(row[0]) > 0:
-        planned = raw.execute(
-            "SELECT 1 FROM job WHERE kind = 'snapshot' AND state IN ('waiting', 'running') AND id <> ?",
-            (library.held.get(TAKING, ""),),
-        ).fetchone()
-        if planned is None:
+        planned = [job.id for job in list_jobs(raw, kinds="snapshot")]
+        if not set(planned) - {library.held.get(TAKING, "")}:
             ctx.enqueue("snapshot", {}, title="Scheduled snapshot")
     ctx.on_commit(lambda: library.held.update({SETTLED: times}))
 

@@ -24,11 +24,7 @@ unknown_thing = NotFound.saying(
 )
 
 
-def bad_link(why: str) -> Invalid:
-    """422: the ends of a link are not two things on the canvas, or another kind of item has ends."""
-    return Invalid(why, code="bad_link")
-
-
+bad_link = Invalid.saying("bad_link", "{why}")
 kind_stays = Invalid.saying(
     "kind_stays",
     "A link cannot become another kind of item, nor another kind a link. Remove the item and make a new one.",

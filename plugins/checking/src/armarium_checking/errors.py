@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from armarium.api import Forbidden, Invalid, NotFound
 
-
-def unknown_layer(layer: str, known: Iterable[str]) -> Invalid:
-    """422: the project has no layer of that name."""
-    return Invalid(
-        f"There is no layer {layer!r} to check; the layers are: {', '.join(known)}.", code="unknown_layer"
-    )
-
-
-def unknown_checker(provider: str, model: str, known: Iterable[str]) -> Invalid:
-    """422: no checker of that provider and model checks the layer."""
-    return Invalid(
-        f"There is no checker {provider}/{model} for this layer. The checkers are: {', '.join(known)}, and "
-        "if a model can check the layer, any model of the providers that were added.",
-        code="unknown_checker",
-    )
-
-
+unknown_layer = Invalid.saying(
+    "unknown_layer", "There is no layer {layer!r} to check; the layers are: {known}."
+)
+unknown_checker = Invalid.saying(
+    "unknown_checker",
+    "There is no checker {provider}/{model} for this layer. The checkers are: {known}, and if a model can "
+    "check the layer, any model of the providers that were added.",
+)
 takes_no_prompt = Invalid.saying(
     "no_prompt",
     "The checker builtin/agreement uses no model and takes no prompt; leave prompt_file out, or name a "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from armarium.api import Conflict, Invalid, NotFound, Unavailable
 
 already_there = Conflict.saying(
@@ -51,13 +49,7 @@ folder_replaced = Conflict.saying(
 )
 
 
-def unknown_receiver(name: str, known: Iterable[str]) -> Invalid:
-    """422: there is no profile of that name."""
-    return Invalid(
-        f"There is no profile for {name!r}. There are: {', '.join(known)}.", code="unknown_receiver"
-    )
-
-
+unknown_receiver = Invalid.saying("unknown_receiver", "There is no profile for {name!r}. There are: {known}.")
 nothing_to_export = Invalid.saying(
     "nothing_to_export",
     "None of these pages can be written: they have no pass or no picture yet, or are withheld. First find "

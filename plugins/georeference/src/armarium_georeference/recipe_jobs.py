@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
-from sqlalchemy import select
 
 from armarium.api import (
     Example,
@@ -23,7 +22,7 @@ from armarium.api import (
 from armarium_georeference.errors import bad_gazetteer, no_gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
 from armarium_georeference.hookspecs import armarium_georeference_mentions
-from armarium_source_model.api import counting_readings, reading_rule, segments, working_pass
+from armarium_source_model.api import read_lines, reading_rule, working_pass
 
 
 class GazetteerSettings(Params):
@@ -83,14 +82,11 @@ def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
     pass_id, _ = working_pass(conn, page_id, rule)
     if pass_id is None:
         raise PageSkipped("It has no text yet.")
-    texts = counting_readings(conn, pass_id, rule=rule)
-    named = select(segments.c.id).where(
-        segments.c.pass_id == pass_id, segments.c.kind != "word", segments.c.deleted_at.is_(None)
-    )
+    read = read_lines(conn, page_id, pass_id, rule)
     return [
-        {"segment_id": one, "text": texts[one].text}
-        for one in conn.execute(named.order_by(segments.c.id)).scalars()
-        if one in texts
+        {"segment_id": one.id, "text": read.counting[one.id].text}
+        for one in read.segments.values()
+        if one.kind != "word" and one.id in read.counting
     ]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, missing
 
 unknown_entity = missing("entity", "List the entities to find the right id.")
@@ -28,38 +26,27 @@ merges_with_itself = Invalid.saying(
 )
 
 
-def holds_merged(entity_id: str, ids: Iterable[str]) -> Conflict:
-    """409: others were merged into the entity that is to be deleted."""
-    return Conflict(
-        f"Other entities were merged into {entity_id}; undo those merges first, or keep it.",
-        code="holds_merged",
-        merged_ids=list(ids),
-    )
-
-
-def has_decided_reviews(entity_id: str, ids: Iterable[str]) -> Conflict:
-    """409: a decision about a prediction would be lost with the entity."""
-    return Conflict(
-        f"Predictions about {entity_id} became statements; undo those decisions first, or reject the entity instead.",
-        code="has_reviews",
-        review_ids=list(ids),
-    )
-
-
+holds_merged = Conflict.saying(
+    "holds_merged",
+    "Other entities were merged into {entity_id}; undo those merges first, or keep it.",
+    merged_ids="ids",
+)
+has_decided_reviews = Conflict.saying(
+    "has_reviews",
+    "Predictions about {entity_id} became statements; undo those decisions first, or reject the entity "
+    "instead.",
+    review_ids="ids",
+)
 own_parent = Invalid.saying(
     "parent_in_circle", "The entity {entity_id} cannot be below itself; name another parent_id."
 )
 
 
-def unknown_type(entity_type: str, known: Iterable[str]) -> Invalid:
-    """422: the project has no such type of entity."""
-    return Invalid(
-        f"There is no type of entity {entity_type!r} in this project. The types are: {', '.join(known)}; the "
-        "owner can add types in the project's settings.",
-        code="unknown_entity_type",
-    )
-
-
+unknown_type = Invalid.saying(
+    "unknown_entity_type",
+    "There is no type of entity {entity_type!r} in this project. The types are: {known}; the owner can add "
+    "types in the project's settings.",
+)
 not_words = Invalid.saying(
     "not_words",
     "The characters {start} to {end} are not words of the page's text, which has {length} characters; send "
@@ -176,16 +163,12 @@ unknown_step = NotFound.saying(
 )
 
 
-def not_confirmable(kind: str, identity: str, known: Iterable[str]) -> NotFound:
-    """404: nothing of that kind and id rests on text."""
-    return NotFound(
-        f"There is no {kind} {identity} that rests on text of this project. These kinds can be confirmed: "
-        f"{', '.join(known)}.",
-        code="nothing_rests",
-        id=identity,
-    )
-
-
+not_confirmable = NotFound.saying(
+    "nothing_rests",
+    "There is no {kind} {identity} that rests on text of this project. These kinds can be confirmed: "
+    "{known}.",
+    id="identity",
+)
 gone_from_text = Conflict.saying(
     "words_gone",
     "The words that the {kind} {identity} rests on are no longer in the text; correct it or delete it.",

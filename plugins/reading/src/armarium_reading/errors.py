@@ -30,9 +30,7 @@ no_transcriber = Invalid.saying(
 )
 
 
-def not_for_language(why: str) -> Invalid:
-    """A reader does not know a language."""
-    return Invalid(why, code="language_not_read")
+not_for_language = Invalid.saying("language_not_read", "{why}")
 
 
 def none_fits(reasons: Sequence[str]) -> Invalid:
@@ -51,11 +49,7 @@ model_of_whom = Invalid.saying(
 )
 
 
-def model_needed(why: str) -> Invalid:
-    """A reader needs a model, and none was named or it is not on this machine."""
-    return Invalid(why, code="model_needed")
-
-
+model_needed = Invalid.saying("model_needed", "{why}")
 takes_no_model = Invalid.saying("model_not_taken", "{label} takes no model files; leave the model out.")
 
 
@@ -72,11 +66,7 @@ other_pages_pass = Invalid.saying("other_document", "The pass {pass_id} belongs 
 no_lines = Invalid.saying("no_lines", "None of the pages has lines yet. Find their lines first, then read.")
 
 
-def unknown_kind(kind: str, known: Sequence[str]) -> BadRequest:
-    """400 of the download route."""
-    return BadRequest(
-        f"There is no runtime called {kind}. Known: {', '.join(known)}.", code="unknown_runtime"
-    )
+unknown_kind = BadRequest.saying("unknown_runtime", "There is no runtime called {kind}. Known: {known}.")
 
 
 def no_runner(kind: str, runtime: str | None) -> Conflict:

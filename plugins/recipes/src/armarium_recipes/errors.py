@@ -12,20 +12,14 @@ unknown_recipe_run = missing(
 )
 
 
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
-
-
-def unknown_step(step: str, steps: Sequence[str]) -> Invalid:
-    """422: the recipe has no step with this id."""
-    return Invalid(
-        f"The recipe has no step {step}. Its steps: {_names(steps)}.", code="unknown_step", step=step
-    )
+unknown_step = Invalid.saying(
+    "unknown_step", "The recipe has no step {step}. Its steps: {steps}.", step="step"
+)
 
 
 def reads_no_lines(step: str, reading: Sequence[str]) -> Invalid:
     """422: only steps that read lines can leave out those that a person made or checked."""
-    can = f" It can be asked of: {_names(reading)}." if reading else ""
+    can = f" It can be asked of: {', '.join(reading)}." if reading else ""
     return Invalid(
         f"The step {step} does not read lines, so it cannot leave out those that a person made or checked; name it "
         f"in redo to repeat it.{can}",
@@ -59,15 +53,9 @@ def malformed_recipe(problems: Sequence[Any]) -> Invalid:
     )
 
 
-def no_such_file(name: str, names: Sequence[str]) -> NotFound:
-    """404: no such file in the folder recipe is synchronised with the project."""
-    return NotFound(
-        f"The project synchronises no file {name}. There are: {_names(names)}.",
-        code="recipe_file_not_found",
-        name=name,
-    )
-
-
+no_such_file = NotFound.saying(
+    "recipe_file_not_found", "The project synchronises no file {name}. There are: {names}.", name="name"
+)
 nothing_to_decide = Conflict.saying(
     "nothing_to_decide", "{name} and the project agree; there is nothing to decide."
 )
@@ -121,53 +109,28 @@ def leave_of_a_person() -> Forbidden:
     )
 
 
-def not_offered(what: str, choices: Sequence[str]) -> Invalid:
-    """422: the plan does not offer this choice."""
-    return Invalid(f"The plan does not offer {what}. It offers: {_names(choices)}.", code="not_offered")
-
-
+not_offered = Invalid.saying("not_offered", "The plan does not offer {what}. It offers: {choices}.")
 unknown_card = Invalid.saying(
     "unknown_card", "No model has the card {card:.200}. List the candidates to find one."
 )
 not_here = Invalid.saying("model_not_here", "The model {name} cannot be used here. {why}")
 
 
-def wrong_card(card: str, job: str, jobs: Sequence[str]) -> Invalid:
-    """422: a card that does not do the job of the step."""
-    return Invalid(
-        f"The model {card} does not do {job}; it does {_names(jobs)}. Choose one that does.",
-        code="card_of_another_job",
-    )
-
-
-def unknown_layer(layer: str, can: Sequence[str]) -> Invalid:
-    """422: no such layer can be added."""
-    return Invalid(
-        f"{layer} is not a layer that can be added. These can: {_names(can)}.",
-        code="unknown_layer",
-        can=list(can),
-    )
-
-
-def layer_there(layer: str, can: Sequence[str]) -> Invalid:
-    """422: the recipe already has the layer."""
-    return Invalid(
-        f"The recipe already has {layer}. These can be added: {_names(can)}.",
-        code="already_there",
-        can=list(can),
-    )
-
-
+wrong_card = Invalid.saying(
+    "card_of_another_job", "The model {card} does not do {job}; it does {jobs}. Choose one that does."
+)
+unknown_layer = Invalid.saying(
+    "unknown_layer", "{layer} is not a layer that can be added. These can: {can}.", can="can"
+)
+layer_there = Invalid.saying(
+    "already_there", "The recipe already has {layer}. These can be added: {can}.", can="can"
+)
 language_there = Invalid.saying("already_there", "The recipe already has the language {tag}; leave it out.")
 
 
-def layer_not_there(layer: str, has: Sequence[str]) -> Invalid:
-    """422: the layer or language to remove is not in the recipe."""
-    return Invalid(
-        f"The recipe has no {layer} to remove. It has: {_names(has)}.", code="not_there", has=list(has)
-    )
-
-
+layer_not_there = Invalid.saying(
+    "not_there", "The recipe has no {layer} to remove. It has: {has}.", has="has"
+)
 last_language = Invalid.saying(
     "last_language", "This is the project's only language; add another before removing it."
 )

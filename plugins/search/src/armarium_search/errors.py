@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from armarium.api import BadRequest, Invalid, missing
 
 unknown_search = missing(
@@ -11,13 +9,9 @@ unknown_search = missing(
 )
 
 
-def bad_word(field: str, word: str, known: Iterable[str]) -> BadRequest:
-    """400: a word that the field does not know."""
-    return BadRequest(
-        f"{field} does not accept {word!r}. It accepts: {', '.join(known)}.", code="bad_word", field=field
-    )
-
-
+bad_word = BadRequest.saying(
+    "bad_word", "{field} does not accept {word!r}. It accepts: {known}.", field="field"
+)
 too_many_words = Invalid.saying(
     "too_many_words",
     "A query has at most {most} words, phrases and scopes; this one has {count}. Search for less at once.",
@@ -40,13 +34,7 @@ not_in_folder = Invalid.saying(
 named_twice = Invalid.saying("named_twice", "{search_id} is named twice; name each saved search once.")
 
 
-def unknown_embedder(name: str, known: Iterable[str]) -> Invalid:
-    """422: there is no embedder of that name."""
-    return Invalid(
-        f"There is no embedder {name!r}. Installed: {', '.join(known) or 'none'}.", code="unknown_embedder"
-    )
-
-
+unknown_embedder = Invalid.saying("unknown_embedder", "There is no embedder {name!r}. Installed: {known}.")
 embedder_needs_provider = Invalid.saying(
     "embedder_needs_provider",
     "The embedder {name} uses a model of a provider: name the provider in `provider`, and its model in "

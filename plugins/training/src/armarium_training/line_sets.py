@@ -17,8 +17,8 @@ from armarium_documents.api import primary_row, representations
 from armarium_source_model.api import (
     CountingText,
     counting_readings,
-    line_sequence,
     list_passes,
+    read_lines,
     reading_rule,
     segments,
     text_fingerprint,
@@ -356,16 +356,8 @@ def pass_of(conn: Connection, page: str, named: str | None) -> str | None:
 
 def lines_in_order(conn: Connection, page: str, pass_id: str) -> list[str]:
     """Return the ids of a pass's live lines, in reading order."""
-    lines = {
-        row[0]
-        for row in conn.execute(
-            select(segments.c.id).where(
-                segments.c.pass_id == pass_id, segments.c.kind == "line", segments.c.deleted_at.is_(None)
-            )
-        )
-    }
-    ordered = [one for one in line_sequence(conn, page, pass_id, reading_rule(conn)) if one in lines]
-    return [*ordered, *sorted(lines.difference(ordered))]
+    read = read_lines(conn, page, pass_id, reading_rule(conn))
+    return [line.id for line in read.in_order("line")]
 
 
 def newest_verdicts(

@@ -42,11 +42,7 @@ def faulty_graph(problems: Sequence[str]) -> Invalid:
     return Invalid(f"{problems[0]}{more}", code="invalid_workflow", problems=list(problems[:100]))
 
 
-def faulty_chain(problem: str) -> Invalid:
-    """422: the chain cannot run."""
-    return Invalid(problem, code="invalid_chain")
-
-
+faulty_chain = Invalid.saying("invalid_chain", "{problem}")
 empty_chain = BadRequest.saying(
     "empty_chain", "The chain “{name}” has no steps, so there is nothing to execute; add one."
 )

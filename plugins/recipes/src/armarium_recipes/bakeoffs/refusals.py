@@ -60,14 +60,9 @@ def no_candidate(whys: Iterable[str], lines: int, pages: int) -> Invalid:
     )
 
 
-def not_in_table(card: str, here: Iterable[str]) -> Invalid:
-    """422: the card is not a candidate of the bake-off."""
-    return Invalid(
-        f"The bake-off has no candidate {card!r}. Its candidates are: {', '.join(here) or 'none'}.",
-        code="unknown_card",
-    )
-
-
+not_in_table = Invalid.saying(
+    "unknown_card", "The bake-off has no candidate {card!r}. Its candidates are: {here}."
+)
 not_scored = Invalid.saying(
     "not_scored", "{card} was not scored in this bake-off, so it cannot be used from it. {why}"
 )

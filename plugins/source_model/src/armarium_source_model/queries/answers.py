@@ -21,7 +21,7 @@ from armarium_source_model.queries.passes import (
     reading_rule,
 )
 from armarium_source_model.queries.provisional_text import IS_PROVISIONAL, is_provisional, provisional_text
-from armarium_source_model.queries.readings import confidences, readings_of
+from armarium_source_model.queries.readings import readings_named, readings_of
 from armarium_source_model.queries.segments import (
     Area,
     find_segment,
@@ -172,9 +172,9 @@ def read_text(
     hidden = None if pass_id is not None or found.text else found.pass_id
     answer = found.answer()
     if confidence:
-        sure = confidences(conn, (span["representation_id"] for span in answer["spans"]))
-        answer["spans"] = [
-            {**span, "confidence": sure.get(span["representation_id"])} for span in answer["spans"]
-        ]
+        named = readings_named(conn, [span["representation_id"] for span in answer["spans"]])
+        for span in answer["spans"]:
+            reading = named.get(span["representation_id"])
+            span["confidence"] = reading.confidence if reading is not None else None
     notice = IS_PROVISIONAL if provisional else notice_of_text_elsewhere(conn, document_id, hidden)
     return {**answer, "read_elsewhere": read_elsewhere(conn, document_id, hidden), "notice": notice}

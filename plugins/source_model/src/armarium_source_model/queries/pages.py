@@ -8,7 +8,13 @@ from sqlalchemy import Connection
 
 from armarium_source_model.counting import ReadingRule
 from armarium_source_model.queries.facts import page_facts
-from armarium_source_model.queries.readings import CountingText, Reading, all_of_pass, counting_among
+from armarium_source_model.queries.readings import (
+    CountingText,
+    Reading,
+    all_of_pass,
+    counting_among,
+    readings_named,
+)
 from armarium_source_model.queries.segments import SegmentRow, rows_named, rows_of_pass
 from armarium_source_model.queries.shapes import read_page, writing_of_rows
 from armarium_source_model.queries.text import TRANSCRIPTION
@@ -24,7 +30,7 @@ class ReadPass(NamedTuple):
     counting: dict[str, CountingText]
     """The reading of each segment that counts."""
     readings: dict[str, Reading]
-    """Every reading by its id, of all kinds, those that do not count too."""
+    """By its id, every reading, of all kinds; of `read_lines` those that count."""
 
     def in_order(self, kind: str) -> list[SegmentRow]:
         """Return the segments of a kind in reading order."""
@@ -65,14 +71,6 @@ def read_pass(
 
 def read_lines(conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict") -> ReadPass:
     """Return the regions and lines of a pass with their transcriptions, and words only where a line has none of its own."""
-    readings: dict[str, Reading] = {}
-
-    def read_texts(
-        conn: Connection, pass_id: str, *, rule: ReadingRule, words: bool = True
-    ) -> dict[str, CountingText]:
-        found = all_of_pass(conn, pass_id, words=words)
-        readings.update((one.id, one) for one in found)
-        return counting_among(conn, found, pass_id, TRANSCRIPTION, rule)
-
-    writing, counting = read_page(conn, document_id, pass_id, rule, read_texts)
+    writing, counting = read_page(conn, document_id, pass_id, rule)
+    readings = readings_named(conn, [one.representation_id for one in counting.values()])
     return ReadPass(rows_named(conn, writing.by_id), writing.sequence(), counting, readings)

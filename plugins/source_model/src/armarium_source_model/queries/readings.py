@@ -54,40 +54,25 @@ class CountingText(NamedTuple):
 
 # SQLite returns all rows as one JSON value: each row fetched would release the GIL and wait for it again,
 # which with four readers takes fifteen times as long as reading the rows.
-_OF_PASS = f"""
-SELECT json_group_array(json_array(
-    r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
-))
-FROM segment s CROSS JOIN {representations} r ON r.segment_id = s.id
-WHERE s.pass_id = ? AND s.deleted_at IS NULL AND r.kind = ? AND NOT r.retracted
-"""
+_WHOLE = f"SELECT json_group_array(json_array({', '.join(f'r.{name}' for name in Reading._fields)}))"
+_COUNTED = f"SELECT json_group_array(json_array({', '.join(f'r.{name}' for name in Reading._fields[:6])}))"
 
-_ALL_OF_PASS = f"""
-SELECT json_group_array(json_array({", ".join(f"r.{name}" for name in Reading._fields)}))
+_IN_PASS = f"""
 FROM segment s CROSS JOIN {representations} r ON r.segment_id = s.id
 WHERE s.pass_id = ? AND s.deleted_at IS NULL AND NOT r.retracted
 """
+_IN_DOCUMENT = f"""
+FROM {representations} r WHERE r.document_id = ? AND r.kind = ? AND r.segment_id IS NOT NULL AND NOT r.retracted
+"""
+_IN_SEGMENTS = f"""
+FROM json_each(?) j CROSS JOIN {representations} r ON r.segment_id = j.value WHERE r.kind = ? AND NOT r.retracted
+"""
+_NAMED = f"FROM json_each(?) j CROSS JOIN {representations} r ON r.id = j.value"
 
-_CHOSEN_OF_PASS = """
+_CHOSEN_IN_PASS = """
 SELECT c.segment_id, c.representation_id FROM reading_choice c JOIN segment s ON s.id = c.segment_id
 WHERE c.document_id = (SELECT document_id FROM segment_pass WHERE id = ?1) AND c.superseded_at IS NULL
 AND s.pass_id = ?1 AND c.kind = ?2
-"""
-
-_OF_DOCUMENT = f"""
-SELECT json_group_array(json_array(
-    segment_id, id, provenance_kind, created_at, corrects_representation_id, content
-))
-FROM {representations}
-WHERE document_id = ? AND kind = ? AND segment_id IS NOT NULL AND NOT retracted
-"""
-
-_OF_SEGMENTS = f"""
-SELECT json_group_array(json_array(
-    r.segment_id, r.id, r.provenance_kind, r.created_at, r.corrects_representation_id, r.content
-))
-FROM json_each(?) j CROSS JOIN {representations} r ON r.segment_id = j.value
-WHERE r.kind = ? AND NOT r.retracted
 """
 
 _CHOSEN_OF_SEGMENTS = """
@@ -109,15 +94,8 @@ def counting_of_pass(
 
     words False leaves out the words: most of what a pass contains, and rarely needed for its text.
     """
-    query = _OF_PASS if words else f"{_OF_PASS} AND s.kind <> 'word'"
-    rows = _rows(conn, query, pass_id, kind)
-    return _count(rows, _chosen_in(conn, pass_id, kind), rule)
-
-
-def all_of_pass(conn: Connection, pass_id: str, *, words: bool = True) -> list[Reading]:
-    """Return every reading of the live segments of a pass, of all kinds; words False leaves out those of words."""
-    query = _ALL_OF_PASS if words else f"{_ALL_OF_PASS} AND s.kind <> 'word'"
-    return [Reading._make(row) for row in _rows(conn, query, pass_id)]
+    query = f"{_COUNTED} {_IN_PASS} AND r.kind = ?" + ("" if words else " AND s.kind <> 'word'")
+    return _count(_rows(conn, query, pass_id, kind), _chosen_in(conn, pass_id, kind), rule)
 
 
 def counting_among(
@@ -129,14 +107,25 @@ def counting_among(
 
 
 def _chosen_in(conn: Connection, pass_id: str, kind: str) -> dict[str, str]:
-    return dict(conn.connection.cursor().execute(_CHOSEN_OF_PASS, (pass_id, kind)).fetchall())
+    return dict(conn.connection.cursor().execute(_CHOSEN_IN_PASS, (pass_id, kind)).fetchall())
+
+
+def all_of_pass(conn: Connection, pass_id: str) -> list[Reading]:
+    """Return every reading of the live segments of a pass, of all kinds."""
+    return [Reading._make(row) for row in _rows(conn, f"{_WHOLE} {_IN_PASS}", pass_id)]
+
+
+def readings_named(conn: Connection, ids: Iterable[str]) -> dict[str, Reading]:
+    """Return the readings *ids*."""
+    rows = _rows(conn, f"{_WHOLE} {_NAMED}", orjson.dumps(list(ids)).decode())
+    return {row[1]: Reading._make(row) for row in rows}
 
 
 def counting_of_document(
     conn: Connection, document_id: str, kind: str = "transcription", rule: ReadingRule = "strict"
 ) -> dict[str, CountingText]:
     """As `counting_of_pass`, over all passes of a page."""
-    rows = _rows(conn, _OF_DOCUMENT, document_id, kind)
+    rows = _rows(conn, f"{_COUNTED} {_IN_DOCUMENT}", document_id, kind)
     chosen = conn.exec_driver_sql(
         "SELECT segment_id, representation_id FROM reading_choice "
         "WHERE document_id = ? AND superseded_at IS NULL AND kind = ?",
@@ -151,20 +140,9 @@ def counting_of_segments(
     """As `counting_of_pass`, for the segments *ids*."""
     cursor = conn.connection.cursor()
     wanted = orjson.dumps(list(ids)).decode()
-    rows = _rows(conn, _OF_SEGMENTS, wanted, kind)
+    rows = _rows(conn, f"{_COUNTED} {_IN_SEGMENTS}", wanted, kind)
     chosen = cursor.execute(_CHOSEN_OF_SEGMENTS, (wanted, kind)).fetchall() if rows else ()
     return _count(rows, dict(chosen), rule)
-
-
-def confidences(conn: Connection, representation_ids: Iterable[str]) -> dict[str, float]:
-    """Return the confidences of those readings that have one: a person's have none."""
-    wanted = orjson.dumps(list(representation_ids)).decode()
-    rows = conn.connection.cursor().execute(
-        f"SELECT r.id, r.confidence FROM json_each(?) j CROSS JOIN {representations} r ON r.id = j.value"
-        " WHERE r.confidence IS NOT NULL",
-        (wanted,),
-    )
-    return dict(rows.fetchall())
 
 
 def _rows(conn: Connection, query: str, *values: str) -> list[Any]:

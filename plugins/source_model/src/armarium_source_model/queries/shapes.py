@@ -6,7 +6,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
@@ -99,23 +99,19 @@ def writing_of_rows(
 
 
 def read_page(
-    conn: Connection,
-    document_id: str,
-    pass_id: str,
-    rule: ReadingRule = "strict",
-    read_texts: Callable[..., dict[str, CountingText]] = counting_of_pass,
+    conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict"
 ) -> tuple[PageWriting, dict[str, CountingText]]:
     """Return how the regions and lines of a pass are written, and their counting transcriptions.
 
     Words are included only if their line has no reading of its own, or if they are in no line.
     """
     blocks = page_blocks(conn, document_id, pass_id)
-    texts = read_texts(conn, pass_id, rule=rule, words=False)
+    texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
     unread = [one for one in blocks.lines if one not in texts or not texts[one].text]
     words = read_shapes(conn, WORDS, pass_id, orjson.dumps(unread).decode())
     if not words:
         return blocks.writing(texts), texts
-    texts = read_texts(conn, pass_id, rule=rule)
+    texts = counting_of_pass(conn, pass_id, rule=rule)
     return PageWriting(blocks.shapes + words, blocks.facts, _words_of(texts), lean=blocks.lean), texts
 
 
