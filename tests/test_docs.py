@@ -35,6 +35,10 @@ def test_every_public_name_is_documented_with_its_signature(module: str) -> None
     )
 
 
+def test_the_page_of_extension_points_lists_what_the_code_declares() -> None:
+    assert reference.POINTS.read_text(encoding="utf-8") == reference.points_page(), "run make docs"
+
+
 def test_the_readme_of_every_family_lists_what_the_code_declares() -> None:
     behind = [
         place(path) for path, said in rooms.readmes().items() if path.read_text(encoding="utf-8") != said

@@ -114,6 +114,7 @@ OPENERS = (
 
 MAY_OPEN = {
     "armarium/network/addresses.py": {"socket": "reads the spellings of an address"},
+    "armarium/plugin_trial.py": {"httpx": "asks the application of the trial in memory"},
     "armarium/network/egress.py": {"socket": "looks names up", "httpx": "asks through the guarded transport"},
     "armarium/network/transport.py": dict.fromkeys(
         ("ssl", "httpcore", "httpx"), "the guarded transport itself"

@@ -18,6 +18,8 @@ import sqlalchemy
 
 from armarium.api import Action
 from armarium.errors import Refusal
+from armarium.plugins.offers import PLUGINS, find_offers
+from armarium.plugins.registry import find_plugins
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "api"
 MODULES = (
@@ -43,6 +45,11 @@ MODULES = (
     "armarium_search.api",
     "armarium_training.api",
 )
+POINTS = PAGES.parent / "extension-points.md"
+POINTS_OPENING = """What the engine and each family ask of other plugins: with which arguments, when, and whose answer counts. How to answer
+one, and how to offer your own, is in [write-a-family.md](write-a-family.md#what-plugins-ask-each-other). `armarium plugins --points`
+lists those of your installation, your own plugins included.
+"""
 OPENING = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
 
 
@@ -150,8 +157,29 @@ def page(module_name: str) -> str:
     return f"{OPENING}\n# `{module_name}`\n\n{explains(module)}\n\n{body}"
 
 
+def points_page() -> str:
+    """Return the page of the extension points of our own plugins."""
+    ours = [
+        entry.load() for offer in find_offers() if offer.first_party for entry in offer.entries_of(PLUGINS)
+    ]
+    parts = [f"{OPENING}\n# Extension points\n\n{POINTS_OPENING}"]
+    owner = ""
+    for point in find_plugins(None, ours).points.describe():
+        if point.owner != owner:
+            owner = point.owner
+            parts.append(f"## {owner}\n")
+        answered = ", ".join(f"`{name}`" for name in point.answered_by) or "none of ours"
+        if point.name == "armarium_plugin":
+            answered = "every plugin"
+        parts.append(
+            f"### `{point.name}`\n\n```python\n{point.name}{point.signature}\n```\n\n{point.explanation}\n\n"
+            f"Answered by {answered}.\n"
+        )
+    return "\n".join(parts)
+
+
 def pages() -> dict[Path, str]:
-    return {PAGES / f"{name}.md": page(name) for name in MODULES}
+    return {PAGES / f"{name}.md": page(name) for name in MODULES} | {POINTS: points_page()}
 
 
 if __name__ == "__main__":

@@ -13,9 +13,8 @@ from sqlalchemy import Column, ForeignKey, MetaData, Table, Text
 
 from armarium.engine import Engine
 from armarium.errors import NotFound
-from armarium.plugin import Plugin
+from armarium.plugin import Plugin, hookimpl
 from armarium.plugins.drivers import Drivers
-from armarium.plugins.hookspecs import hookimpl
 from armarium.plugins.offers import PLUGINS, Offer
 from armarium.plugins.registry import PluginRegistry
 from armarium.principals import LOCAL_OWNER
@@ -32,6 +31,7 @@ def test_a_faulty_plugin_is_refused_whole_with_its_reason(name: str) -> None:
     registry = PluginRegistry()
     registry.add(core_library_plugin())
     registry.add_module(name, module)
+    registry.settle()
     assert [plugin.name for plugin in registry.loaded] == ["library"]
     assert len(registry.refused) == 1
     assert words in registry.refused[0].why
@@ -60,12 +60,16 @@ def test_a_hook_that_fails_after_a_commit_changes_nothing_for_others(make_engine
         def armarium_step_committed(self, step) -> None:
             heard.append(step.name)
 
-    engine: Engine = make_engine(plugins=[shelf_plugin()])
-    engine.plugins.manager.register(RecordingHook())
-    engine.plugins.manager.register(FailingHook())
+    engine: Engine = make_engine(
+        plugins=[
+            Plugin(name="failing", summary="Fails", hooks=FailingHook()),
+            Plugin(name="recording", summary="Hears", hooks=RecordingHook()),
+        ]
+    )
     path = tmp_path / "A.library"
     engine.run(None, "library.create", {"path": str(path)}, LOCAL_OWNER)
     assert heard == ["library.create"]
+    assert [fault.name for fault in engine.plugins.faults] == ["failing"]
 
 
 def test_a_plugin_comes_after_those_its_tables_point_at() -> None:

@@ -102,8 +102,7 @@ from armarium.jobs.undoing import cancel_with_undo
 from armarium.messages import Message, Sent, written
 from armarium.network.egress import Egress, forget_partial
 from armarium.network.limits import Limits
-from armarium.plugin import Migration, Plugin
-from armarium.plugins.hookspecs import hookimpl
+from armarium.plugin import Migration, Plugin, hookimpl, hookspec
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
 from armarium.records.record import Record, record
@@ -266,6 +265,7 @@ __all__ = [
     "foreign_table",
     "forget_partial",
     "hookimpl",
+    "hookspec",
     "image_info",
     "image_kind",
     "in_effect_of_chain",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import os
 import threading
@@ -11,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel
@@ -31,7 +31,8 @@ from armarium.jobs.recipe_jobs import RecipeJobs
 from armarium.jobs.runner import JobRunner
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
-from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.hookspecs import armarium_step_committed
+from armarium.plugins.registry import PluginRegistry, find_plugins
 from armarium.plugins.verdicts import Trials
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import ENGINE_ITSELF, Libraries, Library
@@ -50,32 +51,23 @@ SEEN_EVERY = 60.0
 """Seconds between two records that a project was used."""
 
 
-CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugin", "web.plugin")
-"""The modules of the core's own plugins. They are loaded by name, as others are: their routes import the engine."""
-
-
-def core_plugins() -> tuple[Callable[[], Plugin], ...]:
-    """Return the plugins that belong to the engine itself."""
-    modules = [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
-    return tuple(module.armarium_plugin for module in modules)
-
-
 class Engine:
     """One engine: settings in, everything else created here. `start` opens its own database, `close` closes everything.
 
     Attributes are the public parts: settings, plugins, drivers, actions, kinds, state (the engine's own database),
-    auth, libraries, paths (where callers' paths may lead), events, jobs, recipe_jobs, workers, runtimes, stay.
+    auth, libraries, paths (where callers' paths may lead), points (what plugins ask each other), events, jobs, recipe_jobs,
+    workers, runtimes, stay.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         *,
-        plugins: Sequence[Plugin] | PluginRegistry | None = None,
+        plugins: Sequence[Plugin | ModuleType] | PluginRegistry | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.plugins = plugins if isinstance(plugins, PluginRegistry) else PluginRegistry()
         self.trials = Trials(self.settings.verdicts, seconds=self.settings.plugin_trial_seconds)
+        self.plugins = plugins if isinstance(plugins, PluginRegistry) else find_plugins(self.trials, plugins)
         self.drivers = Drivers(self.plugins)
         self.actions = ActionRegistry()
         self.kinds = KindRegistry()
@@ -88,15 +80,6 @@ class Engine:
         self._lock = threading.Lock()
         self._across = threading.RLock()
         self._roots = allowed_roots(self.settings.library_roots)
-        if not isinstance(plugins, PluginRegistry):
-            for core in core_plugins():
-                self.plugins.add(core())
-            if plugins is None:
-                self.plugins.find(self.trials)
-            else:
-                for plugin in plugins:
-                    self.plugins.add(plugin)
-                self.plugins.settle()
         for plugin in self.plugins.loaded:
             for found in plugin.actions:
                 self.actions.add(found, plugin.name)
@@ -113,7 +96,7 @@ class Engine:
         self.workers = WorkerPool(self.runtimes, self.compute)
         self.jobs = JobRunner(self)
         self.stay = EngineLifetime(self)
-        self._committed = self.plugins.manager.hook.armarium_step_committed
+        self.points = self.plugins.points
 
     @property
     def state(self) -> Database:
@@ -227,8 +210,9 @@ class Engine:
             works = keeps.name not in library.db.left_out
             along = [
                 item
-                for plugin, item in self.plugins.contributions("withheld_rows")
+                for plugin in self.plugins.loaded
                 if plugin.name not in library.db.left_out
+                for item in plugin.withheld_along
             ]
             library.db.visibility = Visibility(
                 library.db, library.schema, keeps.rights if works else None, along
@@ -316,13 +300,12 @@ class Engine:
 
     def step_committed(self, step: Step) -> None:
         """Notify each plugin of a committed step, each under its own guard."""
-        for implementation in self._committed.get_hookimpls():
+        for plugin, tell in self.points.callers(armarium_step_committed):
             try:
                 with asking(None):
-                    implementation.function(step=step)
+                    tell(step=step)
             except (Exception, SystemExit) as error:
-                log.exception("the plugin %s failed after a commit", implementation.plugin_name)
+                log.exception("the plugin %s failed after a commit", plugin.name)
                 self.plugins.note_fault(
-                    implementation.plugin_name,
-                    f"It failed to take notice of a step: {self.plugins.words_for(error)}",
+                    plugin.name, f"It failed to take notice of a step: {self.plugins.words_for(error)}"
                 )

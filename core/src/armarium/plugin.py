@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import pluggy
 from sqlalchemy import Connection, MetaData
 
 if TYPE_CHECKING:
@@ -14,10 +16,13 @@ if TYPE_CHECKING:
 
     from armarium.actions import Action, ActionContext
     from armarium.engine import Engine
-    from armarium.history.visibility import Rights
+    from armarium.history.visibility import Rights, WithheldAlong
     from armarium.jobs.kinds import JobKind
     from armarium.jobs.recipe_jobs import RecipeJob
     from armarium.projects.libraries import Library
+
+hookspec = pluggy.HookspecMarker("armarium")
+hookimpl = pluggy.HookimplMarker("armarium")
 
 ENGINE_API = 1
 """The number of the plugin contract; a plugin built for another one is refused with a sentence."""
@@ -86,7 +91,18 @@ class Plugin:
     """The records that say who may see what of a project (`history.visibility`); a project has one such plugin."""
     names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
     """Returns the names of the documents among these ids, for the history; called once for a whole page of steps."""
-    extras: dict[str, Any] = field(default_factory=dict)
+    withheld_along: tuple[WithheldAlong, ...] = ()
+    """What of its rows is withheld along with withheld documents."""
+    examine: Callable[[Library], Iterable[str]] | None = None
+    """Returns what is wrong with what it keeps in a project, each a sentence, for `armarium doctor`."""
+    rebuild: Callable[[Library], None] | None = None
+    """Rebuilds what it keeps and can work out anew, for `armarium doctor --rebuild`."""
+    hookspecs: ModuleType | None = None
+    """The module with the extension points that it offers to other plugins."""
+    hooks: object | None = None
+    """What answers extension points of others: a module, its name, or an object with functions marked with `hookimpl`;
+    None: the module of `armarium_plugin`, where an installed distribution names it.
+    """
 
     @property
     def owned_prefixes(self) -> tuple[str, ...]:

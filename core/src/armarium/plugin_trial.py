@@ -14,23 +14,26 @@ import os
 import shutil
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import typer
 from sqlalchemy import Table
 from sqlalchemy.exc import DBAPIError
 
-from armarium.engine import Engine, core_plugins
+from armarium.engine import Engine
 from armarium.errors import ServiceError
 from armarium.history.capture import key_columns, quote_name
 from armarium.history.schema import Schema
 from armarium.plugin import Plugin
 from armarium.plugins.drivers import Drivers
 from armarium.plugins.offers import COMMANDS, PLUGINS, Offer, find_offers, unit_of
-from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.points import plugin_of
+from armarium.plugins.registry import PluginRegistry, core_plugins
 from armarium.principals import LOCAL_OWNER
 from armarium.settings import Settings
 from armarium.store.database import raw_of
@@ -56,8 +59,7 @@ def main() -> None:
 
     trial = Trial(asked, tell)
     trial.run()
-    verdicts = {key: trial.failed.get(key, {}) for key in asked["wanted"]}
-    tell(done=verdicts, refused=trial.refused, others=trial.others)
+    tell(failed=trial.failed, refused=trial.refused, others=trial.others)
     tell_to.close()
     # A thread that a plugin started must neither keep the process alive nor end it otherwise.
     os._exit(0)
@@ -82,7 +84,6 @@ class Trial:
         self.skip: set[tuple[str, str]] = {(key, unit) for key, unit in self.asked["skip"]}
         self.homes: dict[str, tuple[str, str]] = {}
         """Each plugin with the distribution and unit that provide it."""
-        self._engines = 0
 
     def run(self) -> None:
         """Import everything, then try each plugin together with those that passed: what fails then is its own fault."""
@@ -100,23 +101,17 @@ class Trial:
         self._look_at_others(everything, wanted)
         candidates = [p.name for p in everything.loaded if everything.distributions.get(p.name) in names]
         passed = {name for name in self.homes if name not in candidates}
-        homes = [self.homes[name][0] for name in candidates]
-        for offer in wanted:
-            if offer.key not in homes:
-                self._report_verdict(offer.key)
-        for number, name in enumerate(candidates, 1):
+        for name in candidates:
             key, unit = self.homes[name]
             self._say((key, unit), "when it was tried")
             registry = self._registry(everybody, {*passed, name})
             # One that depends on another that did not pass is not loaded; an engine reports that.
             if name in [plugin.name for plugin in registry.loaded]:
-                faults = list(dict.fromkeys(self._faults(registry, [name])))
+                faults = list(dict.fromkeys(self._faults(registry, name)))
                 if faults:
                     self.failed.setdefault(key, {})[unit] = " ".join(faults)
                 else:
                     passed.add(name)
-            if key not in homes[number:]:
-                self._report_verdict(key)
 
     def _import(self, offer: Offer, entry: Any) -> None:
         """Import one unit. Only whether this succeeds is of interest: an engine reports other faults."""
@@ -126,7 +121,7 @@ class Trial:
             if entry.group == COMMANDS:
                 found()
             elif entry.group == PLUGINS:
-                found.armarium_plugin()
+                plugin_of(found)
         except BaseException:
             return
 
@@ -156,8 +151,8 @@ class Trial:
         loads them.
         """
         registry = PluginRegistry()
-        for make in core_plugins():
-            registry.add(make())
+        for module in core_plugins():
+            registry.add_module(module.__name__, module)
         for offer in offers:
             for entry in offer.entries_of(PLUGINS):
                 unit = (offer.key, unit_of(entry))
@@ -174,33 +169,25 @@ class Trial:
         registry.settle()
         return registry
 
-    def _report_verdict(self, key: str) -> None:
-        """Report that all of a distribution has been tried: what breaks the process after that does not count against
-        it.
-        """
-        self.tell(judged=key, failed=self.failed.get(key, {}))
-
     def _say(self, unit: tuple[str, str] | None, step: str) -> None:
         """Report what is being worked on: a distribution's unit, or the engine itself."""
         offer, name = unit or (None, None)
         self.tell(offer=offer, unit=name, step=step)
 
-    def _faults(self, registry: PluginRegistry, names: list[str]) -> Iterator[str]:
-        """Return what goes wrong when *registry* runs, also in a project made without the plugins of these *names*."""
-        self._engines += 1
-        folder = self.folder / str(self._engines)
-        folder.mkdir()
+    def _faults(self, registry: PluginRegistry, name: str) -> Iterator[str]:
+        """Return what goes wrong when *registry* runs, also in a project made without the plugin called *name*."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
         older, new = folder / "Older.library", folder / "New.library"
         shutil.copytree(self._made_without_any(), older)
         try:
             engine = Engine(_settings(folder / "state"), plugins=registry)
-            app = create_app(engine=engine, routes_of=names)
+            app = create_app(engine=engine, routes_of=[name])
         except BaseException as error:
             yield f"The engine does not start with it: {_words(error)}"
             return
         found: list[str] = []
         try:
-            asyncio.run(self._run_engine(engine, app, (older, new), names, found))
+            asyncio.run(_run_engine(engine, app, (older, new), name, found))
         except BaseException as error:
             found.append(f"The engine does not run with it: {_words(error)}")
         yield from found
@@ -220,19 +207,20 @@ class Trial:
                 engine.close()
         return place
 
-    async def _run_engine(
-        self, engine: Engine, app: Any, places: tuple[Path, Path], names: list[str], found: list[str]
-    ) -> None:
-        async with engine.running(jobs=False):
-            found += await asyncio.to_thread(lambda: list(_look_over(engine, *places, names)))
-            for path in ASKED:
-                status = await _ask(app, path)
-                if status != 200:
-                    found.append(f"With it the engine answers {path} with {status}.")
+
+async def _run_engine(
+    engine: Engine, app: Any, places: tuple[Path, Path], name: str, found: list[str]
+) -> None:
+    async with engine.running(jobs=False):
+        found += await asyncio.to_thread(lambda: list(_look_over(engine, *places, name)))
+        for path in ASKED:
+            status = await _ask(app, path)
+            if status != 200:
+                found.append(f"With it the engine answers {path} with {status}.")
 
 
-def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iterator[str]:
-    plugins = [plugin for plugin in engine.plugins.loaded if plugin.name in names]
+def _look_over(engine: Engine, older: Path, new: Path, name: str) -> Iterator[str]:
+    (plugin,) = (plugin for plugin in engine.plugins.loaded if plugin.name == name)
     yield from _writable(engine.state, engine.engine_schema)
     try:
         engine.run(None, "library.create", {"path": str(new)}, LOCAL_OWNER)
@@ -249,10 +237,8 @@ def _look_over(engine: Engine, older: Path, new: Path, names: list[str]) -> Iter
         if library.db.refusal is not None:
             yield f"No project accepts a write with it: {library.db.refusal}"
         yield from _writable(library.db, library.schema)
-        for plugin in plugins:
-            yield from _counts(plugin, library)
-    for plugin in plugins:
-        yield from _describe_plugin(plugin)
+        yield from _counts(plugin, library)
+    yield from _describe_plugin(plugin)
 
 
 def _writable(db: Any, schema: Schema) -> Iterator[str]:
@@ -327,31 +313,9 @@ def _describe_plugin(plugin: Plugin) -> Iterator[str]:
 
 async def _ask(app: Any, path: str) -> int:
     """Return the status of the answer to a GET of *path*."""
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "root_path": "",
-        "query_string": b"",
-        "headers": [(b"host", b"127.0.0.1:8765"), (b"authorization", f"Bearer {TOKEN}".encode())],
-        "client": ("127.0.0.1", 50000),
-        "server": ("127.0.0.1", 8765),
-    }
-    statuses: list[int] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-
-    await app(scope, receive, send)
-    return statuses[0] if statuses else 0
+    transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 50000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as client:
+        return (await client.get(path, headers={"Authorization": f"Bearer {TOKEN}"})).status_code
 
 
 def _with_a_group(commands: typer.Typer) -> typer.Typer:

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import CheckConstraint, Column, ForeignKey, MetaData, Table, Text, insert
 
 from armarium.actions import ActionContext, NoParams, action
-from armarium.engine import Engine, core_plugins
+from armarium.engine import Engine
 from armarium.errors import Conflict
 from armarium.ids import new_id
 from armarium.plugin import Migration, Plugin
-from armarium.plugins.registry import PluginRegistry
+from armarium.plugins.registry import PluginRegistry, find_plugins
 from armarium.principals import LOCAL_OWNER
 from armarium.projects.doctor import examine
 from armarium.store.database import raw_of
@@ -60,13 +60,8 @@ def project(make_engine: Any, tmp_path: Path) -> Path:
 
 
 def registry_of(*plugins: Plugin, strangers: tuple[str, ...] = ()) -> PluginRegistry:
-    registry = PluginRegistry()
-    for make in core_plugins():
-        registry.add(make())
-    for plugin in plugins:
-        registry.add(plugin)
+    registry = find_plugins(None, plugins)
     registry.strangers |= set(strangers)
-    registry.settle()
     return registry
 
 

@@ -55,13 +55,11 @@ def armarium_plugin():
 
 def admit_untried(site: Path) -> PluginRegistry:
     """Return a registry with the core and the plugin above, loaded from a file without a trial."""
-    from armarium.engine import core_plugins
+    from armarium.plugins.registry import find_plugins
 
     site.mkdir()
     (site / "broken_sound.py").write_text(SOUND, encoding="utf-8")
-    registry = PluginRegistry()
-    for make in core_plugins():
-        registry.add(make())
+    registry = find_plugins(None, [])
     entry = EntryPoint("sound", "broken_sound", "armarium.plugins")
     with plugins_on_path(site):
         assert registry.take(entry, Offer("broken-sound", (entry,))) is not None

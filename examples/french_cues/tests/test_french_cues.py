@@ -65,8 +65,7 @@ def test_rows_of_a_language_make_its_documents_known(
     without = find(make_engine(plugins=ours), tmp_path / "Without.library")
     assert "no cue of any language matched" in without["words"]
     assert [one["confidence"] for one in without["documents"]] == [None]
-    plugins = [*ours, french_cues.armarium_plugin()]
-    found = find(make_engine(plugins=plugins), tmp_path / "With.library")
+    found = find(make_engine(plugins=[*ours, french_cues]), tmp_path / "With.library")
     assert found["words"] == "Ended with 1 proposal."
     assert [(one["kind"], len(one["page_ids"])) for one in found["documents"]] == [
         ("Testament", 2),

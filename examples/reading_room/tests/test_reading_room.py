@@ -23,9 +23,9 @@ VISIT = {"visitor": "Inés", "day": "2026-03-01", "remark": "looked for the seal
 def engine(make_engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch) -> Engine:
     """An engine with documents and the reading room, which need not be installed."""
     monkeypatch.setattr(sys, "path", [str(Path(__file__).resolve().parents[1] / "src"), *sys.path])
-    from armarium_reading_room.plugin import armarium_plugin
+    from armarium_reading_room import plugin
 
-    return make_engine(plugins=[documents_plugin(), armarium_plugin()])
+    return make_engine(plugins=[documents_plugin(), plugin])
 
 
 @pytest.fixture
@@ -50,6 +50,11 @@ def letter(engine: Engine, library: Library) -> str:
 def test_its_actions_conform(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "kit").mkdir()
     assert exercise_plugin(engine, "reading_room", tmp_path / "kit") == []
+
+
+def test_its_visits_are_offered_to_exports(engine: Engine) -> None:
+    answered = {point.name: point.answered_by for point in engine.points.describe()}
+    assert "reading_room" in answered["armarium_exports_records"]
 
 
 def test_its_recipe_job_conforms(engine: Engine, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from armarium_agents.plugin import armarium_plugin as agents
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing.answers import answering
 
 
 class End:
@@ -55,6 +56,10 @@ def known() -> set[str]:
 def engine(make_engine: Callable[..., Engine], known: set[str], secret: set[str]) -> Engine:
     """An engine with agents and what it stands on."""
     ends = (End("entity", known), End("claim", known))
-    extras = {"link_ends": ends, "withheld_rows": (SecretRows(secret),)}
-    keeper = Plugin(name="keeper", summary="Keeps entities and claims", extras=extras)
+    keeper = Plugin(
+        name="keeper",
+        summary="Keeps entities and claims",
+        withheld_along=(SecretRows(secret),),
+        hooks=answering(armarium_source_model_link_ends=lambda: ends),
+    )
     return make_engine(plugins=[documents(), source_model(), rights(), agents(), keeper])

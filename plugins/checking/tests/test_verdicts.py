@@ -12,6 +12,7 @@ from checking_project import BUILTIN, MACHINE, CheckingProject
 
 from armarium.api import Engine, Invalid, NotFound
 from armarium_checking import jobs
+from armarium_source_model.api import armarium_source_model_rests_on_text
 from armarium_testing.conformance import exercise_plugin
 from armarium_testing.recipe_jobs import exercise_recipe_job
 
@@ -69,7 +70,9 @@ def find_doubtful(project: CheckingProject, page: str) -> list[tuple[str, str, s
     text.
     """
     (family,) = [
-        one for name, one in project.engine.plugins.contributions("rests_on_text") if "verdict" in one.kinds
+        one
+        for one in project.engine.points.collect(armarium_source_model_rests_on_text)
+        if "verdict" in one.kinds
     ]
     with project.library.db.read() as conn:
         rows = family.stale(conn, project.library, [page])

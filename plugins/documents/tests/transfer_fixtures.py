@@ -24,6 +24,7 @@ from armarium.api import (
     tracked,
 )
 from armarium_documents.api import Carrier, Vocabulary, documents
+from armarium_testing.answers import answering
 from armarium_testing.digest import table_digests
 
 metadata = MetaData()
@@ -150,7 +151,7 @@ def loom_plugin(**carrier: Any) -> Plugin:
         summary="Cloths and threads",
         metadata=metadata,
         actions=(weave, dye),
-        extras={"carriers": (Carrier(**carrier),)} if carrier else {},
+        hooks=answering(armarium_documents_carriers=lambda: (Carrier(**carrier),)) if carrier else None,
     )
 
 

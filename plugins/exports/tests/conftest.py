@@ -15,7 +15,6 @@ from exports_desk import Desk
 
 from armarium.api import Engine, Library, Plugin
 from armarium_canvas.plugin import armarium_plugin as canvas
-from armarium_checking.api import EXTRAS as LAYERS
 from armarium_checking.api import Layer, Target
 from armarium_checking.plugin import armarium_plugin as checking
 from armarium_documents.plugin import armarium_plugin as documents
@@ -26,6 +25,7 @@ from armarium_images.plugin import armarium_plugin as images
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing.answers import answering
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def engine(make_engine: Callable[..., Engine], known: dict[str, list[Mapping[str
     lore = Plugin(
         name="lore",
         summary="Made-up records",
-        extras={
-            "export_records": {name: rows(name) for name in known},
-            LAYERS: tuple(
+        hooks=answering(
+            armarium_exports_records=lambda: {name: rows(name) for name in known},
+            armarium_checking_layers=lambda: [
                 Layer(name, lambda _conn, _id: Target(None), {}) for name in ("claims", "entities")
-            ),
-        },
+            ],
+        ),
     )
     return make_engine(
         plugins=[

@@ -15,6 +15,7 @@ from armarium.api import NotFound, ServiceError
 from armarium_exports.pages import Unit
 from armarium_exports.rendering.units import render
 from armarium_formats.api import Format, PageModel, WriteContext, WrittenPage
+from armarium_source_model.api import armarium_source_model_rests_on_text
 
 
 def keep(
@@ -37,7 +38,9 @@ def kept_now(desk: Desk, format_name: str = "markdown", per: str = "page") -> di
 def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
     """What this family says of a page rests on another text: kind, id, words, what to do."""
     (family,) = [
-        one for name, one in desk.engine.plugins.contributions("rests_on_text") if "export" in one.kinds
+        one
+        for one in desk.engine.points.collect(armarium_source_model_rests_on_text)
+        if "export" in one.kinds
     ]
     with desk.library.db.read() as conn:
         rows = family.stale(conn, desk.library, [page])

@@ -18,6 +18,7 @@ from armarium_documents.plugin import armarium_plugin as documents
 from armarium_georeference.plugin import armarium_plugin as georeference
 from armarium_rights.plugin import armarium_plugin as rights
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing.answers import answering
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def keeping_engine(make_engine: Callable[..., Engine], entities: dict[str, dict[
     keeper = Plugin(
         name="keeper",
         summary="Keeps entities",
-        extras={"place_entities": (lambda conn, entity_id: entities.get(entity_id),)},
+        hooks=answering(armarium_georeference_entity=lambda entity_id: entities.get(entity_id)),
     )
     return make_engine(plugins=[documents(), source_model(), rights(), georeference(), keeper])
 

@@ -16,8 +16,9 @@ from armarium.api import Engine, Library
 from armarium.principals import LOCAL_OWNER
 from armarium_recipes.cards.installed_models import is_open, place_of
 from armarium_recipes.cards.ranking import rank
-from armarium_recipes.cards.sources import CARDS, cards_here
+from armarium_recipes.cards.sources import cards_here
 from armarium_recipes.schemas.cards import Card
+from armarium_testing.answers import add_answers
 from armarium_testing.fixtures import http_client
 
 
@@ -300,12 +301,10 @@ def test_open_licences(licence: str | None, free: bool) -> None:
     assert is_open(licence) is free
 
 
-def test_cards_from_another_family(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They come from the family's extras, and never replace a card with the same id."""
+def test_cards_from_another_family_never_replace_one_with_the_same_id(engine: Engine) -> None:
     own = cards(engine, None)["linereader:hand-base@1"]
     theirs = [own.model_copy(update={"name": "Another"}), own.model_copy(update={"id": "own:reader@1"})]
-    plugin = next(one for one in engine.plugins.loaded if one.name == "rights")
-    monkeypatch.setitem(plugin.extras, CARDS, (lambda engine, library: theirs,))
+    add_answers(engine, armarium_recipes_cards=lambda: theirs)
     found = cards(engine, None)
     assert found["linereader:hand-base@1"].name == own.name
     assert found["own:reader@1"].jobs == ["read-a-line"]

@@ -13,9 +13,10 @@ from armarium.api import Engine, Plugin, raw_of
 from armarium_documents.plugin import armarium_plugin as documents
 from armarium_reading.plugin import armarium_plugin as reading
 from armarium_rights.plugin import armarium_plugin as rights
-from armarium_search.api import KINDS, SCOPES, Hit, Kind, Scope
+from armarium_search.api import Hit, Kind, Scope
 from armarium_search.plugin import armarium_plugin as search
 from armarium_source_model.plugin import armarium_plugin as source_model
+from armarium_testing.answers import answering
 
 
 def _find_starred(conn: Connection, text: str) -> Iterable[str]:
@@ -33,10 +34,13 @@ def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterable[H
 PEOPLE = Plugin(
     name="folk",
     summary="People, as the names of starred documents",
-    extras={
-        SCOPES: (Scope("people", _find_starred), Scope("folk", _find_starred)),
-        KINDS: (Kind("entities", _entities, "entity"), Kind("folk", _entities, "interpretation")),
-    },
+    hooks=answering(
+        armarium_search_scopes=lambda: (Scope("people", _find_starred), Scope("folk", _find_starred)),
+        armarium_search_kinds=lambda: (
+            Kind("entities", _entities, "entity"),
+            Kind("folk", _entities, "interpretation"),
+        ),
+    ),
 )
 
 

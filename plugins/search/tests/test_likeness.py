@@ -8,6 +8,7 @@ from search_desk import EDITOR, SearchDesk
 
 from armarium.api import Invalid
 from armarium_search.vectors.embedders import ProjectEmbedder, check_embedder, passages_of
+from armarium_source_model.api import armarium_source_model_rests_on_text
 
 TEXTS = (
     "el convento de San Francisco y su iglesia con claustro",
@@ -27,7 +28,9 @@ def teach(desk: SearchDesk) -> list[str]:
 def in_doubt(desk: SearchDesk, page: str) -> list[tuple[str, str, str | None, str]]:
     """What this family says of a page rests on another text: kind, id, words, what to do."""
     (family,) = [
-        one for name, one in desk.engine.plugins.contributions("rests_on_text") if "embedding" in one.kinds
+        one
+        for one in desk.engine.points.collect(armarium_source_model_rests_on_text)
+        if "embedding" in one.kinds
     ]
     with desk.library.db.read() as conn:
         rows = family.stale(conn, desk.library, [page])

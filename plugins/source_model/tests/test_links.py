@@ -11,6 +11,7 @@ from source_model_fixtures import PERSON, Desk
 from armarium.api import Conflict, Forbidden, Invalid, NotFound, ServiceError
 from armarium_source_model.queries.links import links_of, naming
 from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
+from armarium_testing.answers import add_answers
 
 
 def expect_refusal(kind: type[ServiceError], desk: Any, name: str, /, **params: Any) -> ServiceError:
@@ -95,38 +96,34 @@ def test_an_end_of_another_family_is_asked_of_it(desk: Any, ends: Any) -> None:
             if identity == "merged":
                 raise Conflict("It is live under another id.", code="merged", id="live")
 
-    plugin = desk.engine.plugins.loaded[-1]
-    plugin.extras["link_ends"] = [Entities()]
-    try:
-        made = link(desk, ends[0], "rome", "names", to_kind="entity")
-        assert expect_refusal(
-            Conflict,
-            desk,
-            "link.create",
-            from_id=ends[0],
-            to_id="merged",
-            to_kind="entity",
-            link_type="names",
-        ).fields == {"id": "live"}
-        uri = "https://www.geonames.org/3169070/roma.html"
-        link(desk, "rome", uri, "same_as", from_kind="entity", to_kind="uri")
-        link(desk, uri, "roma", "same_as", from_kind="uri", to_kind="entity")
-        with desk.library.db.read() as conn:
-            found = naming(conn, desk.engine, uri)
-            every = naming(conn, desk.engine)
-            none = naming(conn, desk.engine, "https://example.org/x")
-        assert (found["authority"], found["authority_id"], found["entity_ids"]) == (
-            "geonames",
-            "3169070",
-            ["rome", "roma"],
-        )
-        assert [(one["segment_id"], one["entity_id"], one["link_id"]) for one in found["segments"]] == [
-            (ends[0], "rome", made)
-        ]
-        assert every["segments"] == found["segments"]
-        assert (none["segments"], none["entity_ids"], none["authority"]) == ([], [], None)
-    finally:
-        del plugin.extras["link_ends"]
+    add_answers(desk.engine, armarium_source_model_link_ends=lambda: [Entities()])
+    made = link(desk, ends[0], "rome", "names", to_kind="entity")
+    assert expect_refusal(
+        Conflict,
+        desk,
+        "link.create",
+        from_id=ends[0],
+        to_id="merged",
+        to_kind="entity",
+        link_type="names",
+    ).fields == {"id": "live"}
+    uri = "https://www.geonames.org/3169070/roma.html"
+    link(desk, "rome", uri, "same_as", from_kind="entity", to_kind="uri")
+    link(desk, uri, "roma", "same_as", from_kind="uri", to_kind="entity")
+    with desk.library.db.read() as conn:
+        found = naming(conn, desk.engine, uri)
+        every = naming(conn, desk.engine)
+        none = naming(conn, desk.engine, "https://example.org/x")
+    assert (found["authority"], found["authority_id"], found["entity_ids"]) == (
+        "geonames",
+        "3169070",
+        ["rome", "roma"],
+    )
+    assert [(one["segment_id"], one["entity_id"], one["link_id"]) for one in found["segments"]] == [
+        (ends[0], "rome", made)
+    ]
+    assert every["segments"] == found["segments"]
+    assert (none["segments"], none["entity_ids"], none["authority"]) == ([], [], None)
 
 
 def test_a_segment_that_names_a_uri_itself_is_found_too(desk: Any, ends: Any) -> None:
@@ -207,16 +204,12 @@ def test_the_links_of_nothing_are_not_found(client: Any, desk: Any, ends: Any) -
             if identity != "rome":
                 raise NotFound(f"There is no entity {identity}.")
 
-    plugin = desk.engine.plugins.loaded[-1]
-    plugin.extras["link_ends"] = [Entities()]
-    try:
-        assert [client.get(place + end).status_code for end in ("rome", "merged", "nobody")] == [
-            200,
-            200,
-            404,
-        ]
-    finally:
-        del plugin.extras["link_ends"]
+    add_answers(desk.engine, armarium_source_model_link_ends=lambda: [Entities()])
+    assert [client.get(place + end).status_code for end in ("rome", "merged", "nobody")] == [
+        200,
+        200,
+        404,
+    ]
 
 
 @pytest.fixture

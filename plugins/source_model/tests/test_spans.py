@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +11,10 @@ from source_model_fixtures import AGENT, PERSON, Desk, anchor
 
 from armarium.api import raw_of
 from armarium_documents.plugin import armarium_plugin as documents_plugin
+from armarium_source_model.hookspecs import ReadingChange
 from armarium_source_model.plugin import armarium_plugin
-from armarium_source_model.spans import ReadingChange, span_in_new_text
+from armarium_source_model.spans import span_in_new_text
+from armarium_testing.answers import add_answers
 
 
 @pytest.fixture
@@ -149,15 +150,12 @@ def test_annotations_cross_an_accepted_match_and_are_uncarried(client: Any, desk
 def test_other_families_move_their_spans_too(make_engine: Any, tmp_path: Any) -> None:
     met: list[ReadingChange] = []
 
-    class Mover:
-        def move(self, ctx: Any, corrected: ReadingChange) -> list[tuple[str, str]]:
-            met.append(corrected)
-            return [("mention-1", "It says no.")]
+    def move(corrected: ReadingChange) -> list[tuple[str, str]]:
+        met.append(corrected)
+        return [("mention-1", "It says no.")]
 
-    plugin = armarium_plugin()
-    engine = make_engine(
-        plugins=[documents_plugin(), replace(plugin, extras={**plugin.extras, "span_movers": (Mover(),)})]
-    )
+    engine = make_engine(plugins=[documents_plugin(), armarium_plugin()])
+    add_answers(engine, armarium_source_model_move_spans=move)
     engine.run(None, "library.create", {"path": str(tmp_path / "A.library")}, PERSON)
     desk = Desk(engine, engine.libraries.get(tmp_path / "A.library"))
     page = desk.page()

@@ -10,6 +10,7 @@ import pytest
 from training_desk import Desk
 
 from armarium.api import Engine
+from armarium_source_model.api import armarium_source_model_rests_on_text
 from armarium_testing.conformance import exercise_plugin
 from armarium_testing.recipe_jobs import exercise_recipe_job
 from armarium_training import starting
@@ -79,7 +80,7 @@ def in_doubt(desk: Desk, page: str) -> list[tuple[str, str, str | None, str]]:
     """What this family says of a page rests on another text: kind, id, line, what to do."""
     (family,) = [
         one
-        for name, one in desk.engine.plugins.contributions("rests_on_text")
+        for one in desk.engine.points.collect(armarium_source_model_rests_on_text)
         if "training-line" in one.kinds
     ]
     with desk.library.db.read() as conn:

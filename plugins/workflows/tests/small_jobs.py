@@ -25,6 +25,7 @@ from armarium.api import (
 )
 from armarium.principals import LOCAL_OWNER
 from armarium_reading.api import ModelRequest, Subject, ask
+from armarium_testing.answers import answering
 
 metadata = MetaData()
 marks = Table(
@@ -185,10 +186,10 @@ JOBS = (
 )
 
 
-def found_words(conn: Connection, thread_id: str) -> dict[tuple[str, str], dict[str, Any]]:
+def found_words(conn: Connection, run_id: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the words with which a run marked pages: results of a family that are no artifacts."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in conn.execute(marks.select().where(marks.c.run_id == thread_id).order_by(marks.c.id)):
+    for row in conn.execute(marks.select().where(marks.c.run_id == run_id).order_by(marks.c.id)):
         found.setdefault((row.page_id, "words"), {})[row.word] = row.word
     return found
 
@@ -201,7 +202,7 @@ def small_plugin() -> Plugin:
         metadata=metadata,
         actions=(mark,),
         recipe_jobs=JOBS,
-        extras={"found_in_runs": (found_words,)},
+        hooks=answering(armarium_workflows_found_in_run=found_words),
     )
 
 

@@ -126,6 +126,16 @@ MILD: tuple[BrokenPlugin, ...] = (
         "hooks do not fit",
         _good("strange_hook") + "@hookimpl\ndef armarium_step_committed(nothing_like_this): ...",
     ),
+    _module(
+        "misspelt-point",
+        "armarium_search_kind, which is no hook of this engine; armarium_search_kinds is one",
+        _good("misspelt_point") + "@hookimpl\ndef armarium_search_kind(): return ()",
+    ),
+    _module(
+        "letters-as-locators",
+        "armarium_source_model_locators() answered a value of type str that is no Sequence[Locator]",
+        _good("letters_as_locators") + "@hookimpl\ndef armarium_source_model_locators(): return 'abc'",
+    ),
     _plugin("other-contract", "plugin contract 99", "engine_api=99"),
     _plugin("nameless", "is not allowed: use lower-case", "name='My Plugin!'", called="My Plugin!"),
     _plugin("thief", "prefix document belongs to the plugin documents", "prefixes=('document',)"),

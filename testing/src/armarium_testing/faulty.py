@@ -12,8 +12,7 @@ from sqlalchemy import Column, MetaData, Table, Text
 
 from armarium.actions import Action, NoParams
 from armarium.jobs.kinds import JobKind
-from armarium.plugin import Plugin
-from armarium.plugins.hookspecs import hookimpl
+from armarium.plugin import Plugin, hookimpl
 from armarium.store.tables import tracked
 from armarium_testing import shelf
 

@@ -6,9 +6,10 @@ from armarium.auth.actions import ACCESS_ACTIONS
 from armarium.auth.models import auth_metadata
 from armarium.auth.routes import router
 from armarium.auth.sandbox import grant
-from armarium.plugin import Plugin
+from armarium.plugin import Plugin, hookimpl
 
 
+@hookimpl
 def armarium_plugin() -> Plugin:
     """Tokens, pairing, sessions and sandbox grants."""
     return Plugin(

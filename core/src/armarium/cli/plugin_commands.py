@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -31,28 +32,30 @@ def plugins(
     new: Annotated[
         str | None, typer.Option(metavar="NAME", help="Create a small working plugin of this name.")
     ] = None,
+    points: Annotated[
+        bool, typer.Option("--points", help="List the extension points, who owns each and who answers it.")
+    ] = False,
     folder: Annotated[
         Path | None, typer.Argument(help="With --new: the folder to create; by default, the plugin's name.")
     ] = None,
 ) -> None:
     """List the plugins and drivers that are loaded, and those refused, with the reason."""
-    if check is not None and new is not None:
-        raise Refused("Use --check or --new, not both.", ends_with=2)
+    if (check is not None) + (new is not None) + points > 1:
+        raise Refused("Use one of --check, --new and --points.", ends_with=2)
     if folder is not None and new is None:
         raise Refused("A folder goes with --new only; to try a plugin, use --check FOLDER.", ends_with=2)
     if check is not None:
         _check(check)
     elif new is not None:
         _write(new, folder or Path(new))
+    elif points:
+        _list_points()
     else:
         _list()
 
 
 def _check(target: str) -> None:
-    # Imported late: it loads what trials need, and `armarium plugins` asks a running engine.
-    from armarium.plugins.check import check
-
-    found = check(target, seconds=settings_of_this_user().plugin_trial_seconds)
+    found = _of_authors().check(target, seconds=settings_of_this_user().plugin_trial_seconds)
 
     def words() -> None:
         for fault in found.faults:
@@ -68,6 +71,13 @@ def _check(target: str) -> None:
         raise typer.Exit(1)
 
 
+def _of_authors() -> ModuleType:
+    # Imported late: it loads what an engine and trials need, and `armarium plugins` asks a running engine.
+    from armarium.plugins import check
+
+    return check
+
+
 def _write(name: str, folder: Path) -> None:
     # Imported late: only `--new` needs it.
     from armarium.plugins.scaffold import write_family
@@ -77,6 +87,16 @@ def _write(name: str, folder: Path) -> None:
         {"folder": str(folder), "files": [str(path) for path in written]},
         f"Created the plugin {name} in {folder}. Try it: armarium plugins --check {folder}",
     )
+
+
+def _list_points() -> None:
+    found = [asdict(point) for point in _of_authors().describe_points()]
+
+    def words() -> None:
+        rows = [(p["owner"], p["name"], p["signature"], ", ".join(p["answered_by"])) for p in found]
+        table("Extension points", ("owner", "point", "called with, answers", "answered by"), rows)
+
+    answer({"items": found, "count": len(found)}, words)
 
 
 def _list() -> None:

@@ -78,8 +78,8 @@ class Rights(Protocol):
 
 class WithheldAlong:
     """Rows without a document of their own that are withheld with the documents they rest on (an entity that only such
-    pages name): put one into the plugin's `extras["withheld_rows"]`. The engine leaves these rows, and all that refers to
-    them, out of what such a caller reads, as it does with pages.
+    pages name): a plugin states them in `Plugin.withheld_along`. The engine leaves these rows, and all that refers to them,
+    out of what such a caller reads, as it does with pages.
     """
 
     tables: tuple[Table, ...] = ()

@@ -15,10 +15,11 @@ from armarium.jobs.actions import (
 from armarium.jobs.activity import activity
 from armarium.jobs.decisions import paused_ids
 from armarium.jobs.routes import router
-from armarium.plugin import Plugin
+from armarium.plugin import Plugin, hookimpl
 from armarium.store.database import raw_of
 
 
+@hookimpl
 def armarium_plugin() -> Plugin:
     """Background work: its tables in every project and in the engine's own database, and its actions."""
     return Plugin(

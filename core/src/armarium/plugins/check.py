@@ -1,4 +1,6 @@
-"""`armarium plugins --check`: the trial for plugin authors, of a folder, a wheel or an installed distribution."""
+"""What plugin authors ask of the command line: `armarium plugins --check`, the trial of a folder, a wheel or an installed
+distribution, and `--points`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ from armarium.engine_card import TRIAL_SECONDS
 from armarium.errors import BadRequest, NotFound, ServiceError
 from armarium.guard import check_archive, read_member
 from armarium.plugins.offers import OURS, Offer, find_offers, normalise_name
+from armarium.plugins.points import Point
+from armarium.plugins.registry import find_plugins
 from armarium.plugins.trial_processes import CannotTry, Examination, examine_offer
+from armarium.plugins.verdicts import Trials
+
+
+def describe_points() -> list[Point]:
+    """Return the extension points of what is installed, with those who answer them."""
+    return find_plugins(Trials.of_environment()).points.describe()
 
 
 @dataclass
@@ -78,7 +88,9 @@ def _check_added(added: Sequence[str], name: str | None, seconds: float) -> Chec
 
 def _faults(wanted: Offer, examined: Examination) -> list[dict[str, str]]:
     found = [{"name": name, "why": why} for name, why in examined.refused]
-    found += [{"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed.items()]
+    found += [
+        {"name": unit.partition(":")[2], "why": why} for unit, why in examined.failed[wanted.key].items()
+    ]
     found += [{"name": name, "why": why} for name, why in examined.others]
     return [one for number, one in enumerate(found) if one not in found[:number]]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
 from typing import Any, get_args
 
 from fastapi import APIRouter
@@ -16,6 +17,7 @@ from armarium.actions import Action, Params, Route, RowLaw, RowRule
 from armarium.actions.query import query_of
 from armarium.history import audit
 from armarium.history.capture import OWN_COLUMNS
+from armarium.history.visibility import WithheldAlong
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
 from armarium.plugin import Migration, Plugin
@@ -24,6 +26,16 @@ from armarium.store.tables import TableKind, TableRules, rules_of
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _ACTION_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+")
 _RESERVED = frozenset({"schema_version", "audit_current"})
+_ARGUMENTS = {
+    "on_create": ("ctx",),
+    "on_open": ("engine", "library"),
+    "on_step": ("ctx",),
+    "stats": ("conn",),
+    "check_driver": ("group", "name", "driver"),
+    "examine": ("library",),
+    "rebuild": ("library",),
+}
+"""The functions that a plugin gives as values, and what each is called with."""
 _KEEPS = (None, "NO ACTION", "RESTRICT")
 
 
@@ -60,6 +72,7 @@ def _fields(plugin: Plugin) -> Iterator[str]:
         "migrations": (Migration, "Migration values"),
         "engine_migrations": (Migration, "Migration values"),
         "driver_groups": (str, "strings"),
+        "withheld_along": (WithheldAlong, "WithheldAlong values"),
     }
     for name, (kind, words) in expected.items():
         given = getattr(plugin, name)
@@ -72,22 +85,16 @@ def _fields(plugin: Plugin) -> Iterator[str]:
     for name in ("version", "engine_version"):
         if not isinstance(getattr(plugin, name), int) or getattr(plugin, name) < 1:
             yield f"Its {name} is {getattr(plugin, name)!r}; count from 1."
-    if not isinstance(plugin.extras, dict):
-        yield f"Its extras are {_kind(plugin.extras)}; give a dict."
+    if not isinstance(plugin.hookspecs, ModuleType | None):
+        yield f"Its hookspecs are {_kind(plugin.hookspecs)}; give the module."
 
 
 def _functions(plugin: Plugin) -> Iterator[str]:
-    for name, arguments in (
-        ("on_create", ("ctx",)),
-        ("on_open", ("engine", "library")),
-        ("on_step", ("ctx",)),
-    ):
-        for function in getattr(plugin, name):
-            yield from _call(f"{name}", function, *arguments)
-    if plugin.stats is not None:
-        yield from _call("stats", plugin.stats, "conn")
-    if plugin.check_driver is not None:
-        yield from _call("check_driver", plugin.check_driver, "group", "name", "driver")
+    for name, arguments in _ARGUMENTS.items():
+        given = getattr(plugin, name)
+        for function in given if isinstance(given, tuple | list) else (given,):
+            if function is not None:
+                yield from _call(name, function, *arguments)
     for what, version, migrations in (
         ("version", plugin.version, plugin.migrations),
         ("engine_version", plugin.engine_version, plugin.engine_migrations),

@@ -1,21 +1,20 @@
-"""The hooks a plugin may implement; each says when it is called, where, what it may raise and whose answer wins."""
+"""The hooks of the engine itself; each says when it is called, where, what it may raise and whose answer wins.
+
+Families offer points of their own in the same way (`Plugin.hookspecs`).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pluggy
+from armarium.plugin import Plugin, hookspec
 
 if TYPE_CHECKING:
     from armarium.actions import Step
-    from armarium.plugin import Plugin
-
-hookspec = pluggy.HookspecMarker("armarium")
-hookimpl = pluggy.HookimplMarker("armarium")
 
 
 @hookspec
-def armarium_plugin() -> Plugin:  # type: ignore[empty-body]
+def armarium_plugin() -> Plugin:
     """Return what the plugin contributes.
 
     Called once, when an engine is assembled, in the main thread, before any project is open. Must be quick and must not

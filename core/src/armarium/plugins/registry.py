@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib import metadata as distributions
 from importlib.metadata import EntryPoint
-from typing import TYPE_CHECKING, Any
-
-import pluggy
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError
 from armarium.plugin import ENGINE_API, OF_THE_ENGINE, Plugin
-from armarium.plugins import hookspecs
 from armarium.plugins.faults import faults_of, routes_of_plugin
 from armarium.plugins.offers import PLUGINS, Offer, find_offers, normalise_name, quietly, unit_of
+from armarium.plugins.points import DoesNotFit, ExtensionPoints, plugin_of
 from armarium.plugins.relations import first_clash, lack_of, plugins_under, tables_of, trees_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_FAULTS = 200
 """How many failures of plugins an engine remembers."""
+
+CORE_PLUGINS = ("projects.plugin", "auth.plugin", "jobs.plugin", "runtimes.plugin", "web.plugin")
+"""The modules of the core's own plugins. They are loaded by name, as others are: their routes import the engine."""
 
 log = logging.getLogger("armarium.plugins")
 
@@ -54,8 +57,7 @@ class PluginRegistry:
         """The installed distributions, in the order in which they are loaded."""
         self.failed: Failed = {}
         """What did not pass its trial, and why."""
-        self.manager = pluggy.PluginManager("armarium")
-        self.manager.add_hookspecs(hookspecs)
+        self.points = ExtensionPoints(self.note_fault)
 
     def find(self, trials: Trials | None = None, *, path: Sequence[str] | None = None) -> None:
         """Load every plugin that an installed distribution names; one that fails is refused, never fatal.
@@ -94,40 +96,15 @@ class PluginRegistry:
         return plugin
 
     def add_module(self, name: str, module: object, distribution: str | None = None) -> Plugin | None:
-        """Register *module*'s hooks and add the `Plugin` it returns; return that when it is accepted."""
-        misspelt = [
-            hook
-            for hook in dir(module)
-            if hook.startswith("armarium_")
-            and hasattr(getattr(module, hook), "armarium_impl")
-            and not hasattr(hookspecs, hook)
-        ]
-        if misspelt:
-            self.refuse(name, f"It implements {misspelt[0]}, which is no hook of this engine.", distribution)
-            return None
-        make = getattr(module, "armarium_plugin", None)
-        if make is None:
-            self.refuse(
-                name, "It has no armarium_plugin(), the hook that returns what it contributes.", distribution
-            )
-            return None
+        """Add the `Plugin` that the hook of *module* returns; return it when it is accepted."""
         try:
-            plugin = make()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self.refuse(name, f"armarium_plugin() failed: {type(error).__name__}: {error}", distribution)
+            plugin = plugin_of(module)
+        except DoesNotFit as fault:
+            self.refuse(name, str(fault), distribution)
             return None
-        if not isinstance(plugin, Plugin):
-            self.refuse(name, "armarium_plugin() did not return a Plugin.", distribution)
-            return None
+        if plugin.hooks is None:
+            plugin = replace(plugin, hooks=module)
         if not self.add(plugin, distribution):
-            return None
-        try:
-            self.manager.register(module, name=plugin.name)
-        except Exception as error:
-            self.loaded.remove(plugin)
-            self.refuse(plugin.name, f"Its hooks do not fit: {error}", distribution)
             return None
         return plugin
 
@@ -181,6 +158,7 @@ class PluginRegistry:
     def settle(self) -> None:
         """Order the plugins so that one whose tables refer to another's comes after it."""
         self._refuse_taken_routes()
+        self._join()
         self._refuse_dependents()
         home = self._homes()
         waiting, ordered = list(self.loaded), []
@@ -191,6 +169,16 @@ class PluginRegistry:
             placed.add(ready[0].name)
             waiting.remove(ready[0])
         self.loaded = ordered
+        self.points.settle(ordered)
+
+    def _join(self) -> None:
+        """Take the extension points of all plugins, then their answers; refuse a plugin whose own do not fit."""
+        for take in (self.points.offer, self.points.join):
+            for plugin in [*self.loaded]:
+                try:
+                    take(plugin)
+                except DoesNotFit as fault:
+                    self._drop(plugin, str(fault))
 
     def _refuse_dependents(self) -> None:
         """Refuse, in turn, every plugin that depends on one that was refused."""
@@ -235,8 +223,7 @@ class PluginRegistry:
 
     def _drop(self, plugin: Plugin, why: str) -> None:
         self.loaded.remove(plugin)
-        if self.manager.has_plugin(plugin.name):
-            self.manager.unregister(name=plugin.name)
+        self.points.leave(plugin)
         self.refuse(plugin.name, why, self.distributions.get(plugin.name))
 
     def _stands_on(self, plugin: Plugin, out: dict[str, str]) -> str | None:
@@ -248,12 +235,6 @@ class PluginRegistry:
             if normalise_name(distribution) in wanted and distribution != own:
                 return f"It depends on the plugin {name}, which was refused."
         return None
-
-    def contributions(self, what: str) -> Iterable[tuple[Plugin, Any]]:
-        """Yield each plugin with each item it puts into `extras[what]`."""
-        for plugin in self.loaded:
-            for item in plugin.extras.get(what, ()):
-                yield plugin, item
 
     def _fault(self, plugin: Plugin) -> str | None:
         if plugin.engine_api != ENGINE_API:
@@ -293,3 +274,27 @@ class PluginRegistry:
 
     def _names(self, what: str) -> set[str]:
         return {item.name for plugin in self.loaded for item in getattr(plugin, what)}
+
+
+def core_plugins() -> list[ModuleType]:
+    """Return the modules of the plugins that belong to the engine itself."""
+    return [importlib.import_module(f"armarium.{name}") for name in CORE_PLUGINS]
+
+
+def find_plugins(trials: Trials | None, given: Sequence[Plugin | ModuleType] | None = None) -> PluginRegistry:
+    """Return a registry with the engine's own plugins and those *given*; None: all that are installed, except what did not
+    pass its trial.
+    """
+    registry = PluginRegistry()
+    for module in core_plugins():
+        registry.add_module(module.__name__, module)
+    if given is None:
+        registry.find(trials)
+        return registry
+    for plugin in given:
+        if isinstance(plugin, Plugin):
+            registry.add(plugin)
+        else:
+            registry.add_module(plugin.__name__, plugin)
+    registry.settle()
+    return registry

@@ -43,7 +43,7 @@ The tests need the distribution armarium-testing (pytest, the engine's fixtures 
 a checkout of Armarium as its other parts are.
 """
 
-_PLUGIN = '''"""What this family brings to the engine: the only file with a hook."""
+_PLUGIN = '''"""What this family brings to the engine, and what it answers to other families: the only file with hooks."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from armarium.effort import Effort
 from armarium.engine_card import TRIAL_SECONDS
-from armarium.plugins.offers import Offer
+from armarium.plugins.offers import Offer, unit_of
 
 LOOK_EVERY = 0.25
 """Seconds between two looks at a process that reports nothing."""
@@ -44,12 +44,15 @@ class CannotTry(Exception):
 
 
 @dataclass
-class _End:
-    """How a trial process ended: its findings, and where it failed when it did."""
+class Examination:
+    """What a trial process found, and where it failed when it did."""
 
-    verdicts: dict[str, dict[str, str]] = field(default_factory=dict)
-    refused: list[list[str]] = field(default_factory=list)
-    others: list[list[str]] = field(default_factory=list)
+    failed: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By distribution and unit, what did not pass."""
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    """Plugin and why an engine refuses it."""
+    others: list[tuple[str, str]] = field(default_factory=list)
+    """Driver or command and its fault."""
     done: bool = False
     """Whether it finished."""
     at: tuple[str, str] | None = None
@@ -67,63 +70,42 @@ def try_out(
     """Return for each of *wanted* what of it failed and why; *beside* are loaded with them, except what failed
     according to *known*.
 
-    All are tried in one process. One that breaks it is tried alone, since another may be to blame; the others continue
-    without it.
+    All are tried in one process. If one breaks it, each is tried alone beside those that came through before it, since
+    another may be to blame.
     """
     skip = {(key, unit): why for key, failed in known.items() for unit, why in failed.items()}
-    found: dict[str, dict[str, str]] = {}
-    left, passed = list(wanted), list(beside)
-
-    def run(trying: list[Offer]) -> _End:
-        end = _run(trying, passed, skip, seconds, path)
-        for offer in [offer for offer in trying if offer.key in end.verdicts]:
-            found[offer.key] = {**_reasons_of(skip, offer.key), **end.verdicts[offer.key]}
-            skip.update({(offer.key, unit): why for unit, why in found[offer.key].items()})
-            left.remove(offer)
-            passed.append(offer)
-        return end
-
-    while left:
-        end = run(list(left))
-        suspects = [offer for offer in left if end.at is not None and offer.key == end.at[0]]
-        if suspects and len(left) > 1:
-            end = run(suspects)
-        if end.at is not None:
-            skip[end.at] = f"It {end.how}"
-        elif not end.done:
-            raise CannotTry(end.how)
-    return {offer.key: found[offer.key] for offer in wanted}
+    together = _run(wanted, beside, skip, seconds, path)
+    if together.done:
+        return {offer.key: together.failed.get(offer.key, {}) for offer in wanted}
+    for number, offer in enumerate(wanted):
+        examine_offer(offer, [*beside, *wanted[:number]], seconds, path, skip)
+    return {offer.key: _reasons_of(skip, offer.key) for offer in wanted}
 
 
-@dataclass(frozen=True)
-class Examination:
-    """All faults found in one distribution, for its author."""
-
-    failed: dict[str, str]
-    """Unit to what broke its trial."""
-    refused: list[tuple[str, str]]
-    """Plugin and why an engine refuses it."""
-    others: list[tuple[str, str]]
-    """Driver or command and its fault."""
-
-
-def examine_offer(offer: Offer, beside: Sequence[Offer], seconds: float, path: Sequence[str]) -> Examination:
-    """Try *offer* together with those installed and return all its faults, including those an engine would see by
-    itself.
+def examine_offer(
+    offer: Offer,
+    beside: Sequence[Offer],
+    seconds: float,
+    path: Sequence[str] | None = None,
+    skip: Failed | None = None,
+) -> Examination:
+    """Try *offer* together with those installed, without what is in *skip*, to which its own failures are added; return all
+    its faults, including those an engine would see by itself.
     """
-    skip: Failed = {}
-    while True:
+    skip = {} if skip is None else skip
+    units = {(offer.key, unit_of(entry)) for entry in offer.entries}
+    while not units <= skip.keys():
         end = _run([offer], beside, skip, seconds, path)
-        if end.at is None:
+        if end.done:
             break
+        if end.at is None:
+            raise CannotTry(end.how)
         skip[end.at] = f"It {end.how}"
-    if not end.done:
-        raise CannotTry(end.how)
-    return Examination(
-        {**_reasons_of(skip, offer.key), **end.verdicts.get(offer.key, {})},
-        [(name, why) for name, why in end.refused],
-        [(name, why) for name, why in end.others],
-    )
+    else:
+        end = Examination()
+    skip.update({(offer.key, unit): why for unit, why in end.failed.get(offer.key, {}).items()})
+    end.failed[offer.key] = _reasons_of(skip, offer.key)
+    return end
 
 
 def _reasons_of(skip: Failed, key: str) -> dict[str, str]:
@@ -136,8 +118,8 @@ def _run(
     skip: Failed,
     seconds: float,
     path: Sequence[str] | None,
-) -> _End:
-    """Run one process; return the events it reported, and how it ended."""
+) -> Examination:
+    """Run one process; return what it reported, and how it ended."""
     places = [place for place in (path or sys.path) if place]
     asked = {
         "path": places,
@@ -145,7 +127,7 @@ def _run(
         "beside": [offer.key for offer in beside],
         "skip": [list(one) for one in skip],
     }
-    end = _End()
+    end = Examination()
     started = False
     with tempfile.TemporaryDirectory(prefix="armarium-trial-", ignore_cleanup_errors=True) as folder:
         with _process({**asked, "folder": folder}, folder) as (process, events):
@@ -167,11 +149,8 @@ def _run(
                     end.how = f"ended the process {end.how} ({_ending(process)})."
                     break
                 started = True
-                if "done" in event:
-                    return _End(event["done"], event["refused"], event["others"], done=True)
-                if "judged" in event:
-                    end.verdicts[event["judged"]] = event["failed"]
-                    continue
+                if "failed" in event:
+                    return Examination(**event, done=True)
                 end.at = (event["offer"], event["unit"]) if event["offer"] else None
                 end.how = event["step"]
                 effort.look()

@@ -5,7 +5,7 @@ regenerated.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from heapq import merge
@@ -45,9 +45,8 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
     Checks: the database's own integrity and foreign keys, the triggers and history, each step's images against its
     audit row, the audit chain, the derived indexes against the rows they follow, every file's bytes against its name
     (unless *files* is False), files that rows name and that are missing, leftovers of an interrupted write, and what
-    the plugins add (`extras["doctor"]`: callables from a project to sentences). *rebuild*: the derived indexes are
-    rebuilt first, and before them what plugins keep for them (`extras["rebuild"]`: callables that take a project). What
-    prevents opening without being damage is raised as for any request.
+    the plugins add (`Plugin.examine`). *rebuild*: the derived indexes are rebuilt first, and before them what plugins keep
+    for them (`Plugin.rebuild`). What prevents opening without being damage is raised as for any request.
     """
     try:
         library = engine.libraries.get(path)
@@ -65,9 +64,9 @@ def examine(engine: Engine, path: str | Path, *, files: bool = True, rebuild: bo
             "counts": {"snapshots": len(kept)},
         }
     if rebuild:
-        for plugin, remake in engine.plugins.contributions("rebuild"):
-            if plugin.name not in library.db.left_out:
-                remake(library)
+        for plugin in engine.plugins.loaded:
+            if plugin.rebuild is not None and plugin.name not in library.db.left_out:
+                plugin.rebuild(library)
         with library.db.write() as conn:
             for table in library.schema.indexes:
                 derived_indexes.rebuild(conn, table)
@@ -122,12 +121,11 @@ def _looked_over(engine: Engine, library: Library, *, files: bool) -> Iterator[F
             "note",
             "Files of an interrupted write are left; they are removed when the project is opened next.",
         )
-    for plugin, check in engine.plugins.contributions("doctor"):
-        examined: Callable[[Library], Iterator[str]] = check
-        if plugin.name in library.db.left_out:
+    for plugin in engine.plugins.loaded:
+        if plugin.examine is None or plugin.name in library.db.left_out:
             continue
         try:
-            for sentence in examined(library):
+            for sentence in plugin.examine(library):
                 yield Finding("error", f"{plugin.name}: {sentence}")
         except (ServiceError, sqlite3.Error, DBAPIError):
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium.plugin import Plugin
+from armarium.plugin import Plugin, hookimpl
 from armarium.projects.actions import (
     create_library,
     library_metadata,
@@ -16,6 +16,7 @@ from armarium.projects.routes import library_router, registry_router
 from armarium.projects.snapshot_actions import SNAPSHOT_JOBS, take_snapshot
 
 
+@hookimpl
 def armarium_plugin() -> Plugin:
     """The registry of projects, as a plugin like any other."""
     return Plugin(

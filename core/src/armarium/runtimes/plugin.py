@@ -10,7 +10,7 @@ from armarium.actions import ActionContext, Example, Params, action
 from armarium.errors import Conflict
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
-from armarium.plugin import Plugin
+from armarium.plugin import Plugin, hookimpl
 from armarium.runtimes.commands import CommandStopped
 from armarium.runtimes.compute import compute_metadata, set_compute
 from armarium.runtimes.places import MARKER
@@ -133,6 +133,7 @@ RUNTIME_INSTALL = JobKind(
 )
 
 
+@hookimpl
 def armarium_plugin() -> Plugin:
     """The core's plugin for runtimes."""
     return Plugin(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from armarium.actions.routes import router as action_router
-from armarium.plugin import Plugin
+from armarium.plugin import Plugin, hookimpl
 from armarium.web.engine_routes import router as engine_router
 from armarium.web.health_routes import router as health_router
 from armarium.web.stream_routes import router as stream_router
 
 
+@hookimpl
 def armarium_plugin() -> Plugin:
     """Routes only; they use the core itself."""
     return Plugin(

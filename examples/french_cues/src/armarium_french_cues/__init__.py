@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_finding.api import EXTRAS, NAME, Cue, CueTable, Party
+from armarium_finding.api import NAME, Cue, CueTable, Party
 
 FRENCH = CueTable(
     cues=(
@@ -40,4 +40,10 @@ FRENCH = CueTable(
 @hookimpl
 def armarium_plugin() -> Plugin:
     """French cues."""
-    return Plugin(name="french_cues", summary="French cues for finding documents", extras={EXTRAS: FRENCH})
+    return Plugin(name="french_cues", summary="French cues for finding documents")
+
+
+@hookimpl
+def armarium_finding_cues() -> CueTable:
+    """The table above."""
+    return FRENCH

@@ -1,11 +1,15 @@
-"""The plugin of the reading room: the only file with a hook."""
+"""The plugin of the reading room: the only file with hooks."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import Table
 
 from armarium.api import Plugin, hookimpl
 from armarium_reading_room.actions import note_visit, strike_visit
 from armarium_reading_room.jobs import STRIKE, strike_visits
-from armarium_reading_room.models import metadata
+from armarium_reading_room.models import metadata, visits
 from armarium_reading_room.queries import list_visits
 from armarium_reading_room.recipe_jobs import VISIT_PAGES
 
@@ -22,3 +26,9 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=(VISIT_PAGES,),
         queries=(list_visits,),
     )
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, Table]:
+    """Exports contain the visits."""
+    return {"visit": visits}

@@ -13,6 +13,7 @@ from armarium.api import Conflict, Engine, NotFound, WithheldAlong, is_among, qu
 from armarium_agents.errors import unknown_target, unknown_workspace
 from armarium_agents.records import Member, Workspace, Workspaces, members, workspaces
 from armarium_documents.api import documents, find_node, require_live
+from armarium_source_model.api import armarium_source_model_link_ends
 
 NODE_KIND = "workspace"
 IN_TREE = ("source", "note")
@@ -148,7 +149,7 @@ def check_elsewhere(conn: Connection, engine: Engine, kind: str, target_id: str)
     """Check that an entity or claim exists, by asking the family that owns it; NotFound, Conflict for a
     merged one.
     """
-    for _, end in engine.plugins.contributions("link_ends"):
+    for end in engine.points.collect(armarium_source_model_link_ends):
         if end.kind == kind:
             end.check(conn, target_id)
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armarium.api import Plugin, hookimpl
 from armarium_canvas import actions
 from armarium_canvas.carrying import carrier
@@ -9,6 +11,7 @@ from armarium_canvas.linking import CanvasItemEnd
 from armarium_canvas.queries import layout
 from armarium_canvas.records import metadata
 from armarium_canvas.routes import router
+from armarium_documents.api import Carrier
 
 
 @hookimpl
@@ -21,5 +24,15 @@ def armarium_plugin() -> Plugin:
         actions=(actions.save_layout, actions.item_create, actions.item_update, actions.item_delete),
         queries=(layout,),
         routers=(router,),
-        extras={"carriers": (carrier,), "link_ends": (CanvasItemEnd(),)},
+        hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_documents_carriers() -> Sequence[Carrier]:
+    return (carrier,)
+
+
+@hookimpl(optionalhook=True)
+def armarium_source_model_link_ends() -> Sequence[CanvasItemEnd]:
+    return (CanvasItemEnd(),)

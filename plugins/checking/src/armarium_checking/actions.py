@@ -9,7 +9,8 @@ from sqlalchemy import select
 
 from armarium.api import ActionContext, Example, Route, action, cancel_with_undo, is_among, new_id
 from armarium_checking import errors
-from armarium_checking.layers import Layer, Target, find_placement, layer_named
+from armarium_checking.hookspecs import Layer, Target
+from armarium_checking.layers import find_placement, layer_named
 from armarium_checking.models import verdicts
 from armarium_checking.queries import JOB_KIND, read_run
 from armarium_checking.schemas import (

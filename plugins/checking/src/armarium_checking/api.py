@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarium_checking.layers import EXTRAS, CheckPage, Layer, Opinion, PagePart, Proposal, Target
+from armarium_checking.hookspecs import CheckPage, Layer, Opinion, PagePart, Proposal, Target
 from armarium_checking.models import verdicts
 
-__all__ = ["EXTRAS", "CheckPage", "Layer", "Opinion", "PagePart", "Proposal", "Target", "verdicts"]
+__all__ = ["CheckPage", "Layer", "Opinion", "PagePart", "Proposal", "Target", "verdicts"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armarium.api import Plugin, hookimpl
-from armarium_checking import actions
-from armarium_checking.layers import EXTRAS
+from armarium_checking import actions, hookspecs, queries
+from armarium_checking.hookspecs import Layer
 from armarium_checking.models import metadata
-from armarium_checking.queries import confirmed_by_persons, list_verdicts, read_run
+from armarium_checking.queries import list_verdicts, read_run
 from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
-from armarium_source_model.api import CONFIRMED
+from armarium_source_model.api import RestsOnText
 
 
 @hookimpl
@@ -26,9 +28,19 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=RECIPE_JOBS,
         queries=(read_run, list_verdicts),
         routers=(router,),
-        extras={
-            EXTRAS: (READINGS,),
-            "rests_on_text": (RestingVerdicts(),),
-            CONFIRMED: (confirmed_by_persons,),
-        },
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+armarium_source_model_confirmed = hookimpl(queries.confirmed_by_persons)
+
+
+@hookimpl
+def armarium_checking_layers() -> Sequence[Layer]:
+    return (READINGS,)
+
+
+@hookimpl
+def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
+    return (RestingVerdicts(),)

@@ -16,8 +16,8 @@ from armarium.api import (
 )
 from armarium_checking.agreement import Line, judge
 from armarium_checking.characters import Likelihood
+from armarium_checking.hookspecs import CheckPage, Layer, Opinion, PagePart, Proposal, Target
 from armarium_checking.ink import Ink, ink_of
-from armarium_checking.layers import CheckPage, Layer, Opinion, PagePart, Proposal, Target
 from armarium_checking.schemas import CheckArgs
 from armarium_documents.api import page_image, representations, still_image
 from armarium_reading.api import cut_line

@@ -12,6 +12,7 @@ from armarium_documents.dates.calendars import YearBegins
 from armarium_documents.dates.date_answers import ReadDate
 from armarium_documents.dates.edtf import Span, check_date, runs_backwards, span_asked, span_between, span_of
 from armarium_documents.frames import IDENTITY
+from armarium_documents.hookspecs import Carrier, ModelsAsked, Vocabulary, Work, Writing
 from armarium_documents.intake import taken_in
 from armarium_documents.models import (
     annotation_table,
@@ -25,7 +26,6 @@ from armarium_documents.models import (
 from armarium_documents.new_nodes import new_row
 from armarium_documents.pdf import LONGEST_JPEG, OpenedPdf
 from armarium_documents.queries.annotations import ANNOTATIONS
-from armarium_documents.queries.carrying.carrier import Carrier, Vocabulary
 from armarium_documents.queries.documents import document, documents_named
 from armarium_documents.queries.files import (
     ARTIFACTS,
@@ -37,7 +37,6 @@ from armarium_documents.queries.files import (
     still_image,
     thumbnail_path,
 )
-from armarium_documents.queries.runs import MODELS_ASKED, WORK, ModelsAsked, Work
 from armarium_documents.queries.tree import (
     Node,
     ancestor_ids,
@@ -77,11 +76,9 @@ __all__ = [
     "IDENTITY",
     "LAYOUT_SUFFIXES",
     "LONGEST_JPEG",
-    "MODELS_ASKED",
     "PICTURE_SUFFIXES",
     "TEXT_SUFFIXES",
     "TOLERANCE",
-    "WORK",
     "Carrier",
     "DocType",
     "FileType",
@@ -99,6 +96,7 @@ __all__ = [
     "Vocabulary",
     "Word",
     "Work",
+    "Writing",
     "YearBegins",
     "add_node",
     "add_rendition",

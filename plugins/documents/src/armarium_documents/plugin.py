@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
+from armarium_documents import hookspecs
 from armarium_documents.actions import (
     annotating,
     artifacts,
@@ -18,6 +21,7 @@ from armarium_documents.actions import (
     trash,
 )
 from armarium_documents.actions.transfer import departing, recovery, steps
+from armarium_documents.hookspecs import Carrier, Vocabulary
 from armarium_documents.jobs.imports import import_files
 from armarium_documents.jobs.pages import page_pictures
 from armarium_documents.jobs.thumbnails import thumbnails
@@ -28,7 +32,6 @@ from armarium_documents.queries import classifications as prototypes_read
 from armarium_documents.queries import files as files_read
 from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
-from armarium_documents.queries.carrying import Carrier, Vocabulary
 from armarium_documents.queries.documents import list_documents, names_of, view
 from armarium_documents.queries.exported import exported_revisions
 from armarium_documents.queries.regions import region
@@ -127,11 +130,8 @@ def armarium_plugin() -> Plugin:
         on_open=(recovery.settle_transfers,),
         names=names_of,
         stats=_stats,
-        extras={
-            "carriers": (_CARRIER,),
-            "locators": (AnnotationLocator(),),
-            "export_records": {"classification": classification_table, "revision": exported_revisions},
-        },
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
 
 
@@ -142,3 +142,18 @@ def _stats(conn: Connection) -> dict[str, int]:
         " FROM document WHERE deleted_at IS NULL"
     ).one()
     return {"documents": int(row[0]), "pages": int(row[1])}
+
+
+@hookimpl
+def armarium_documents_carriers() -> Sequence[Carrier]:
+    return (_CARRIER,)
+
+
+@hookimpl(optionalhook=True)
+def armarium_source_model_locators() -> Sequence[AnnotationLocator]:
+    return (AnnotationLocator(),)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"classification": classification_table, "revision": exported_revisions}

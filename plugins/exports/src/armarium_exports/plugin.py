@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armarium.api import Plugin, hookimpl
-from armarium_exports import actions
+from armarium_exports import actions, hookspecs
 from armarium_exports.jobs import EXPORT, PUBLISH, WRITE_KEPT
 from armarium_exports.keeping import note_changes
 from armarium_exports.models import metadata
@@ -11,6 +13,7 @@ from armarium_exports.queries import list_kept, list_sites
 from armarium_exports.receivers.routes import list_receivers, report
 from armarium_exports.site.building import GROUP
 from armarium_exports.stale_exports import RestingExports
+from armarium_source_model.api import RestsOnText
 
 
 @hookimpl
@@ -37,5 +40,11 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=(EXPORT, PUBLISH),
         queries=(list_kept, list_sites, list_receivers, report),
         on_step=(note_changes,),
-        extras={"rests_on_text": (RestingExports(),)},
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
+    return (RestingExports(),)

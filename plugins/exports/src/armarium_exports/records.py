@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,26 +30,11 @@ from armarium.api import HIDDEN, Engine, Json, is_among, json_text, raw_of, rule
 from armarium_canvas.api import items, places
 from armarium_checking.api import verdicts
 from armarium_documents.api import annotation_table, artifacts, documents, renditions, representations
+from armarium_exports.hookspecs import Contribution, armarium_exports_records
 from armarium_exports.selection import Selection
 from armarium_reading.api import episodes
 from armarium_rights.api import records as rights_records
 from armarium_source_model.api import links, order_entries, passes, reading_orders, segments
-
-EXTRAS = "export_records"
-"""The key under which a plugin's `extras` contain its record types: {record type: function}. The function is
-given a connection, the ids of the documents that are exported (None: the whole project) and those that rights
-exclude from it, and yields records as mappings of plain values, each with its `id`, in an order of its own.
-Records are also left out by their `document_id`, `source_document_id` or `source_document_ids`; whatever else
-a record reveals about excluded documents (an excerpt, a name that occurs only there) is for its family to
-remove.
-
-A table stands for its visible columns: rows of the document to which they belong, without deleted ones; rows
-that belong to no document are part of an export of the whole project.
-"""
-
-Contribution = (
-    Callable[[Connection, frozenset[str] | None, Collection[str]], Iterator[Mapping[str, Any]]] | Table
-)
 
 SCHEMA_VERSION = 1
 SOURCES = ("source_document_ids",)
@@ -79,10 +64,7 @@ class RecordType:
 def record_types(engine: Engine) -> list[RecordType]:
     """Return all record types: ours first, then those of plugins, which cannot use a name of ours."""
     found = {one.name: one for one in _OWN}
-    for plugin in engine.plugins.loaded:
-        contributed = plugin.extras.get(EXTRAS)
-        if not isinstance(contributed, Mapping):
-            continue
+    for contributed in engine.points.ask(armarium_exports_records):
         for name, rows in contributed.items():
             # Names of tables and columns are a string type of SQLAlchemy, which orjson does not accept as
             # keys.

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from armarium_finding.cues import BUILTIN, EXTRAS, NAME, Cue, CueTable, Party
+from armarium_finding.cues import BUILTIN, NAME, Cue, CueTable, Party
 
-__all__ = ["BUILTIN", "EXTRAS", "NAME", "Cue", "CueTable", "Party"]
+__all__ = ["BUILTIN", "NAME", "Cue", "CueTable", "Party"]

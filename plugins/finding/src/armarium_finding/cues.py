@@ -1,7 +1,6 @@
 """The one table of cues: which words open or close a document, what kind it is, who its parties are.
 
-Languages are rows. A plugin adds its own by `extras={EXTRAS: CueTable(...)}`; every row is tried on every
-page.
+Languages are rows. A plugin adds its own by the hook `armarium_finding_cues`; every row is tried on every page.
 """
 
 from __future__ import annotations
@@ -12,9 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
-
-EXTRAS = "finding.cues"
-"""The key in a plugin's extras under which it adds a `CueTable` of its own."""
 
 Role = Literal["opening", "closing", "kind"]
 PartyRole = Literal["against", "plaintiff", "named plaintiff", "defendant", "versus", "addressee"]

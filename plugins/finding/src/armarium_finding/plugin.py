@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_finding import hookspecs
 from armarium_finding.actions import adjustments, deciding, runs, scores
 from armarium_finding.jobs import FIND_DOCUMENTS
 from armarium_finding.models import metadata
@@ -22,4 +23,5 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=(FIND_DOCUMENTS,),
         queries=(read_run, list_proposals, read_proposal, list_scores),
         routers=(router,),
+        hookspecs=hookspecs,
     )

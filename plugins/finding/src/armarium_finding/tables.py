@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from armarium.api import Engine
-from armarium_finding.cues import BUILTIN, EXTRAS, CueTable, join_tables
+from armarium_finding.cues import BUILTIN, CueTable, join_tables
+from armarium_finding.hookspecs import armarium_finding_cues
 
 
 def table_of(engine: Engine) -> CueTable:
     """Return the engine's own rows, followed by those of every loaded plugin."""
-    added = [plugin.extras.get(EXTRAS) for plugin in engine.plugins.loaded]
-    return join_tables([BUILTIN, *(one for one in added if isinstance(one, CueTable))])
+    return join_tables([BUILTIN, *engine.points.ask(armarium_finding_cues)])

@@ -11,8 +11,6 @@ from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.keeping import keep_models
 from armarium_formats.marks import (
     MarkedText,
-    MarkTaker,
-    PageMarker,
     ReadMarks,
     identifier_of,
 )
@@ -32,22 +30,19 @@ from armarium_formats.page_model import (
 )
 from armarium_formats.queries.exchange import export as export_page
 from armarium_formats.queries.exchange import page_of_pass
-from armarium_formats.taken_pages import PageTaker, TakenPage
+from armarium_formats.taken_pages import TakenPage
 
 __all__ = [
     "FACT_KINDS",
     "Format",
     "FormatDriver",
     "Loss",
-    "MarkTaker",
     "MarkedText",
     "PageHand",
-    "PageMarker",
     "PageModel",
     "PageOrder",
     "PageSegment",
     "PageSign",
-    "PageTaker",
     "PageText",
     "Point",
     "ReadContext",

@@ -8,42 +8,23 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from armarium_formats.driver import Loss, MarkWords, as_losses
-from armarium_formats.page_model import FACT_KINDS, PageHand, PageModel, PageSegment, PageSign, TextMark
+from armarium_formats.hookspecs import armarium_formats_mark_page, armarium_formats_take_marks
+from armarium_formats.page_model import FACT_KINDS, PageHand, PageModel, PageSign, TextMark
 
 if TYPE_CHECKING:
     from armarium.api import ActionContext, Engine
 
-EXTRAS = "page_marks"
-TAKERS = "mark_takers"
 FACTS, HANDS, SIGNS, SAID = "editorial facts", "hands", "signs", "names, dates and other marks"
 KINDS = (FACTS, HANDS, SIGNS, SAID)
 SIGN = "sign"
 _WIKIDATA = re.compile(r"Q\d+")
 TAKEN = "taken"
 """What the extras of a page say under `marks` where its hands, signs and facts became rows of the project."""
-
-
-class PageMarker(Protocol):
-    """Adds a family's facts to a page: put one into the plugin's `extras["page_marks"]`."""
-
-    def mark(
-        self,
-        conn: Connection,
-        page: PageModel,
-        segments: Mapping[str, PageSegment],
-        reading_ids: Mapping[str, str],
-    ) -> list[Loss]:
-        """Set `marks` of texts, `hand` of segments, `hands` and `signs` of *page*; what has no place there is
-        a Loss.
-
-        *segments* are those of the page by their ids in the project, *reading_ids* the reading of each.
-        """
-        ...
 
 
 def mark_page(
@@ -60,8 +41,8 @@ def mark_page(
     """
     segments = {rows[one.id]: one for one in page.walk() if one.id in rows}
     losses: list[Loss] = []
-    for _, marker in engine.plugins.contributions(EXTRAS):
-        losses += marker.mark(conn, page, segments, reading_ids)
+    for lost in engine.points.ask(armarium_formats_mark_page, conn, page, segments, reading_ids):
+        losses += lost
     return losses + drop_uncarried(page, driver)
 
 
@@ -132,31 +113,19 @@ class ReadMarks:
         return bool(self.hand_of or self.texts)
 
 
-class MarkTaker(Protocol):
-    """Writes a family's rows from what a file states: put one into the plugin's `extras["mark_takers"]`."""
-
-    def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
-        """Write them within the step of the import; what has no place becomes a sentence of its notes.
-
-        Called once the segments and readings of the page are written; an exception refuses the whole import.
-        """
-        ...
-
-
 def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
     """Let every family take what a file states; return the notes that this adds to the import."""
     if not read:
         return []
-    takers = [taker for _, taker in ctx.engine.plugins.contributions(TAKERS)]
-    if not takers:
+    if not are_taken(ctx.engine):
         count = len(read.hand_of) + sum(len(one.marks) for one in read.texts)
         return [
             f"{count} hands, signs and editorial facts of the file are kept as its markup: no installed "
             "family stores them."
         ]
-    return [note for taker in takers for note in taker.take(ctx, read)]
+    return [note for notes in ctx.engine.points.ask(armarium_formats_take_marks, ctx, read) for note in notes]
 
 
 def are_taken(engine: Engine) -> bool:
     """Return whether some family stores what files state."""
-    return any(True for _ in engine.plugins.contributions(TAKERS))
+    return engine.points.has_answer(armarium_formats_take_marks)

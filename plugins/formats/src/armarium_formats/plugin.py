@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
+from armarium_formats import hookspecs
 from armarium_formats.actions import batches, conversion, importing, mets, orders, text_layers
 from armarium_formats.catalogue import GROUP, check_driver
 from armarium_formats.jobs.conversion import convert_older_results
@@ -37,4 +38,5 @@ def armarium_plugin() -> Plugin:
         routers=routers,
         driver_groups=(GROUP,),
         check_driver=check_driver,
+        hookspecs=hookspecs,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
+from armarium_formats.hookspecs import armarium_formats_take_page
 from armarium_formats.opening import Size
 from armarium_formats.page_model import PageModel
 from armarium_formats.turning import turn_point
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TakenPage(NamedTuple):
-    """An imported page for `PageTaker`: its pass, and what its reader kept of the file."""
+    """An imported page for `armarium_formats_take_page`: its pass, and what its reader kept of the file."""
 
     document_id: str
     pass_id: str
@@ -32,20 +33,10 @@ class TakenPage(NamedTuple):
         return at if 0 <= at[0] <= 1 and 0 <= at[1] <= 1 else None
 
 
-class PageTaker(Protocol):
-    """Writes a family's rows from what the reader of one format kept of a page: put one into the plugin's
-    `extras["page_takers"]`.
-    """
-
-    format: str
-    """The name of the format's driver."""
-
-    def take(self, ctx: ActionContext, page: TakenPage) -> list[str]:
-        """Write them within the step of the import; return sentences for its notes."""
-        ...
-
-
 def take_page(ctx: ActionContext, format_name: str, page: TakenPage) -> list[str]:
     """Let the families that know a format take what its reader kept; return the notes that this adds."""
-    takers = [one for _, one in ctx.engine.plugins.contributions("page_takers") if one.format == format_name]
-    return [note for taker in takers for note in taker.take(ctx, page)]
+    return [
+        note
+        for notes in ctx.engine.points.ask(armarium_formats_take_page, ctx, format_name, page)
+        for note in notes
+    ]

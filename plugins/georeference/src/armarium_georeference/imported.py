@@ -16,87 +16,83 @@ from armarium_georeference.points import WORLD_POINT, geo_uri
 from armarium_source_model.api import NewReading, NewSegment, add_readings, add_segments
 
 IMPORTED = "external_import"
+FORMAT = "qgis-points"
 
 
-class QgisPointsTaker:
-    """Turns what the reader of `qgis-points` kept into control points."""
-
-    format = "qgis-points"
-
-    def take(self, ctx: ActionContext, page: TakenPage) -> list[str]:
-        """Set the points; what cannot be set is a sentence of the import's notes."""
-        kept: dict[str, Any] = page.model.extras.get(self.format) or {}
-        stated: list[dict[str, Any]] = kept.get("points") or []
-        if not stated:
-            return []
-        code = f"EPSG:{kept['epsg']}" if kept.get("epsg") else None
-        if code is None:
-            return [
-                f"{count_noun(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
-                "reference system is stated. Add a first line such as #CRS: EPSG:25830 and import the file again."
-            ]
-        placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]] = []
-        beyond = 0
-        for one in stated:
-            at = page.fraction(one["x"], one["y"])
-            if at is None:
-                beyond += 1
-                continue
-            try:
-                placed.append((one, at, to_world(code, one["map_x"], one["map_y"])))
-            except BadCoordinates as refusal:
-                return [
-                    f"{count_noun(len(stated), 'control point')} kept with the pass and not set. {refusal}"
-                ]
-        self._write(ctx, page, code, placed)
-        off = sum(1 for one, _, _ in placed if not one["enabled"])
-        notes = [
-            f"{count_noun(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; now choose the type of "
-            "transformation of this pass."
+def take_points(ctx: ActionContext, format_name: str, page: TakenPage) -> list[str]:
+    """Turn what the reader of `qgis-points` kept into control points; what cannot be set is a sentence of the import's notes."""
+    if format_name != FORMAT:
+        return []
+    kept: dict[str, Any] = page.model.extras.get(FORMAT) or {}
+    stated: list[dict[str, Any]] = kept.get("points") or []
+    if not stated:
+        return []
+    code = f"EPSG:{kept['epsg']}" if kept.get("epsg") else None
+    if code is None:
+        return [
+            f"{count_noun(len(stated), 'control point')} kept with the pass and not set: no EPSG code of their coordinate "
+            "reference system is stated. Add a first line such as #CRS: EPSG:25830 and import the file again."
         ]
-        if beyond:
-            notes.append(
-                f"{count_noun(beyond, 'control point')} outside the picture, kept with the pass and not set."
-            )
-        return notes
+    placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]] = []
+    beyond = 0
+    for one in stated:
+        at = page.fraction(one["x"], one["y"])
+        if at is None:
+            beyond += 1
+            continue
+        try:
+            placed.append((one, at, to_world(code, one["map_x"], one["map_y"])))
+        except BadCoordinates as refusal:
+            return [f"{count_noun(len(stated), 'control point')} kept with the pass and not set. {refusal}"]
+    _write(ctx, page, code, placed)
+    off = sum(1 for one, _, _ in placed if not one["enabled"])
+    notes = [
+        f"{count_noun(len(placed), 'control point')} set{f', {off} of them switched off' if off else ''}; now choose the type of "
+        "transformation of this pass."
+    ]
+    if beyond:
+        notes.append(
+            f"{count_noun(beyond, 'control point')} outside the picture, kept with the pass and not set."
+        )
+    return notes
 
-    def _write(
-        self,
-        ctx: ActionContext,
-        page: TakenPage,
-        code: str,
-        placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]],
-    ) -> None:
-        marks = [
-            NewSegment(str(number), "region", tuple(mark_rect(*at)), kind_raw=MARK, is_furniture=True)
-            for number, (_, at, _) in enumerate(placed)
-        ]
-        segment_ids = add_segments(ctx, page.pass_id, page.document_id, page.rendition_id, marks)
-        readings = [
-            NewReading(segment_id, geo_uri(*place), WORLD_POINT, producer_tool=self.format)
-            for segment_id, (_, _, place) in zip(segment_ids, placed, strict=True)
-        ]
-        reading_ids = add_readings(ctx, readings, provenance_kind=IMPORTED)
-        provenance = {**ctx.provenance(), "provenance_kind": IMPORTED}
-        rows = [
-            {
-                "id": new_id(),
-                "document_id": page.document_id,
-                "pass_id": page.pass_id,
-                "segment_id": segment_id,
-                "representation_id": reading_id,
-                "link_id": link_page(ctx, segment_id, page.document_id),
-                "original_crs": code,
-                "original_x": one["map_x"],
-                "original_y": one["map_y"],
-                "enabled": one["enabled"],
-                "note": None,
-                "is_mark": True,
-                **provenance,
-                "updated_at": ctx.now,
-            }
-            for segment_id, reading_id, (one, _, _) in zip(segment_ids, reading_ids, placed, strict=True)
-        ]
-        if rows:
-            ctx.conn.execute(points.insert(), rows)
-            ctx.target(*(row["id"] for row in rows))
+
+def _write(
+    ctx: ActionContext,
+    page: TakenPage,
+    code: str,
+    placed: list[tuple[dict[str, Any], tuple[float, float], tuple[float, float]]],
+) -> None:
+    marks = [
+        NewSegment(str(number), "region", tuple(mark_rect(*at)), kind_raw=MARK, is_furniture=True)
+        for number, (_, at, _) in enumerate(placed)
+    ]
+    segment_ids = add_segments(ctx, page.pass_id, page.document_id, page.rendition_id, marks)
+    readings = [
+        NewReading(segment_id, geo_uri(*place), WORLD_POINT, producer_tool=FORMAT)
+        for segment_id, (_, _, place) in zip(segment_ids, placed, strict=True)
+    ]
+    reading_ids = add_readings(ctx, readings, provenance_kind=IMPORTED)
+    provenance = {**ctx.provenance(), "provenance_kind": IMPORTED}
+    rows = [
+        {
+            "id": new_id(),
+            "document_id": page.document_id,
+            "pass_id": page.pass_id,
+            "segment_id": segment_id,
+            "representation_id": reading_id,
+            "link_id": link_page(ctx, segment_id, page.document_id),
+            "original_crs": code,
+            "original_x": one["map_x"],
+            "original_y": one["map_y"],
+            "enabled": one["enabled"],
+            "note": None,
+            "is_mark": True,
+            **provenance,
+            "updated_at": ctx.now,
+        }
+        for segment_id, reading_id, (one, _, _) in zip(segment_ids, reading_ids, placed, strict=True)
+    ]
+    if rows:
+        ctx.conn.execute(points.insert(), rows)
+        ctx.target(*(row["id"] for row in rows))

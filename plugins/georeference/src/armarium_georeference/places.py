@@ -1,9 +1,7 @@
 """Where an entity was at a date: its place values that hold then, relative ones resolved to areas; and Linked
 Places.
 
-Entities belong to another family, which contributes a function to the extras `place_entities`: `(conn,
-entity_id) -> the entity as answers show it, or None`. These fields are read: id, canonical_name, entity_type,
-names, place_values, authority_links, description, merged_into_id.
+Entities belong to another family, which answers `armarium_georeference_entity`.
 """
 
 from __future__ import annotations
@@ -17,29 +15,24 @@ from sqlalchemy import Connection
 from armarium.api import Engine
 from armarium_documents.api import NoGeometry, Span, geometry_of, geometry_places, span_asked, span_between
 from armarium_georeference import errors
+from armarium_georeference.hookspecs import Entity, armarium_georeference_entity
 from armarium_georeference.relative_places import Anchor, NoArea, area_of
 
-Entity = Mapping[str, Any]
 Find = Callable[[str], Entity | None]
 """The entity with an id, or None."""
 
-EXTRAS = "place_entities"
 _DEEPEST = 16
 """How many relations are followed, one resting on another."""
 
 
 def finder(engine: Engine, conn: Connection) -> Find:
     """Return how entities are found in this project. Raises Conflict if no family has any."""
-    sources = [source for _, source in engine.plugins.contributions(EXTRAS)]
+    has_places = engine.points.has_answer(armarium_georeference_entity)
 
     def find(entity_id: str) -> Entity | None:
-        for source in sources:
-            found: Entity | None = source(conn, entity_id)
-            if found is not None:
-                return found
-        if not sources:
+        if not has_places:
             raise errors.no_places(entity_id)
-        return None
+        return engine.points.ask_first(armarium_georeference_entity, conn, entity_id)
 
     return find
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from armarium.api import Plugin, hookimpl
-from armarium_georeference import actions
-from armarium_georeference.imported import QgisPointsTaker
+from armarium_georeference import actions, hookspecs, imported
 from armarium_georeference.models import metadata, points
 from armarium_georeference.queries import (
     list_control_points,
@@ -44,5 +45,14 @@ def armarium_plugin() -> Plugin:
         ),
         recipe_jobs=(PLACE_IN_A_GAZETTEER,),
         routers=(router,),
-        extras={"export_records": {"control_point": points}, "page_takers": (QgisPointsTaker(),)},
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+armarium_formats_take_page = hookimpl(optionalhook=True)(imported.take_points)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"control_point": points}

@@ -4,6 +4,7 @@ places.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -20,12 +21,8 @@ from armarium.api import (
 )
 from armarium_georeference.errors import bad_gazetteer, no_gazetteer
 from armarium_georeference.gazetteer import BadGazetteer, Gazetteer, read_gazetteer
+from armarium_georeference.hookspecs import armarium_georeference_mentions
 from armarium_source_model.api import read_lines, reading_rule, working_pass
-
-MENTIONS = "place_mentions"
-"""Contributed by a family with mentions: `(conn, document_id) -> [{segment_id, text, entity_id}]` of its
-places.
-"""
 
 
 class GazetteerSettings(Params):
@@ -40,13 +37,13 @@ def place_page(job: JobContext, page_id: str) -> PageWork:
     """Link the lines of one page that name a place of the gazetteer; ambiguous names are left to people."""
     gazetteer = _gazetteer(job)
     with job.library.db.read() as conn:
-        written = [
+        written: list[Mapping[str, Any]] = [
             one
-            for _, mentioned in job.engine.plugins.contributions(MENTIONS)
-            for one in mentioned(conn, page_id)
+            for places in job.engine.points.ask(armarium_georeference_mentions, conn, page_id)
+            for one in places
         ]
         if not written:
-            written = _lines(conn, page_id)
+            written += _lines(conn, page_id)
     placements: dict[tuple[str, str], dict[str, Any]] = {}
     several = 0
     for one in written:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from armarium.api import Plugin, hookimpl
 from armarium_images.actions import batches, cuts, treatments
 from armarium_images.jobs import image_batch, image_treat
@@ -32,5 +34,10 @@ def armarium_plugin() -> Plugin:
         ),
         jobs=(image_batch, image_treat),
         queries=(batch_answer,),
-        extras={"export_records": {"cut": cut_rows}},
+        hooks=__name__,
     )
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"cut": cut_rows}

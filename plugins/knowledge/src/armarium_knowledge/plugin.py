@@ -1,10 +1,9 @@
-"""What knowledge contributes to the engine: the only file with a hook."""
+"""What knowledge contributes to the engine; `hooks` holds what it answers to other families."""
 
 from __future__ import annotations
 
 from armarium.api import Migration, Plugin, hookimpl
-from armarium_checking.api import EXTRAS as CHECK_LAYERS
-from armarium_documents.api import Carrier
+from armarium_knowledge import hooks
 from armarium_knowledge.actions import (
     claims,
     confirming,
@@ -12,33 +11,18 @@ from armarium_knowledge.actions import (
     job_findings,
     mentions,
     merging,
-    moving,
     notes,
-    tagged,
 )
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
-from armarium_knowledge.layers import LAYERS
 from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import exported, for_families, graph, names, search_sources, staleness
+from armarium_knowledge.queries import for_families, graph, names, staleness
 from armarium_knowledge.queries import mentions as mentions_read
-from armarium_knowledge.queries.page_marks import NamesOfPages
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
 from armarium_knowledge.routes import router
-from armarium_search.api import KINDS as SEARCH_KINDS
-from armarium_search.api import SCOPES as SEARCH_SCOPES
-
-_CARRIER = Carrier(
-    kinds={"mention": "mentions", "entity": "entities", "claim": "claims"},
-    companions=("entity", "claim"),
-    parts=("claim_source",),
-    arrived=moving.propose_arrivals,
-    expected=moving.expect_arrivals,
-)
-"""Entities and statements are transferred along with the pages that name them and that they rest on."""
 
 
 @hookimpl
@@ -104,26 +88,6 @@ def armarium_plugin() -> Plugin:
         recipe_jobs=RECIPE_JOBS,
         routers=(router,),
         stats=for_families.stats,
-        extras={
-            "carriers": (_CARRIER,),
-            "span_movers": (moving.Mover(),),
-            "segment_carriers": (moving.EvidenceCarrier(),),
-            "locators": (for_families.ClaimLocator(),),
-            "link_ends": (for_families.EntityEnd(), for_families.ClaimEnd()),
-            "same_ends": (for_families.same_entities,),
-            "found_in_runs": (for_families.found_in_run,),
-            "entity_counts": (for_families.entity_count,),
-            "resting_on_documents": (for_families.resting_on,),
-            CHECK_LAYERS: LAYERS,
-            "rests_on_text": (confirming.RestingKnowledge(),),
-            "entities_by_uri": (for_families.named_by_authority,),
-            SEARCH_KINDS: search_sources.KINDS,
-            SEARCH_SCOPES: search_sources.SCOPES,
-            "export_records": exported.RECORDS,
-            "withheld_rows": (WithheldKnowledge(),),
-            "place_entities": (search_sources.place_entity,),
-            "place_mentions": (search_sources.place_mentions,),
-            "mark_takers": (tagged.NamesOfImports(),),
-            "page_marks": (NamesOfPages(),),
-        },
+        withheld_along=(WithheldKnowledge(),),
+        hooks=hooks,
     )

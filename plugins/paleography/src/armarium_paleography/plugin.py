@@ -1,17 +1,10 @@
-"""What paleography adds to the engine; the only file with hooks."""
+"""What paleography adds to the engine; `hooks` holds what it answers to other families."""
 
 from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
-from armarium_documents.api import Carrier
+from armarium_paleography import hooks
 from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
-from armarium_paleography.actions.following import (
-    JudgementsOfSegments,
-    MarksOfCopies,
-    SpansOfFacts,
-    settle_arrivals,
-)
-from armarium_paleography.actions.importing import MarksOfImports
 from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
@@ -19,15 +12,8 @@ from armarium_paleography.queries import hands as hand_queries
 from armarium_paleography.queries import letterforms as letterform_queries
 from armarium_paleography.queries import likeness as likeness_queries
 from armarium_paleography.queries import signs as sign_queries
-from armarium_paleography.queries.exporting import EXPORTED, MarksOfPages
 from armarium_paleography.records.ground import metadata
 from armarium_paleography.routes import router
-
-_NAMED = ("hand", "sign", "letterform_allograph")
-_CARRIER = Carrier(companions=_NAMED, named=_NAMED, arrived=settle_arrivals)
-"""A hand, sign or allograph is copied along with the rows that name it, and matched by name in the other
-project.
-"""
 
 
 @hookimpl
@@ -83,14 +69,5 @@ def armarium_plugin() -> Plugin:
             likeness_queries.list_proposals,
         ),
         routers=(router,),
-        extras={
-            "carriers": (_CARRIER,),
-            "span_movers": (SpansOfFacts(),),
-            "reading_copiers": (MarksOfCopies(),),
-            "segment_followers": (JudgementsOfSegments(),),
-            "page_marks": (MarksOfPages(),),
-            "mark_takers": (MarksOfImports(),),
-            "declared_signs": (sign_queries.declared_signs,),
-            "export_records": {table.name: table for table in EXPORTED},
-        },
+        hooks=hooks,
     )

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from armarium_reading.caller import Caller, Subject
 from armarium_reading.corrections import Standing, standing_of
+from armarium_reading.hookspecs import OwnReader
 from armarium_reading.line_pictures import cut_line
 from armarium_reading.local_models import going_download
 from armarium_reading.models import episodes
 from armarium_reading.overrides import READING_PORTS, provider_settings, takes_provider
-from armarium_reading.own_readers import EXTRAS as LINE_READERS
-from armarium_reading.own_readers import LineReaders, OwnReader
 from armarium_reading.prompts import own_prompt
 from armarium_reading.providers.asking import ModelAnswer, ModelRequest, ask, ask_for_vectors
 from armarium_reading.providers.following import MODEL_DELTA, follow_answers
@@ -63,7 +62,6 @@ from armarium_worker import (
 
 __all__ = [
     "LINEREADER",
-    "LINE_READERS",
     "MODEL_DELTA",
     "READERS",
     "READING_PORTS",
@@ -72,7 +70,6 @@ __all__ = [
     "Choice",
     "FoundLine",
     "HubAccess",
-    "LineReaders",
     "LineReading",
     "LineShape",
     "ModelAnswer",

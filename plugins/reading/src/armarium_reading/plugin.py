@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from armarium.api import Plugin, hookimpl
-from armarium_documents.api import MODELS_ASKED, start_actions
+from armarium_documents.api import start_actions
+from armarium_reading import hookspecs
 from armarium_reading.actions import reading as actions
 from armarium_reading.actions.providers import PROVIDER_ACTIONS
 from armarium_reading.corrections import note_consequences
@@ -15,7 +16,7 @@ from armarium_reading.jobs import DOWNLOAD_MODEL
 from armarium_reading.models import engine_metadata, metadata
 from armarium_reading.providers.wire import GROUP as PROVIDERS
 from armarium_reading.providers.wire import check_provider_type
-from armarium_reading.queries.reading import models_asked
+from armarium_reading.queries import reading
 from armarium_reading.readers import GROUP as READERS
 from armarium_reading.readers import TRANSCRIBERS, check_driver
 from armarium_reading.recipe_jobs import RECIPE_JOBS
@@ -78,5 +79,9 @@ def armarium_plugin() -> Plugin:
         check_driver=_check_driver,
         on_step=(note_consequences,),
         stats=_stats,
-        extras={MODELS_ASKED: (models_asked,)},
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+armarium_documents_models_asked = hookimpl(reading.models_asked)

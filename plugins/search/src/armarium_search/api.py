@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from armarium_search.contributions import KINDS, SCOPES, Hit, Kind, Scope
+from armarium_search.hookspecs import Hit, Kind, Scope
 from armarium_search.vectors.embedders import GROUP, Embedder, TrainableEmbedder, check_embedder
 from armarium_search.vectors.searching import embed_texts
 
 __all__ = [
     "GROUP",
-    "KINDS",
-    "SCOPES",
     "Embedder",
     "Hit",
     "Kind",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from armarium.api import Migration, Plugin, hookimpl
-from armarium_search import actions, entries
+from armarium_search import actions, entries, hookspecs
 from armarium_search.jobs import JOBS
 from armarium_search.models import metadata, saved_searches
 from armarium_search.queries.saved_searches import list_saved
@@ -12,6 +14,7 @@ from armarium_search.recipe_jobs import VECTORS
 from armarium_search.routes import router
 from armarium_search.stale_vectors import RestingVectors
 from armarium_search.vectors.embedders import GROUP, check_embedder
+from armarium_source_model.api import RestsOnText
 
 
 @hookimpl
@@ -40,10 +43,18 @@ def armarium_plugin() -> Plugin:
         check_driver=check_embedder,
         on_open=(entries.begin,),
         on_step=(entries.note_step,),
-        extras={
-            "doctor": (entries.examine,),
-            "rebuild": (entries.remake,),
-            "rests_on_text": (RestingVectors(),),
-            "export_records": {"saved_search": saved_searches},
-        },
+        examine=entries.examine,
+        rebuild=entries.remake,
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
+    return (RestingVectors(),)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"saved_search": saved_searches}

@@ -27,8 +27,20 @@ from armarium_source_model.geometry import (
     pixel_bounds,
     sound_pixels,
 )
+from armarium_source_model.hookspecs import (
+    DeclaredSign,
+    LinkEnd,
+    Locator,
+    ReadingChange,
+    RestsOnText,
+    SegmentCarrier,
+    StaleRow,
+    Why,
+    armarium_source_model_declared_signs,
+    armarium_source_model_link_ends,
+    armarium_source_model_rests_on_text,
+)
 from armarium_source_model.makers import (
-    CONFIRMED,
     LineMaker,
     confirmed_lines,
     join_made,
@@ -101,8 +113,6 @@ from armarium_source_model.queries.segments import SegmentRow, get_segment, segm
 from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.queries.staleness import (
     DerivedRow,
-    RestsOnText,
-    StaleRow,
     segment_fingerprints,
     stale_readings,
     stale_rows,
@@ -116,11 +126,6 @@ from armarium_source_model.queries.text import (
 from armarium_source_model.schemas.readings import MadeLines
 from armarium_source_model.segment_rows import NewSegment, ReadySegments, ready_segments
 from armarium_source_model.spans import (
-    ReadingChange,
-    ReadingCopier,
-    SegmentFollower,
-    SpanMover,
-    Why,
     align_span,
     move_span,
     span_in_new_text,
@@ -141,7 +146,6 @@ from armarium_source_model.writes import (
 
 __all__ = [
     "ABBREVIATION",
-    "CONFIRMED",
     "DIVIDED",
     "EDITED",
     "HYPHENS",
@@ -156,9 +160,12 @@ __all__ = [
     "BadGeometry",
     "CannotScore",
     "CountingText",
+    "DeclaredSign",
     "DerivedRow",
     "FoldedText",
     "LineMaker",
+    "LinkEnd",
+    "Locator",
     "LostMark",
     "MadeLines",
     "MadePass",
@@ -173,15 +180,13 @@ __all__ = [
     "ReadPass",
     "Reading",
     "ReadingChange",
-    "ReadingCopier",
     "ReadingRule",
     "ReadySegments",
     "RestsOnText",
+    "SegmentCarrier",
     "SegmentDeleted",
-    "SegmentFollower",
     "SegmentRow",
     "SoundPoints",
-    "SpanMover",
     "StaleRow",
     "StatedFacts",
     "UnknownKind",
@@ -190,6 +195,9 @@ __all__ = [
     "add_readings",
     "add_segments",
     "align_span",
+    "armarium_source_model_declared_signs",
+    "armarium_source_model_link_ends",
+    "armarium_source_model_rests_on_text",
     "as_metadata",
     "confirmed_lines",
     "counting_of_segment",

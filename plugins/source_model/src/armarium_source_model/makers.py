@@ -10,12 +10,10 @@ from sqlalchemy import Connection, select
 
 from armarium.api import Engine, is_among
 from armarium_documents.api import representations
+from armarium_source_model.hookspecs import armarium_source_model_confirmed
 from armarium_source_model.models import passes, segments
 from armarium_source_model.queries.readings import CountingText, counting_of_segments
 from armarium_source_model.schemas.readings import MadeBy
-
-CONFIRMED = "confirmed_readings"
-"""Functions in a plugin's `extras` of this name return which of the readings given to them a person confirmed."""
 
 _ORDER: tuple[MadeBy, ...] = get_args(MadeBy)
 
@@ -83,8 +81,7 @@ def line_makers(engine: Engine, conn: Connection, counting: dict[str, CountingTe
 
 def confirmed_readings(engine: Engine, conn: Connection, reading_ids: Sequence[str]) -> set[str]:
     """Return which of the readings a person confirmed."""
-    asked = (ask(conn, reading_ids) for _, ask in engine.plugins.contributions(CONFIRMED))
-    return {reading_id for found in asked for reading_id in found}
+    return set[str]().union(*engine.points.ask(armarium_source_model_confirmed, conn, reading_ids))
 
 
 def confirmed_lines(engine: Engine, conn: Connection, line_ids: Iterable[str]) -> set[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, Float, Integer
 
 from armarium.api import Migration, Plugin, alter_tracked, hookimpl
 from armarium_documents.api import Carrier, Vocabulary, documents, representations
-from armarium_source_model import keeping
+from armarium_source_model import hookspecs, keeping
 from armarium_source_model.actions import (
     convert,
     filling,
@@ -22,6 +23,7 @@ from armarium_source_model.actions import (
     settings,
     take,
 )
+from armarium_source_model.hookspecs import RestsOnText
 from armarium_source_model.models import (
     matches as match_table,
 )
@@ -31,6 +33,7 @@ from armarium_source_model.models import (
     reading_choices,
     source_settings,
 )
+from armarium_source_model.queries import boxes, forwarding
 from armarium_source_model.queries.answers import (
     list_of_page,
     read_readings,
@@ -38,9 +41,7 @@ from armarium_source_model.queries.answers import (
     read_text,
     read_versions,
 )
-from armarium_source_model.queries.boxes import BoxWriting
 from armarium_source_model.queries.compare import compare_readings
-from armarium_source_model.queries.forwarding import absorbed_into
 from armarium_source_model.queries.links import list_links, list_types, naming
 from armarium_source_model.queries.locations import reference, resolve_location
 from armarium_source_model.queries.matches import list_matches
@@ -176,18 +177,32 @@ def armarium_plugin() -> Plugin:
         on_open=(keeping.begin,),
         on_step=(keeping.note_step,),
         stats=_stats,
-        extras={
-            "carriers": (_CARRIER,),
-            "writings": (BoxWriting(),),
-            "earlier_segment_ids": (absorbed_into,),
-            "doctor": (keeping.examine,),
-            "rebuild": (keeping.remake,),
-            "rests_on_text": (StaleReadings(),),
-            "export_records": {
-                "match": match_table,
-                "pass_choice": pass_choices,
-                "reading_choice": reading_choices,
-                "source_setting": source_settings,
-            },
-        },
+        examine=keeping.examine,
+        rebuild=keeping.remake,
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+armarium_documents_writing = hookimpl(boxes.writing_of_boxes)
+armarium_documents_earlier_segments = hookimpl(forwarding.absorbed_into)
+
+
+@hookimpl
+def armarium_documents_carriers() -> Sequence[Carrier]:
+    return (_CARRIER,)
+
+
+@hookimpl
+def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
+    return (StaleReadings(),)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {
+        "match": match_table,
+        "pass_choice": pass_choices,
+        "reading_choice": reading_choices,
+        "source_setting": source_settings,
+    }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armarium.api import Plugin, hookimpl
+from armarium_documents.api import Carrier
 from armarium_sync.actions import ACTIONS
 from armarium_sync.carrying import carrier
 from armarium_sync.jobs import JOBS
@@ -26,5 +29,10 @@ def armarium_plugin() -> Plugin:
         queries=(list_duplicates, list_folders, preview_intake, preview_arrangement),
         on_open=(look_when_opened,),
         on_step=(step_ends,),
-        extras={"carriers": (carrier,)},
+        hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_documents_carriers() -> Sequence[Carrier]:
+    return (carrier,)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from armarium_training.cards import entry_of_run
 from armarium_training.catalogue import TrainedModel, trained_models
-from armarium_training.followers import EXTRAS as EVALUATION_FOLLOWERS
-from armarium_training.followers import EvaluationFollower
 from armarium_training.line_sets import MIN_LINES, MIN_PAGES, TaughtLine, checked_lines, checksum_of
 from armarium_training.measuring import interval, main_policy, paired_bootstrap, paired_p_value
 from armarium_training.planning import Measurable, is_new_to, kind_of, measurable
@@ -21,11 +19,9 @@ from armarium_training.schemas.evaluation import ALL_POLICIES, Candidate
 __all__ = [
     "ALL_POLICIES",
     "EVALUATE",
-    "EVALUATION_FOLLOWERS",
     "MIN_LINES",
     "MIN_PAGES",
     "Candidate",
-    "EvaluationFollower",
     "Measurable",
     "TaughtLine",
     "TrainedModel",

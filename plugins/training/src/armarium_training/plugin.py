@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from armarium.api import Plugin, hookimpl
-from armarium_training import routes
+from armarium_source_model.api import RestsOnText
+from armarium_training import hookspecs, routes
 from armarium_training.actions import evaluation, reasons, remote, scale, training, vision
 from armarium_training.compute import GROUP as COMPUTE
 from armarium_training.compute import check_compute
@@ -78,5 +81,11 @@ def armarium_plugin() -> Plugin:
         routers=(routes.router,),
         driver_groups=(TRAINERS, CONVERTERS, COMPUTE),
         check_driver=_check_driver,
-        extras={"rests_on_text": (RestingModels(),)},
+        hookspecs=hookspecs,
+        hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_source_model_rests_on_text() -> Sequence[RestsOnText]:
+    return (RestingModels(),)

@@ -4,7 +4,8 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -15,13 +16,9 @@ from armarium.api import Engine, query
 from armarium_documents.api import artifacts
 from armarium_workflows.checkpoints import pages_done
 from armarium_workflows.errors import not_done, same_run
+from armarium_workflows.hookspecs import armarium_workflows_found_in_run
 from armarium_workflows.queries import run_row
 from armarium_workflows.schemas.answers import Comparison
-
-FoundInRun = Callable[[Connection, str], Mapping[tuple[str, str], Mapping[str, Any]]]
-"""The results of a run that are not artifacts, from (connection, thread id): by document and kind, each
-result by the text it is compared by. A family adds one to its plugin's `extras["found_in_runs"]`.
-"""
 
 SIDES = (("left", "right"), ("right", "left"))
 Thread = Annotated[str, Query(min_length=1, max_length=64)]
@@ -52,18 +49,20 @@ def compare_runs(conn: Connection, engine: Engine, left: Thread, right: Thread) 
         if key not in other
     ]
     did = {"left": set(pages_done(conn, left)), "right": set(pages_done(conn, right))}
-    for _, ask in engine.plugins.contributions("found_in_runs"):
-        found = {"left": ask(conn, left), "right": ask(conn, right)}
-        for document_id, kind in dict.fromkeys((*found["left"], *found["right"])):
-            key = (document_id, kind)
-            # A page that only one run did cannot be compared: the other missed nothing on it.
-            lone = next((a for a, b in SIDES if key not in found[b] and document_id not in did[b]), None)
-            if lone is None:
-                pairs.append(_compare_found(key, found["left"].get(key, {}), found["right"].get(key, {})))
-            else:
-                unpaired.append(
-                    {"document_id": document_id, "artifact_type": kind, "side": lone, "artifact_id": None}
-                )
+    found = {
+        side: dict(ChainMap(*map(dict, engine.points.ask(armarium_workflows_found_in_run, conn, run))))
+        for side, run in (("left", left), ("right", right))
+    }
+    for key in dict.fromkeys((*found["left"], *found["right"])):
+        document_id, kind = key
+        # A page that only one run did cannot be compared: the other missed nothing on it.
+        lone = next((a for a, b in SIDES if key not in found[b] and document_id not in did[b]), None)
+        if lone is None:
+            pairs.append(_compare_found(key, found["left"].get(key, {}), found["right"].get(key, {})))
+        else:
+            unpaired.append(
+                {"document_id": document_id, "artifact_type": kind, "side": lone, "artifact_id": None}
+            )
     return {**shown, "pairs": pairs, "unpaired": unpaired}
 
 

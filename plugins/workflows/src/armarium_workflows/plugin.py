@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Column, Integer
 
 from armarium.api import Migration, Plugin, hookimpl
-from armarium_documents.api import WORK
+from armarium_workflows import hookspecs, queries
 from armarium_workflows.actions import ACTIONS
 from armarium_workflows.comparing import compare_runs
 from armarium_workflows.jobs import KINDS
 from armarium_workflows.models import metadata
-from armarium_workflows.queries import QUERIES, work_on_documents
+from armarium_workflows.queries import QUERIES
 from armarium_workflows.records import chains, workflows
 from armarium_workflows.routes import router
 from armarium_workflows.running import reconcile
@@ -39,10 +40,16 @@ def armarium_plugin() -> Plugin:
         jobs=KINDS,
         queries=(*QUERIES, compare_runs),
         routers=(router,),
-        extras={
-            "export_records": {"workflow": workflows, "chain": chains},
-            "withheld_rows": (WithheldRuns(),),
-            WORK: (work_on_documents,),
-        },
+        withheld_along=(WithheldRuns(),),
+        hookspecs=hookspecs,
+        hooks=__name__,
         on_open=(reconcile,),
     )
+
+
+armarium_documents_work = hookimpl(queries.work_on_documents)
+
+
+@hookimpl(optionalhook=True)
+def armarium_exports_records() -> Mapping[str, object]:
+    return {"workflow": workflows, "chain": chains}

@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from sqlalchemy import Connection
 
 from armarium.api import Engine, Library
+from armarium_documents.hookspecs import Writing, armarium_documents_writing
 
 Box = dict[str, Any]
-
-
-class Writing(NamedTuple):
-    """The language and direction of a page."""
-
-    direction: str = "ltr"
-    """ltr, rtl, ttb or btt."""
-    columns_rightwards: bool = False
-    """Whether vertical lines follow each other from left to right, as in Mongolian; others go from right to left."""
-
-
-class WritingFinder(Protocol):
-    """Lets another family state the direction of a page: put one into the plugin's `extras["writings"]`."""
-
-    def find(
-        self, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
-    ) -> tuple[str, bool]:
-        """Return the two fields of a `Writing`: as stated for the page, else derived from the boxes."""
-        ...
 
 
 def writing_of(
     engine: Engine, library: Library, conn: Connection, document_id: str, boxes: Sequence[Box]
 ) -> Writing:
     """Return the writing of the page of *boxes*; left to right where no plugin can say."""
-    for _, finder in engine.plugins.contributions("writings"):
-        return Writing(*finder.find(library, conn, document_id, boxes))
-    return Writing()
+    return engine.points.ask_first(armarium_documents_writing, library, conn, document_id, boxes) or Writing()
 
 
 def in_reading_order(boxes: Sequence[Box], writing: Writing) -> list[Box]:

@@ -12,6 +12,7 @@ from sqlalchemy import Boolean, Connection
 
 from armarium.api import HIDDEN, Engine, Json, paged, query, raw_of
 from armarium_documents.errors import unknown_document
+from armarium_documents.hookspecs import armarium_documents_entity_count
 from armarium_documents.models import documents
 from armarium_documents.queries.files import artifact_summaries, renditions_of
 from armarium_documents.queries.tree import require_document
@@ -241,7 +242,7 @@ def _counts(engine: Engine, conn: Connection, document_id: str) -> dict[str, int
         .execute("SELECT count(*) FROM annotation WHERE document_id = ?", (document_id,))
         .fetchone()
     )
-    entities = sum(count(conn, document_id) for _, count in engine.plugins.contributions("entity_counts"))
+    entities = sum(engine.points.ask(armarium_documents_entity_count, conn, document_id))
     return {"annotation_count": annotations, "entity_count": entities}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -11,15 +11,13 @@ from sqlalchemy import Connection
 
 from armarium.api import Engine, json_text, query, raw_of
 from armarium.api import jobs as job_rows
+from armarium_documents.hookspecs import (
+    ModelsAsked,
+    Work,
+    armarium_documents_models_asked,
+    armarium_documents_work,
+)
 from armarium_documents.schemas.runs import RunHistory
-
-WORK = "work_on_documents"
-"""Key of `extras`: functions (connection, document ids) that yield a `Work` for each piece of work on one of them that is
-not a job of its own."""
-
-MODELS_ASKED = "models_asked"
-"""Key of `extras`: functions (connection, document ids) that return a `ModelsAsked` for each pair of a job or run and a
-document about which it asked models."""
 
 OF_LAYER = {
     "prepare": "pictures",
@@ -38,35 +36,6 @@ OF_LAYER = {
 
 MOST_ROWS = 200
 """Rows of one document, the newest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One piece of work on one document."""
-
-    document_id: str
-    kind: str
-    job_id: str | None
-    thread_id: str | None
-    model: str | None
-    provider: str | None
-    outcome: str
-    reason: str | None
-    at: str
-    cost_usd: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelsAsked:
-    """Which model was asked, where it was one, and what all calls cost, where all are priced."""
-
-    provider: str | None
-    model: str | None
-    cost_usd: float | None
-
-
-WorkOnDocuments = Callable[[Connection, Sequence[str]], Iterable[Work]]
-ModelsOf = Callable[[Connection, Sequence[str]], dict[tuple[str, str], ModelsAsked]]
 
 
 @query(
@@ -91,15 +60,15 @@ def run_history(
         )
     ]
     rows: dict[str, list[Work]] = {document_id: [] for document_id in known}
-    for ask in (_jobs(engine), *(one for _, one in engine.plugins.contributions(WORK))):
-        for one in ask(conn, known):
+    for done in (_jobs(engine)(conn, known), *engine.points.ask(armarium_documents_work, conn, known)):
+        for one in done:
             rows[one.document_id].append(one)
     asked: dict[tuple[str, str], ModelsAsked] = {}
-    for _, models_of in engine.plugins.contributions(MODELS_ASKED):
-        asked |= models_of(conn, known)
+    for models in engine.points.ask(armarium_documents_models_asked, conn, known):
+        asked |= models
     items = []
-    for document_id, done in rows.items():
-        newest = sorted(done, key=lambda one: one.at, reverse=True)[:MOST_ROWS]
+    for document_id, found in rows.items():
+        newest = sorted(found, key=lambda one: one.at, reverse=True)[:MOST_ROWS]
         items.append({"document_id": document_id, "rows": [_answer(one, asked) for one in newest]})
     return {"items": items, "count": len(items), "withheld": 0}
 
@@ -114,7 +83,7 @@ def _answer(one: Work, asked: dict[tuple[str, str], ModelsAsked]) -> dict[str, A
     return row
 
 
-def _jobs(engine: Engine) -> WorkOnDocuments:
+def _jobs(engine: Engine) -> Callable[[Connection, Sequence[str]], Iterable[Work]]:
     """Return what yields the jobs on documents: a job states its documents in its arguments (`document_ids`,
     `page_ids`), else in its subject.
     """

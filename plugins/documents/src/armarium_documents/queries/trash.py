@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -11,6 +11,7 @@ from fastapi import Query
 from sqlalchemy import Connection, Table
 
 from armarium.api import Engine, paged, query, raw_of
+from armarium_documents.hookspecs import armarium_documents_resting
 from armarium_documents.models import renditions
 from armarium_documents.queries.transfers import arriving
 from armarium_documents.queries.tree import id_list
@@ -18,11 +19,6 @@ from armarium_documents.schemas.trash import EmptyPlan, TrashEntry
 
 IN_TRASH = "deleted_at IS NOT NULL AND (trash_root_id IS NULL OR trash_root_id NOT IN (SELECT value FROM json_each(:held)))"
 """SQL: in the Trash, and not a copy that a transfer is still writing (`held`: the roots of those)."""
-
-
-RestingOn = Callable[[Connection, Sequence[str]], Mapping[str, tuple[Table, list[str]]]]
-"""What of another family goes with documents that are removed for good: rows that rest on nothing else, by the word they
-are counted under (statements, entities). A family puts one into its plugin's `extras["resting_on_documents"]`."""
 
 
 @query(
@@ -179,7 +175,7 @@ def resting_on(
 ) -> dict[str, list[tuple[Table, list[str]]]]:
     """Count what families store that depends only on these documents, by the word it is counted under."""
     found: dict[str, list[tuple[Table, list[str]]]] = {}
-    for _, ask in engine.plugins.contributions("resting_on_documents"):
-        for kind, rows in ask(conn, document_ids).items():
+    for resting in engine.points.ask(armarium_documents_resting, conn, document_ids):
+        for kind, rows in resting.items():
             found.setdefault(kind, []).append(rows)
     return found

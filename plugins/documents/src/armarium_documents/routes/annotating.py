@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from starlette.responses import JSONResponse
 
 from armarium.api import REFUSALS, CurrentEngine, CurrentLibrary, json_response, paged
+from armarium_documents.hookspecs import armarium_documents_earlier_segments
 from armarium_documents.queries import annotations as queries
 from armarium_documents.schemas.annotations import Annotation
 
@@ -32,8 +33,9 @@ def list_annotations(
     """List annotations; for a segment also those made on segments that it has since absorbed."""
     with library.db.read() as conn:
         ids = None if segment_id is None else [segment_id]
-        for _, earlier_ids in engine.plugins.contributions("earlier_segment_ids"):
-            ids = ids and [*ids, *earlier_ids(conn, segment_id)]
+        if ids and segment_id:
+            for earlier in engine.points.ask(armarium_documents_earlier_segments, conn, segment_id):
+                ids += earlier
         found = queries.annotation_page(
             conn, document_id=document_id, segment_ids=ids, limit=limit, offset=offset
         )

@@ -16,7 +16,7 @@ from armarium_knowledge.queries import staleness
 from armarium_knowledge.queries.claims import INTERPRETATIONS, SOURCES, Pages, standing
 from armarium_knowledge.queries.mentions import MENTIONS
 from armarium_knowledge.schemas.staleness import Confirm, Confirmed
-from armarium_source_model.api import StaleRow, text_fingerprint
+from armarium_source_model.api import StaleRow, armarium_source_model_rests_on_text, text_fingerprint
 
 
 def _confirm_example(ex: Example) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def _confirm_example(ex: Example) -> dict[str, Any]:
 )
 def confirm(ctx: ActionContext, p: Confirm) -> dict[str, Any]:
     """Confirm all or nothing. NotFound for what cannot be confirmed, Conflict if the words are gone."""
-    families = [family for _, family in ctx.engine.plugins.contributions("rests_on_text")]
+    families = ctx.engine.points.collect(armarium_source_model_rests_on_text)
     known = list(dict.fromkeys(kind for family in families for kind in family.kinds))
     for one in p.items:
         if not any(one.kind in family.kinds and family.confirm(ctx, one.kind, one.id) for family in families):

@@ -25,33 +25,31 @@ from armarium_source_model.api import (
 )
 
 
-class Mover:
-    """Moves mentions, refused spans and evidence to the reading that corrects theirs. They keep the state
-    they were last checked in, so that what a correction touched is known to be in doubt.
+def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[tuple[str, str]]:
+    """Move mentions, refused spans and evidence to the reading that corrects theirs; return (id, reason) of those whose
+    words are gone: they stay where they were. All keep the state they were last checked in, so that what a correction
+    touched is known to be in doubt.
     """
-
-    def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[tuple[str, str]]:
-        """Return (id, reason) of mentions and evidence whose words are gone: they stay where they were."""
-        left: list[tuple[str, str]] = []
-        for table in (mentions, claim_sources):
-            for row in _rows_on(ctx, table, corrected.old_id):
-                there = move_span(
-                    row.segment_char_start, row.segment_char_end, corrected.old_text, corrected.new_text
-                )
-                if isinstance(there, str):
-                    left.append((row.id, there))
-                else:
-                    _move(ctx, table, row.id, corrected.new_id, there)
-        for row in _rows_on(ctx, refusals, corrected.old_id):
-            # A refusal also applies to what replaced its words, even if these were corrected.
-            span = row.segment_char_start, row.segment_char_end
-            exact = move_span(*span, corrected.old_text, corrected.new_text)
-            there_now = (
-                align_span(*span, corrected.old_text, corrected.new_text) if isinstance(exact, str) else exact
+    left: list[tuple[str, str]] = []
+    for table in (mentions, claim_sources):
+        for row in _rows_on(ctx, table, corrected.old_id):
+            there = move_span(
+                row.segment_char_start, row.segment_char_end, corrected.old_text, corrected.new_text
             )
-            if there_now is not None:
-                _move(ctx, refusals, row.id, corrected.new_id, there_now)
-        return left
+            if isinstance(there, str):
+                left.append((row.id, there))
+            else:
+                _move(ctx, table, row.id, corrected.new_id, there)
+    for row in _rows_on(ctx, refusals, corrected.old_id):
+        # A refusal also applies to what replaced its words, even if these were corrected.
+        span = row.segment_char_start, row.segment_char_end
+        exact = move_span(*span, corrected.old_text, corrected.new_text)
+        there_now = (
+            align_span(*span, corrected.old_text, corrected.new_text) if isinstance(exact, str) else exact
+        )
+        if there_now is not None:
+            _move(ctx, refusals, row.id, corrected.new_id, there_now)
+    return left
 
 
 def _rows_on(ctx: ActionContext, table: Table, representation_id: str) -> list[Any]:

@@ -68,13 +68,13 @@ class ClaimEnd:
         CLAIMS.row(conn, identity)
 
 
-def same_entities(conn: Connection, identity: str) -> tuple[str, list[str]] | None:
+def same_entities(conn: Connection, end_id: str) -> tuple[str, list[str]] | None:
     """Return the entity that one was merged into, itself if it was not, and all that were merged into that;
     None if there is no such entity.
     """
-    if ENTITIES.get(conn, identity) is None:
+    if ENTITIES.get(conn, end_id) is None:
         return None
-    live_id = survivor_of(conn, identity)
+    live_id = survivor_of(conn, end_id)
     merged = raw_of(conn).execute(
         "WITH RECURSIVE down(id) AS (SELECT id FROM entity WHERE merged_into_id = ? UNION"
         " SELECT e.id FROM down JOIN entity e ON e.merged_into_id = down.id) SELECT id FROM down ORDER BY id",

@@ -20,46 +20,42 @@ _KINDS = {TYPES[kind]: kind for kind in NAMES}
 """The kind of mark that names an entity of each type."""
 
 
-class NamesOfPages:
-    """Adds the names that were found or marked in the project; names that the file itself tags are there already."""
-
-    def mark(
-        self,
-        conn: Connection,
-        page: PageModel,
-        segments: Mapping[str, PageSegment],
-        reading_ids: Mapping[str, str],
-    ) -> list[Loss]:
-        """See `armarium_formats.api.PageMarker`. Nothing is added to a pass by which the page is not read."""
-        rows = _named_here(conn, segments)
-        places = PagePlaces(conn, rows[0]["document_id"]) if rows else None
-        if places is None or not any(line.segment_id in segments for line in places.lines):
-            return []
-        unplaced = other = 0
-        for row, place in zip(rows, places_of(places, rows), strict=True):
-            entity = ENTITIES.get(conn, survivor_of(conn, row["entity_id"]))
-            kind = _KINDS.get(entity["entity_type"]) if entity is not None else None
-            if entity is None or kind is None or entity["curation_state"] == "rejected":
-                continue
-            if not isinstance(place, Place) or place.segment_id not in segments:
-                unplaced += 1
-            elif reading_ids.get(place.segment_id) != place.representation_id:
-                other += 1
-            else:
-                text = segments[place.segment_id].texts[0]
-                span = place.line_start, place.line_end
-                if not any((one.kind, *one.span_in(text.text)) == (kind, *span) for one in text.marks):
-                    text.marks = [
-                        *text.marks,
-                        TextMark(kind, *span, _describe_link(entity["authority_links"])),
-                    ]
-        found = (
-            Loss("names that are mentions", unplaced, "their words are no longer in the text of the page"),
-            Loss(
-                "names of other readings", other, "they name characters of a reading that is not in the file"
-            ),
-        )
-        return [loss for loss in found if loss.count]
+def mark_names(
+    conn: Connection,
+    page: PageModel,
+    segments: Mapping[str, PageSegment],
+    reading_ids: Mapping[str, str],
+) -> list[Loss]:
+    """Add the names that were found or marked in the project; names that the file itself tags are there already. Nothing
+    is added to a pass by which the page is not read.
+    """
+    rows = _named_here(conn, segments)
+    places = PagePlaces(conn, rows[0]["document_id"]) if rows else None
+    if places is None or not any(line.segment_id in segments for line in places.lines):
+        return []
+    unplaced = other = 0
+    for row, place in zip(rows, places_of(places, rows), strict=True):
+        entity = ENTITIES.get(conn, survivor_of(conn, row["entity_id"]))
+        kind = _KINDS.get(entity["entity_type"]) if entity is not None else None
+        if entity is None or kind is None or entity["curation_state"] == "rejected":
+            continue
+        if not isinstance(place, Place) or place.segment_id not in segments:
+            unplaced += 1
+        elif reading_ids.get(place.segment_id) != place.representation_id:
+            other += 1
+        else:
+            text = segments[place.segment_id].texts[0]
+            span = place.line_start, place.line_end
+            if not any((one.kind, *one.span_in(text.text)) == (kind, *span) for one in text.marks):
+                text.marks = [
+                    *text.marks,
+                    TextMark(kind, *span, _describe_link(entity["authority_links"])),
+                ]
+    found = (
+        Loss("names that are mentions", unplaced, "their words are no longer in the text of the page"),
+        Loss("names of other readings", other, "they name characters of a reading that is not in the file"),
+    )
+    return [loss for loss in found if loss.count]
 
 
 def _named_here(conn: Connection, shown: Mapping[str, PageSegment]) -> list[dict[str, Any]]:

@@ -21,7 +21,13 @@ from armarium_knowledge.queries.claims import (
 )
 from armarium_knowledge.queries.mentions import MENTIONS, on_page
 from armarium_knowledge.schemas.staleness import Doubts
-from armarium_source_model.api import StaleRow, follow_segment, get_segment, text_fingerprint
+from armarium_source_model.api import (
+    StaleRow,
+    armarium_source_model_rests_on_text,
+    follow_segment,
+    get_segment,
+    text_fingerprint,
+)
 
 ARTIFACT_TYPES = ("catalogue-record", "passages")
 """The artifacts that jobs of this family make from a page's text as a whole."""
@@ -148,7 +154,7 @@ def in_doubt(
     only = None if segment_ids is None else set(segment_ids)
     return [
         one._asdict()
-        for _, family in engine.plugins.contributions("rests_on_text")
+        for family in engine.points.collect(armarium_source_model_rests_on_text)
         for one in family.stale(conn, library, document_ids)
         if only is None or one.segment_id is None or one.segment_id in only
     ]

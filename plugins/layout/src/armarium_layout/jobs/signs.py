@@ -8,15 +8,12 @@ from armarium.api import JobContext, PageSkipped, PageWork, find_withheld, open_
 from armarium_documents.api import page_image, still_image
 from armarium_layout.jobs.looking import boxes_of, mostly, page_shapes, page_sheet, rect_in, taking
 from armarium_layout.queries import PageShapes, segment_of, signs_of
+from armarium_source_model.api import DeclaredSign, armarium_source_model_declared_signs
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
 
-DECLARED = "declared_signs"
-"""A family that declares signs puts a function of a connection into its `extras` under this name. It returns
-a list of signs, each with its `id`, `name` and `segment_ids`, beginning with the one that is its picture.
-"""
 MOST_EXAMPLES = 200
 """As many as the settings may name."""
 
@@ -82,12 +79,16 @@ def _pattern(job: JobContext, segment_id: str, scale: float) -> Any:
     return sheet.ink[round(box.top) : round(box.bottom), round(box.left) : round(box.right)]
 
 
-def _list_declared(job: JobContext) -> list[dict[str, Any]]:
+def _list_declared(job: JobContext) -> list[DeclaredSign]:
     """Return the signs that families declare, with those of their places that the person who started the job
     may see.
     """
     with job.library.db.read() as conn:
-        found = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
+        found = [
+            one
+            for signs in job.engine.points.ask(armarium_source_model_declared_signs, conn)
+            for one in signs
+        ]
     asked = {place for one in found for place in one["segment_ids"]}
     hidden = find_withheld(job.library, job.principal, asked, "show")
     found = [
@@ -97,7 +98,7 @@ def _list_declared(job: JobContext) -> list[dict[str, Any]]:
     return [one for one in found if one["segment_ids"]]
 
 
-def _signs_of(declared: list[dict[str, Any]]) -> dict[str, str]:
+def _signs_of(declared: list[DeclaredSign]) -> dict[str, str]:
     """Return the sign that each segment shows; one that shows several is an example of none of them."""
     shown: dict[str, str | None] = {}
     for one in declared:

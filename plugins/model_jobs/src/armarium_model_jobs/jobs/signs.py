@@ -11,6 +11,7 @@ from armarium.api import JobContext, PageSkipped, PageWork, find_withheld
 from armarium_model_jobs.jobs.asking import ask_about, one_of, with_prompt
 from armarium_model_jobs.jobs.pictures import part_pictures
 from armarium_model_jobs.queries import DESCRIPTION, signs_of, single_spaced, texts_of
+from armarium_source_model.api import armarium_source_model_declared_signs
 
 SIGNS_AT_ONCE = 16
 """How many pictures are sent in one call."""
@@ -23,10 +24,6 @@ IDENTIFY = (
     "do not know."
 )
 NAMES = "\n\nSigns of these names are declared; where a picture shows one of them, answer its name exactly as given here:\n{names}"
-DECLARED = "declared_signs"
-"""A family that declares signs puts a function of a connection into its `extras` under this name. It returns
-a list of signs, each with its `id`, `name` and `segment_ids`.
-"""
 
 
 def identify(job: JobContext, page_id: str) -> PageWork | None:
@@ -69,7 +66,11 @@ def _declared_names(job: JobContext) -> list[str]:
     another machine.
     """
     with job.library.db.read() as conn:
-        signs = [one for _, declared in job.engine.plugins.contributions(DECLARED) for one in declared(conn)]
+        signs = [
+            one
+            for signs in job.engine.points.ask(armarium_source_model_declared_signs, conn)
+            for one in signs
+        ]
     hidden = find_withheld(
         job.library, job.principal, {place for one in signs for place in one["segment_ids"]}, "cloud-model"
     )

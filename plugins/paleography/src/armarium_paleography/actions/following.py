@@ -37,30 +37,28 @@ def _set(ctx: ActionContext, table: Table, identity: str, **values: Any) -> None
     ctx.conn.execute(table.update().where(table.c.id == identity).values(values))
 
 
-class SpansOfFacts:
-    """Moves the editorial facts and campaigns of a reading to the correction that counts instead of it."""
-
-    def move(self, ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
-        """Move what can be placed. The rest stays on the earlier reading and is returned with the reason."""
-        left: list[Why] = []
-        on_it = (facts.c.representation_id == corrected.old_id, live(facts))
-        for fact in FACTS.all(ctx.conn, *on_it, order=(facts.c.id,)):
-            found = _place(fact, corrected.old_text, corrected.new_text)
-            if isinstance(found, str):
-                left.append((fact["id"], found))
-                continue
-            start, end = found
-            _set(ctx, facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
-        columns = ("id", "representation_id", "campaign_id", "document_id", *ctx.provenance())
-        given = tuple(ctx.provenance().values())
-        rows = [
-            (new_id(), corrected.new_id, one["campaign_id"], one["document_id"], *given)
-            for one in reading_memberships(ctx.conn, corrected.old_id)
-        ]
-        if rows:
-            ctx.obey_laws_of("campaign.assign_reading")
-            ctx.bulk_insert(reading_members, columns, rows)
-        return left
+def move_facts(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
+    """Move the editorial facts and campaigns of a reading to the correction that counts instead of it, as far as they can
+    be placed. The rest stays on the earlier reading and is returned with the reason."""
+    left: list[Why] = []
+    on_it = (facts.c.representation_id == corrected.old_id, live(facts))
+    for fact in FACTS.all(ctx.conn, *on_it, order=(facts.c.id,)):
+        found = _place(fact, corrected.old_text, corrected.new_text)
+        if isinstance(found, str):
+            left.append((fact["id"], found))
+            continue
+        start, end = found
+        _set(ctx, facts, fact["id"], representation_id=corrected.new_id, char_start=start, char_end=end)
+    columns = ("id", "representation_id", "campaign_id", "document_id", *ctx.provenance())
+    given = tuple(ctx.provenance().values())
+    rows = [
+        (new_id(), corrected.new_id, one["campaign_id"], one["document_id"], *given)
+        for one in reading_memberships(ctx.conn, corrected.old_id)
+    ]
+    if rows:
+        ctx.obey_laws_of("campaign.assign_reading")
+        ctx.bulk_insert(reading_members, columns, rows)
+    return left
 
 
 def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int | None] | str:
@@ -74,20 +72,17 @@ def _place(fact: Mapping[str, Any], old: str, new: str) -> tuple[int | None, int
     return (move_span if start == end else span_in_new_text)(start, end, old, new)
 
 
-class MarksOfCopies:
-    """Copies what is recorded of a reading when the reading is copied across a match."""
-
-    def copy_along(self, ctx: ActionContext, copied: ReadingChange) -> None:
-        """Copy the reading's editorial facts and campaigns."""
-        ctx.obey_laws_of("campaign.assign_reading")
-        place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
-        of_it = (facts.c.representation_id == copied.old_id, live(facts))
-        for fact in FACTS.all(ctx.conn, *of_it, order=(facts.c.id,)):
-            values = {**restate(ctx, fact), **place, "representation_id": copied.new_id}
-            ctx.conn.execute(facts.insert().values(values))
-        for one in reading_memberships(ctx.conn, copied.old_id):
-            values = {**restate(ctx, one), "representation_id": copied.new_id}
-            ctx.conn.execute(reading_members.insert().values(values))
+def copy_facts(ctx: ActionContext, copied: ReadingChange) -> None:
+    """Copy the editorial facts and campaigns of a reading that is copied across a match."""
+    ctx.obey_laws_of("campaign.assign_reading")
+    place = {"segment_id": copied.segment_id, "document_id": copied.document_id}
+    of_it = (facts.c.representation_id == copied.old_id, live(facts))
+    for fact in FACTS.all(ctx.conn, *of_it, order=(facts.c.id,)):
+        values = {**restate(ctx, fact), **place, "representation_id": copied.new_id}
+        ctx.conn.execute(facts.insert().values(values))
+    for one in reading_memberships(ctx.conn, copied.old_id):
+        values = {**restate(ctx, one), "representation_id": copied.new_id}
+        ctx.conn.execute(reading_members.insert().values(values))
 
 
 def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,127 +92,128 @@ def restate(ctx: ActionContext, row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **made_by, "id": new_id()}
 
 
-class JudgementsOfSegments:
-    """Moves or copies judgements with their segments."""
-
-    def follow_merge(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-        """Move all judgements to the segment that remains, without duplicates; its own campaign and
-        description win.
-        """
-        ctx.obey_laws_of(*OF_SEGMENTS)
-        self._merge_rows(ctx, attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
-        self._merge_rows(ctx, instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
-        self._merge_facts(ctx, absorbed_ids, keep_id)
-        self._merge_campaigns(ctx, absorbed_ids, keep_id)
-        own = description(ctx.conn, keep_id)
-        for absorbed in absorbed_ids:
-            for form in LETTERFORMS.all(ctx.conn, letterforms.c.segment_id == absorbed, live(letterforms)):
-                if own is None:
-                    _set(ctx, letterforms, form["id"], segment_id=keep_id)
-                    own = form
-                else:
-                    withdraw_where(ctx, letterforms, letterforms.c.id == form["id"])
-        pictures = is_among(signs.c.picture_segment_id, absorbed_ids)
-        ctx.conn.execute(signs.update().where(pictures).values(picture_segment_id=keep_id))
-        about = or_(
-            is_among(proposals.c.segment_id, absorbed_ids),
-            is_among(proposals.c.like_segment_id, absorbed_ids),
-        )
-        ctx.conn.execute(proposals.delete().where(about, proposals.c.state == PENDING))
-
-    def _merge_rows(
-        self,
-        ctx: ActionContext,
-        table: Table,
-        rows: Any,
-        same: tuple[str, ...],
-        absorbed_ids: Sequence[str],
-        keep_id: str,
-    ) -> None:
-        standing = rows.all(ctx.conn, table.c.segment_id == keep_id, live(table))
-        said = {tuple(one[name] for name in same) for one in standing}
-        for one in rows.all(
-            ctx.conn, is_among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
-        ):
-            key = tuple(one[name] for name in same)
-            if key in said:
-                withdraw_where(ctx, table, table.c.id == one["id"])
-            else:
-                said.add(key)
-                _set(ctx, table, one["id"], segment_id=keep_id)
-
-    def _merge_facts(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-        """Move a span to the joined reading if its own reading occurs there exactly once; otherwise leave it
-        on its own.
-        """
-        joined = counting_text(ctx.conn, keep_id)
-        where = (is_among(facts.c.segment_id, absorbed_ids), live(facts))
-        for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
-            values: dict[str, Any] = {"segment_id": keep_id}
-            reading = READINGS.get(ctx.conn, fact["representation_id"]) if fact["representation_id"] else None
-            if joined is not None and reading is not None and reading["content"]:
-                whole = span_in_new_text(0, len(reading["content"]), reading["content"], joined["text"])
-                if not isinstance(whole, str):
-                    values["representation_id"] = joined["representation_id"]
-                    if fact["char_start"] is None:
-                        values |= {"char_start": whole[0], "char_end": whole[1]}
-                    else:
-                        values["char_start"] = whole[0] + fact["char_start"]
-                        values["char_end"] = whole[0] + fact["char_end"]
-            _set(ctx, facts, fact["id"], **values)
-
-    def _merge_campaigns(self, ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
-        own = membership(ctx.conn, keep_id)
-        for absorbed in absorbed_ids:
-            other = membership(ctx.conn, absorbed)
-            if other is None:
-                continue
+def follow_merge(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+    """Move all judgements to the segment that remains, without duplicates; its own campaign and
+    description win.
+    """
+    ctx.obey_laws_of(*OF_SEGMENTS)
+    _merge_rows(ctx, attributions, ATTRIBUTIONS, _JUDGE_AND_HAND, absorbed_ids, keep_id)
+    _merge_rows(ctx, instances, INSTANCES, ("sign_id",), absorbed_ids, keep_id)
+    _merge_facts(ctx, absorbed_ids, keep_id)
+    _merge_campaigns(ctx, absorbed_ids, keep_id)
+    own = description(ctx.conn, keep_id)
+    for absorbed in absorbed_ids:
+        for form in LETTERFORMS.all(ctx.conn, letterforms.c.segment_id == absorbed, live(letterforms)):
             if own is None:
-                own = other
-                _set(ctx, members, other["id"], segment_id=keep_id)
+                _set(ctx, letterforms, form["id"], segment_id=keep_id)
+                own = form
             else:
-                _set(ctx, members, other["id"], superseded_at=ctx.now)
+                withdraw_where(ctx, letterforms, letterforms.c.id == form["id"])
+    pictures = is_among(signs.c.picture_segment_id, absorbed_ids)
+    ctx.conn.execute(signs.update().where(pictures).values(picture_segment_id=keep_id))
+    about = or_(
+        is_among(proposals.c.segment_id, absorbed_ids),
+        is_among(proposals.c.like_segment_id, absorbed_ids),
+    )
+    ctx.conn.execute(proposals.delete().where(about, proposals.c.state == PENDING))
 
-    def split(self, ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
-        """Give every part the hands and the campaign of the whole, and each fact to the part that has its
-        characters.
-        """
-        ctx.obey_laws_of(*OF_SEGMENTS)
-        parts = [one for one in part_ids if one != segment_id]
-        here = (attributions.c.segment_id == segment_id, live(attributions))
-        self._copy(ctx, attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
-        standing = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))
-        self._copy(ctx, members, MEMBERS.all(ctx.conn, *standing), parts)
-        counting = counting_text(ctx.conn, segment_id)
-        texts = {part: found for part in parts if (found := counting_text(ctx.conn, part)) is not None}
-        where = (facts.c.segment_id == segment_id, live(facts), facts.c.char_start.is_not(None))
-        for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
-            if counting is not None and fact["representation_id"] == counting["representation_id"]:
-                continue
-            old = READINGS.require(ctx.conn, fact["representation_id"])["content"] or ""
-            found = {
-                part: place
-                for part, text in texts.items()
-                if not isinstance(
-                    place := span_in_new_text(fact["char_start"], fact["char_end"], old, text["text"]), str
-                )
-            }
-            if len(found) == 1:
-                ((part, (start, end)),) = found.items()
-                where_now = {"segment_id": part, "representation_id": texts[part]["representation_id"]}
-                _set(ctx, facts, fact["id"], **where_now, char_start=start, char_end=end)
 
-    def _copy(
-        self, ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
-    ) -> None:
-        """Copy each row to each part; rows that become equal are copied once."""
-        copies: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for row in rows:
-            copy = restate(ctx, row)
-            copies.setdefault(tuple(copy.get(name) for name in SAME_JUDGEMENT), copy)
-        for copy in copies.values():
-            for part in parts:
-                ctx.conn.execute(table.insert().values({**copy, "id": new_id(), "segment_id": part}))
+def _merge_rows(
+    ctx: ActionContext,
+    table: Table,
+    rows: Any,
+    same: tuple[str, ...],
+    absorbed_ids: Sequence[str],
+    keep_id: str,
+) -> None:
+    standing = rows.all(ctx.conn, table.c.segment_id == keep_id, live(table))
+    said = {tuple(one[name] for name in same) for one in standing}
+    for one in rows.all(
+        ctx.conn, is_among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
+    ):
+        key = tuple(one[name] for name in same)
+        if key in said:
+            withdraw_where(ctx, table, table.c.id == one["id"])
+        else:
+            said.add(key)
+            _set(ctx, table, one["id"], segment_id=keep_id)
+
+
+def _merge_facts(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+    """Move a span to the joined reading if its own reading occurs there exactly once; otherwise leave it
+    on its own.
+    """
+    joined = counting_text(ctx.conn, keep_id)
+    where = (is_among(facts.c.segment_id, absorbed_ids), live(facts))
+    for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
+        values: dict[str, Any] = {"segment_id": keep_id}
+        reading = READINGS.get(ctx.conn, fact["representation_id"]) if fact["representation_id"] else None
+        if joined is not None and reading is not None and reading["content"]:
+            whole = span_in_new_text(0, len(reading["content"]), reading["content"], joined["text"])
+            if not isinstance(whole, str):
+                values["representation_id"] = joined["representation_id"]
+                if fact["char_start"] is None:
+                    values |= {"char_start": whole[0], "char_end": whole[1]}
+                else:
+                    values["char_start"] = whole[0] + fact["char_start"]
+                    values["char_end"] = whole[0] + fact["char_end"]
+        _set(ctx, facts, fact["id"], **values)
+
+
+def _merge_campaigns(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
+    own = membership(ctx.conn, keep_id)
+    for absorbed in absorbed_ids:
+        other = membership(ctx.conn, absorbed)
+        if other is None:
+            continue
+        if own is None:
+            own = other
+            _set(ctx, members, other["id"], segment_id=keep_id)
+        else:
+            _set(ctx, members, other["id"], superseded_at=ctx.now)
+
+
+def follow_split(ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -> None:
+    """Give every part the hands and the campaign of the whole, and each fact to the part that has its
+    characters.
+    """
+    ctx.obey_laws_of(*OF_SEGMENTS)
+    parts = [one for one in part_ids if one != segment_id]
+    here = (attributions.c.segment_id == segment_id, live(attributions))
+    _copy_rows(ctx, attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
+    standing = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))
+    _copy_rows(ctx, members, MEMBERS.all(ctx.conn, *standing), parts)
+    counting = counting_text(ctx.conn, segment_id)
+    texts = {part: found for part in parts if (found := counting_text(ctx.conn, part)) is not None}
+    where = (facts.c.segment_id == segment_id, live(facts), facts.c.char_start.is_not(None))
+    for fact in FACTS.all(ctx.conn, *where, order=(facts.c.id,)):
+        if counting is not None and fact["representation_id"] == counting["representation_id"]:
+            continue
+        old = READINGS.require(ctx.conn, fact["representation_id"])["content"] or ""
+        found = {
+            part: place
+            for part, text in texts.items()
+            if not isinstance(
+                place := span_in_new_text(fact["char_start"], fact["char_end"], old, text["text"]), str
+            )
+        }
+        if len(found) == 1:
+            ((part, (start, end)),) = found.items()
+            where_now = {"segment_id": part, "representation_id": texts[part]["representation_id"]}
+            _set(ctx, facts, fact["id"], **where_now, char_start=start, char_end=end)
+
+
+def _copy_rows(
+    ctx: ActionContext, table: Table, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
+) -> None:
+    """Copy each row to each part; rows that become equal are copied once."""
+    copies: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        copy = restate(ctx, row)
+        copies.setdefault(tuple(copy.get(name) for name in SAME_JUDGEMENT), copy)
+    for copy in copies.values():
+        for part in parts:
+            ctx.conn.execute(table.insert().values({**copy, "id": new_id(), "segment_id": part}))
 
 
 def settle_arrivals(ctx: ActionContext, new: Mapping[str, list[str]]) -> list[dict[str, Any]]:

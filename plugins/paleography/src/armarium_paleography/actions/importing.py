@@ -18,31 +18,28 @@ from armarium_paleography.records.hands import hands
 SIGN = "sign"
 
 
-class MarksOfImports:
-    """Takes over the hands, signs and editorial facts that a file states."""
-
-    def take(self, ctx: ActionContext, read: ReadMarks) -> list[str]:
-        """See `armarium_formats.api.MarkTaker`."""
-        counts: Counter[str] = Counter()
-        known = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
-        for segment_id, key in read.hand_of:
-            if key in known:
-                ctx.run("hand.attribute", {"hand_id": known[key], "segment_id": segment_id})
-                counts["lines attributed to hands"] += 1
-        signs: dict[str, str] = {}
-        for text in read.texts:
-            for mark in text.marks:
-                if mark.kind == SIGN:
-                    key = mark.stated["sign"]
-                    if key not in signs:
-                        signs[key] = _sign(ctx, key, read.signs[key], text.segment_id, counts)
-                    _instance(ctx, signs[key], text.segment_id, counts)
-                elif mark.kind in FACT_KINDS:
-                    _fact(ctx, text.segment_id, text.representation_id, mark, counts)
-        if not counts:
-            return []
-        said = ", ".join(f"{what} ({count})" for what, count in counts.items())
-        return [f"The file's hands, signs and editorial facts are now records of the project: {said}"]
+def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
+    """Take over the hands, signs and editorial facts that a file states; return notes for the import."""
+    counts: Counter[str] = Counter()
+    known = {key: _hand(ctx, key, hand, counts) for key, hand in read.hands.items()}
+    for segment_id, key in read.hand_of:
+        if key in known:
+            ctx.run("hand.attribute", {"hand_id": known[key], "segment_id": segment_id})
+            counts["lines attributed to hands"] += 1
+    signs: dict[str, str] = {}
+    for text in read.texts:
+        for mark in text.marks:
+            if mark.kind == SIGN:
+                key = mark.stated["sign"]
+                if key not in signs:
+                    signs[key] = _sign(ctx, key, read.signs[key], text.segment_id, counts)
+                _instance(ctx, signs[key], text.segment_id, counts)
+            elif mark.kind in FACT_KINDS:
+                _fact(ctx, text.segment_id, text.representation_id, mark, counts)
+    if not counts:
+        return []
+    said = ", ".join(f"{what} ({count})" for what, count in counts.items())
+    return [f"The file's hands, signs and editorial facts are now records of the project: {said}"]
 
 
 def _hand(ctx: ActionContext, key: str, hand: PageHand, counts: Counter[str]) -> str:

@@ -22,32 +22,28 @@ UNSAID = 0.5
 """The certainty assumed for a judgement that states none, when rival judgements are compared."""
 
 
-class MarksOfPages:
-    """Adds hands, signs and editorial facts to a page that is exported."""
-
-    def mark(
-        self,
-        conn: Connection,
-        page: PageModel,
-        segments: Mapping[str, PageSegment],
-        reading_ids: Mapping[str, str],
-    ) -> list[Loss]:
-        """See `armarium_formats.api.PageMarker`."""
-        losses = [
-            *_hands(conn, page, segments),
-            *_facts(conn, segments, reading_ids),
-            *_signs(conn, page, segments),
-        ]
-        standing = (members.c.superseded_at.is_(None), is_among(members.c.segment_id, segments))
-        described = (live(letterforms), is_among(letterforms.c.segment_id, segments))
-        for what, count in (
-            ("campaigns of lines", count_of(conn, members, *standing)),
-            ("letterforms", count_of(conn, letterforms, *described)),
-        ):
-            losses.append(
-                Loss(what, count, "no format here can express them; they stay with the page in the project")
-            )
-        return [loss for loss in losses if loss.count]
+def mark_page(
+    conn: Connection,
+    page: PageModel,
+    segments: Mapping[str, PageSegment],
+    reading_ids: Mapping[str, str],
+) -> list[Loss]:
+    """Add hands, signs and editorial facts to a page that is exported; return what has no place there."""
+    losses = [
+        *_hands(conn, page, segments),
+        *_facts(conn, segments, reading_ids),
+        *_signs(conn, page, segments),
+    ]
+    standing = (members.c.superseded_at.is_(None), is_among(members.c.segment_id, segments))
+    described = (live(letterforms), is_among(letterforms.c.segment_id, segments))
+    for what, count in (
+        ("campaigns of lines", count_of(conn, members, *standing)),
+        ("letterforms", count_of(conn, letterforms, *described)),
+    ):
+        losses.append(
+            Loss(what, count, "no format here can express them; they stay with the page in the project")
+        )
+    return [loss for loss in losses if loss.count]
 
 
 def _live_rows(

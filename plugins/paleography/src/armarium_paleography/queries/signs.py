@@ -60,7 +60,7 @@ def signs_by_name(conn: Connection) -> dict[str, str]:
 def declared_signs(conn: Connection) -> list[dict[str, Any]]:
     """Return the `id`, `name` and `segment_ids` of each live sign: its picture first, then its instances.
 
-    Jobs that find or identify signs recognise them by these (`extras["declared_signs"]`).
+    Jobs that find or identify signs recognise them by these (`armarium_source_model_declared_signs`).
     """
     places: dict[str, list[str]] = {}
     for one in INSTANCES.all(conn, live(instances), stands(instances), order=(instances.c.id,)):

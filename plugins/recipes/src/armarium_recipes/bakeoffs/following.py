@@ -20,24 +20,21 @@ from armarium_recipes.project.saving import read_saved
 from armarium_training.api import paired_bootstrap
 
 
-class BakeoffFollower:
-    """Stores the outcome of a bake-off in addition to the scores on the cards."""
-
-    def follow_scores(self, job: JobContext, kept: Mapping[str, Any]) -> None:
-        """Store the outcome; an evaluation that is not a bake-off is left alone."""
-        with job.library.db.read_all() as conn:
-            found = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
-            if found is None:
-                return
-            row = dict(found._mapping)
-            outcome = _outcome(conn, job, row, kept)
-        if row["promote"]:
-            for hand in outcome["hands"]:
-                if hand["better"] is not None and hand["better"] != hand["in_use"]:
-                    chosen = {"hand_id": hand["hand_id"], "card": hand["better"], "bakeoff_id": job.job_id}
-                    job.act("project.set_champion", chosen)
-                    hand["promoted"] = True
-        keep_outcome(job, kept, outcome)
+def follow_scores(job: JobContext, kept: Mapping[str, Any]) -> None:
+    """Store the outcome of a bake-off in addition to the scores on the cards; any other evaluation is left alone."""
+    with job.library.db.read_all() as conn:
+        found = conn.execute(select(bakeoffs).where(bakeoffs.c.id == job.job_id)).first()
+        if found is None:
+            return
+        row = dict(found._mapping)
+        outcome = _outcome(conn, job, row, kept)
+    if row["promote"]:
+        for hand in outcome["hands"]:
+            if hand["better"] is not None and hand["better"] != hand["in_use"]:
+                chosen = {"hand_id": hand["hand_id"], "card": hand["better"], "bakeoff_id": job.job_id}
+                job.act("project.set_champion", chosen)
+                hand["promoted"] = True
+    keep_outcome(job, kept, outcome)
 
 
 def keep_outcome(job: JobContext, checkpoint: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:

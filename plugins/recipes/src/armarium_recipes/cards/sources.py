@@ -10,12 +10,9 @@ from armarium_recipes.cards.installed_models import installed_cards, provider_ca
 from armarium_recipes.cards.repository import repository_cards
 from armarium_recipes.cards.shipped_cards import shipped_cards
 from armarium_recipes.cards.trained_models import trained_cards, with_scores
+from armarium_recipes.hookspecs import armarium_recipes_cards
 from armarium_recipes.schemas.cards import Card
 from armarium_recipes.schemas.recipe import Override, Recipe
-
-CARDS = "model_cards"
-"""The name under which a plugin's `extras` hold functions (engine, library) that return cards of its own."""
-
 
 BECAUSE = {
     "shipped": "It is in the catalogue shipped with the engine.",
@@ -68,6 +65,8 @@ def _sources(engine: Engine) -> list[Callable[[Engine, Library | None], list[Car
         lambda engine, library: list(trained_cards(engine, library)),
         lambda engine, library: list(installed_cards(engine)),
         lambda engine, library: repository_cards(engine),
-        *(collect for _, collect in engine.plugins.contributions(CARDS)),
+        lambda engine, library: [
+            card for cards in engine.points.ask(armarium_recipes_cards, engine, library) for card in cards
+        ],
         lambda engine, library: list(provider_cards(engine)),
     ]

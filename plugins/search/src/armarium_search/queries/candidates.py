@@ -18,7 +18,7 @@ from typing import Any
 
 from armarium.api import NotFound
 from armarium_documents.api import documents
-from armarium_search.contributions import Hit
+from armarium_search.hookspecs import Hit
 from armarium_search.language import Term
 from armarium_search.matching import FoldedPassage, expression, matches, relevance, spelling_of, weigh_by
 from armarium_search.models import name_index, names, text_index

@@ -20,8 +20,9 @@ from armarium_documents.api import (
     representations,
     require_document,
 )
-from armarium_search.contributions import Scope, scopes_of
+from armarium_search.contributions import scopes_of
 from armarium_search.errors import bad_word
+from armarium_search.hookspecs import Scope
 from armarium_search.language import ParsedQuery, ScopedQuestion
 from armarium_search.matching import expression
 from armarium_search.models import name_index, names, text_index

@@ -11,8 +11,9 @@ from sqlalchemy import Connection
 from armarium.api import Engine, Library, Principal, query
 from armarium_documents.api import artifacts, count_withheld, documents
 from armarium_search.compiling import CompiledQuery, prepare_query
-from armarium_search.contributions import Hit, kinds_of, scopes_of
+from armarium_search.contributions import kinds_of, scopes_of
 from armarium_search.errors import bad_word
+from armarium_search.hookspecs import Hit
 from armarium_search.language import SCOPES, ParsedQuery, parse
 from armarium_search.matching import expression
 from armarium_search.models import artifact_index, artifact_texts, names

@@ -23,6 +23,7 @@ from armarium_source_model.actions.segments import anchor_value
 from armarium_source_model.api import segments
 from armarium_source_model.errors import ForwardingWouldLoop, refuse_provisional
 from armarium_source_model.geometry import MAX_POINTS, convex_hull, tile_of, union_rect, validate_baseline
+from armarium_source_model.hookspecs import armarium_source_model_merged, armarium_source_model_split
 from armarium_source_model.notes import add_notes, live_after
 from armarium_source_model.order import Shape, reading_sequence
 from armarium_source_model.queries.passes import reading_rule
@@ -90,8 +91,8 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
     for row in absorbed:
         place_beside(ctx, row.id, keep.document_id, [keep.id])
     add_notes(ctx, [(row.document_id, row.id, "merged", (keep.id,), p.reason) for row in absorbed])
-    for _, follower in ctx.engine.plugins.contributions("segment_followers"):
-        follower.follow_merge(ctx, [row.id for row in ordered if row.id != keep.id], keep.id)
+    merged = [row.id for row in ordered if row.id != keep.id]
+    ctx.engine.points.ask(armarium_source_model_merged, ctx, merged, keep.id)
     ctx.target(keep.id)
     answer = parsed_answers(ctx.conn, [keep.id], reading_rule(ctx.conn))[0]
     return {**answer, "absorbed_ids": absorbed_ids}
@@ -258,8 +259,7 @@ def split(ctx: ActionContext, p: SplitBody) -> dict[str, Any]:
     for identity, part in zip(ids[1:], p.parts[1:], strict=True):
         if part.text:
             write_reading(ctx, row._replace(id=identity), part.text)
-    for _, follower in ctx.engine.plugins.contributions("segment_followers"):
-        follower.split(ctx, row.id, ids)
+    ctx.engine.points.ask(armarium_source_model_split, ctx, row.id, ids)
     ctx.target(*ids)
     ctx.note_changes(segment_ids=ids, pass_ids=[row.pass_id], document_ids=[row.document_id])
     items = parsed_answers(ctx.conn, ids, reading_rule(ctx.conn))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Protocol
-
-from sqlalchemy import Connection
+from typing import Any
 
 from armarium.api import ActionContext, Conflict, Example, Invalid, NotFound, Route, action, new_id
 from armarium_documents.api import require_live
 from armarium_source_model.actions.edits import editable
 from armarium_source_model.actions.samples import sample_page
 from armarium_source_model.errors import refuse_provisional
+from armarium_source_model.hookspecs import armarium_source_model_link_ends
 from armarium_source_model.models import links
 from armarium_source_model.queries.links import get_link, standing_link
 from armarium_source_model.queries.segments import rows_named
@@ -19,17 +18,6 @@ from armarium_source_model.schemas.links import DeletedLink, LinkCreate, LinkId,
 from armarium_source_model.vocabulary import LINK_TYPES, link_type
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
-
-
-class LinkEnd(Protocol):
-    """Lets another family's things be ends of links: put one into the plugin's `extras["link_ends"]`."""
-
-    kind: str
-    """claim, canvas_item or entity."""
-
-    def check(self, conn: Connection, identity: str) -> None:
-        """Raise NotFound for an unknown id; Conflict naming the live one if it was merged into another."""
-        ...
 
 
 def _create_example(ex: Example) -> dict[str, Any]:
@@ -99,7 +87,7 @@ def _check_end(ctx: ActionContext, kind: str, identity: str) -> str | None:
                 f"{identity[:120]} is not a URI; write it in full, with its scheme.", code="bad_uri"
             )
         return None
-    for _, end in ctx.engine.plugins.contributions("link_ends"):
+    for end in ctx.engine.points.collect(armarium_source_model_link_ends):
         if end.kind == kind:
             end.check(ctx.conn, identity)
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Row, select
 
@@ -14,29 +14,18 @@ from armarium_source_model.actions.samples import sample_anchor, sample_page
 from armarium_source_model.actions.spans import Hanging, carry_annotations
 from armarium_source_model.counting import HUMAN
 from armarium_source_model.errors import MatchNeedsAPerson, OtherPage, refuse_provisional
+from armarium_source_model.hookspecs import (
+    ReadingChange,
+    armarium_source_model_carriers,
+    armarium_source_model_copy_reading,
+)
 from armarium_source_model.models import carries, matches
 from armarium_source_model.queries.matches import get_match, is_one_to_one, match_between
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import counting_of_segments
 from armarium_source_model.schemas.joins import Carried, Carry, MatchId, MatchOut, MatchPropose
-from armarium_source_model.spans import ReadingChange
 
 Image = Mapping[str, Any] | None
-
-
-class SegmentCarrier(Protocol):
-    """Copies another family's rows across a match: put one into the plugin's `extras["segment_carriers"]`."""
-
-    kind: str
-    """claim_evidence, or another word."""
-
-    def carry(
-        self, ctx: ActionContext, from_segment_id: str, to_segment_id: str
-    ) -> tuple[list[tuple[str, str]], list[tuple[str | None, str]]]:
-        """Copy within the running step; returns (original id, copy id) of each copy, (original id, why) of
-        the rest.
-        """
-        ...
 
 
 def _propose_example(ex: Example) -> dict[str, Any]:
@@ -210,9 +199,7 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
         )
     editable(ctx, match.from_segment_id, None)
     editable(ctx, match.to_segment_id, None)
-    carriers: dict[str, SegmentCarrier] = {
-        carrier.kind: carrier for _, carrier in ctx.engine.plugins.contributions("segment_carriers")
-    }
+    carriers = {one.kind: one for one in ctx.engine.points.collect(armarium_source_model_carriers)}
     carried: list[dict[str, Any]] = []
     left: list[dict[str, Any]] = []
     for kind in dict.fromkeys(p.kinds):
@@ -303,7 +290,6 @@ def _carry_readings(
     for copy in new:
         old_id, text = copy["derived_from_representation_id"], copy["content"] or ""
         copied = ReadingChange(match.document_id, match.to_segment_id, old_id, copy["id"], text, text)
-        for _, copier in ctx.engine.plugins.contributions("reading_copiers"):
-            copier.copy_along(ctx, copied)
+        ctx.engine.points.ask(armarium_source_model_copy_reading, ctx, copied)
     ctx.note_changes(representation_ids=copies.values())
     return list(copies.items()), left

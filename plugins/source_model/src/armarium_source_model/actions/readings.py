@@ -19,6 +19,7 @@ from armarium_source_model.errors import (
     UnknownKind,
     refuse_provisional,
 )
+from armarium_source_model.hookspecs import ReadingChange
 from armarium_source_model.models import reading_choices, reading_kinds
 from armarium_source_model.queries.passes import reading_rule
 from armarium_source_model.queries.readings import (
@@ -41,7 +42,6 @@ from armarium_source_model.schemas.readings import (
     ReadingOut,
     Retract,
 )
-from armarium_source_model.spans import ReadingChange
 
 SEEDED_KINDS = {
     "transcription": "Transcription",

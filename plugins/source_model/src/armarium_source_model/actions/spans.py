@@ -1,6 +1,6 @@
 """Moves what points at characters of a reading to the correction that counts instead, or across a match.
 
-Annotations are written by the actions of their own family. Other families' spans move through `SpanMover`.
+Annotations are written by the actions of their own family. Other families' spans are moved by `armarium_source_model_move_spans`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from sqlalchemy import Connection, exists, func, or_
 
 from armarium.api import ActionContext, is_among, provenance_columns
 from armarium_documents.api import ANNOTATIONS, ancestor_ids, annotation_table
-from armarium_source_model.spans import ReadingChange, Why, span_in_new_text
+from armarium_source_model.hookspecs import ReadingChange, Why, armarium_source_model_move_spans
+from armarium_source_model.spans import span_in_new_text
 
 
 def move_spans(ctx: ActionContext, corrected: ReadingChange) -> list[dict[str, str]]:
     """Move every span from the old reading to the new one; return `{id, why}` of those that stay."""
     left = _move_annotations(ctx, corrected)
-    for _, mover in ctx.engine.plugins.contributions("span_movers"):
-        left += mover.move(ctx, corrected)
+    for stays in ctx.engine.points.ask(armarium_source_model_move_spans, ctx, corrected):
+        left += stays
     return [{"id": identity, "why": why} for identity, why in left]
 
 

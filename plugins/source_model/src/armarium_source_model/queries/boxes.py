@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from armarium.api import Library
-from armarium_documents.api import renditions
+from armarium_documents.api import Writing, renditions
 from armarium_source_model.order import (
     HORIZONTAL,
     LEFT_TO_RIGHT_COLUMNS,
@@ -22,22 +22,19 @@ from armarium_source_model.queries.settings import resolve_settings
 from armarium_source_model.text import first_strong_direction
 
 
-class BoxWriting:
-    """Answers documents' question before it joins the words of boxes (`extras["writings"]`)."""
-
-    def find(
-        self, library: Library, conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]
-    ) -> tuple[str, bool]:
-        """Return (direction, whether vertical lines follow each other from left to right)."""
-        stated = {
-            fact["key"]: fact["value"]
-            for fact in resolve_settings(library, conn, document_id=document_id)["settings"]
-            if fact["rung"] != "default"
-        }
-        direction = stated.get("direction")
-        if direction not in HORIZONTAL | VERTICAL:
-            direction = _lines_run(conn, document_id, boxes) or _letters_run(boxes) or "ltr"
-        return direction, stated.get("script") in LEFT_TO_RIGHT_COLUMNS
+def writing_of_boxes(
+    library: Library, conn: Connection, document_id: str, boxes: Sequence[dict[str, Any]]
+) -> Writing:
+    """Return the writing of a page whose boxes documents is about to join."""
+    stated = {
+        fact["key"]: fact["value"]
+        for fact in resolve_settings(library, conn, document_id=document_id)["settings"]
+        if fact["rung"] != "default"
+    }
+    direction = stated.get("direction")
+    if direction not in HORIZONTAL | VERTICAL:
+        direction = _lines_run(conn, document_id, boxes) or _letters_run(boxes) or "ltr"
+    return Writing(direction, stated.get("script") in LEFT_TO_RIGHT_COLUMNS)
 
 
 def page_proportion(conn: Connection, document_id: str) -> float:

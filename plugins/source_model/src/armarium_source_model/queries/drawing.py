@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from armarium.api import Library, NotFound, open_image
 from armarium_documents.api import page_image
 from armarium_source_model.picture import DrawnLine, draw_page
-from armarium_source_model.queries.boxes import BoxWriting
+from armarium_source_model.queries.boxes import writing_of_boxes
 from armarium_source_model.queries.passes import reading_rule, standing_pass, working_pass
 from armarium_source_model.queries.readings import counting_of_pass
 from armarium_source_model.queries.text import line_sequence
@@ -80,7 +80,7 @@ def _downward(
         for line in lines
         if line.kind == "line"
     ]
-    way, rightwards = BoxWriting().find(library, conn, document_id, boxes)
+    way, rightwards = writing_of_boxes(library, conn, document_id, boxes)
     if way != "ttb":
         return lines
     mongolian = any(

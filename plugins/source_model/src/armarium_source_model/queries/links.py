@@ -12,6 +12,11 @@ from sqlalchemy import Connection, Row, select
 from armarium.api import Conflict, Engine, NotFound, Rows, json_text, query
 from armarium_documents.api import find_node
 from armarium_source_model.errors import unknown_link
+from armarium_source_model.hookspecs import (
+    armarium_source_model_entities_by_uri,
+    armarium_source_model_link_ends,
+    armarium_source_model_same_ends,
+)
 from armarium_source_model.models import links
 from armarium_source_model.queries.forwarding import absorbed_into, follow
 from armarium_source_model.schemas.links import LinksOf, LinkTypes, Naming
@@ -19,19 +24,10 @@ from armarium_source_model.vocabulary import ALIASES, LINK_TYPES, authority_of
 
 LINKS = Rows(links, missing=unknown_link)
 
-SAME_ENDS = "same_ends"
-"""The extras by which a family says which of its things became one: functions of (connection, id) that return
-the id of the live thing and the ids of all that were merged into it; None for an id that is not theirs.
-"""
-
 
 def same_ends(engine: Engine, conn: Connection, end_id: str) -> tuple[str, list[str]]:
     """Return the thing that *end_id* was merged into, itself if it was not, and all that were merged into that."""
-    for _, ask in engine.plugins.contributions(SAME_ENDS):
-        found: tuple[str, list[str]] | None = ask(conn, end_id)
-        if found is not None:
-            return found
-    return end_id, []
+    return engine.points.ask_first(armarium_source_model_same_ends, conn, end_id) or (end_id, [])
 
 
 def get_link(conn: Connection, link_id: str) -> Row[Any]:
@@ -105,7 +101,7 @@ def require_end(engine: Engine, conn: Connection, end_id: str) -> None:
     segment = conn.exec_driver_sql("SELECT 1 FROM segment WHERE id = ?", (end_id,)).first()
     if segment is not None or find_node(conn, end_id) is not None:
         return
-    for _, end in engine.plugins.contributions("link_ends"):
+    for end in engine.points.collect(armarium_source_model_link_ends):
         with suppress(NotFound):
             # A merged one is answered with a Conflict, but still has its own links.
             with suppress(Conflict):
@@ -162,8 +158,8 @@ def naming(
             places[same_ends(engine, conn, from_id)[0]] = None
         elif from_kind == "uri" and to_kind == "entity":
             places[same_ends(engine, conn, to_id)[0]] = None
-    for _, ask in engine.plugins.contributions("entities_by_uri"):
-        places |= dict.fromkeys(ask(conn, uri))
+    for entities in engine.points.ask(armarium_source_model_entities_by_uri, conn, uri):
+        places |= dict.fromkeys(entities)
     # A place that a segment names may have been merged since; the live one is answered.
     of_uri = [*places, uri] if uri is not None else []
     if uri is not None:

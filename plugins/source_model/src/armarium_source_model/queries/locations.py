@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -10,22 +10,12 @@ from armarium.api import Engine, Invalid, Library, NotFound, query
 from armarium_documents.api import ARTIFACTS, documents, lineage, require_document
 from armarium_source_model.errors import refuse_provisional, unknown_segment
 from armarium_source_model.geometry import validate_rect
+from armarium_source_model.hookspecs import armarium_source_model_locators
 from armarium_source_model.queries.forwarding import follow, home_of_taken_back
 from armarium_source_model.queries.segments import find_segment, get_segment
 from armarium_source_model.schemas.joins import LocationOut, LocationRequest, Reference
 
 SCHEME = "service:segment/"
-
-
-class Locator(Protocol):
-    """Locates another family's things: put one into the plugin's `extras["locators"]`."""
-
-    field: str
-    """annotationId or claimId."""
-
-    def locate(self, conn: Connection, identity: str) -> dict[str, Any] | None:
-        """Return `{documentId, segmentId?, anchor?, charStart?, charEnd?}` of a thing, or None."""
-        ...
 
 
 @query("/api/segments/{segment_id}/reference", summary="The citation of a segment", answer=Reference)
@@ -153,9 +143,9 @@ def _agree(found: dict[str, Any], document_id: str) -> None:
 
 
 def _locate_row(engine: Engine, conn: Connection, field: str, identity: str) -> dict[str, Any]:
-    for _, locator in engine.plugins.contributions("locators"):
+    for locator in engine.points.collect(armarium_source_model_locators):
         if locator.field == field:
-            place: dict[str, Any] | None = locator.locate(conn, identity)
+            place = locator.locate(conn, identity)
             if place is not None:
                 return place
     raise NotFound(f"Nothing in this project has the {field} {identity}.", id=identity)

@@ -11,7 +11,7 @@ from armarium_documents.api import require_document
 from armarium_source_model.errors import PROVISIONAL, OrderOfOtherPass
 from armarium_source_model.makers import LineMaker, origin_of
 from armarium_source_model.order import Shape, lean_of, order_page
-from armarium_source_model.queries.boxes import BoxWriting, page_proportion
+from armarium_source_model.queries.boxes import page_proportion, writing_of_boxes
 from armarium_source_model.queries.legacy import old_pass
 from armarium_source_model.queries.orders import standing_order
 from armarium_source_model.queries.text import PageTextResult
@@ -54,7 +54,7 @@ def provisional_pass(library: Library, conn: Connection, document_id: str, pass_
             code="other_document",
         )
     boxes = [(old.as_segment(index, shape), shape) for index, shape in old.shapes()]
-    direction, _ = BoxWriting().find(
+    direction, _ = writing_of_boxes(
         library,
         conn,
         document_id,

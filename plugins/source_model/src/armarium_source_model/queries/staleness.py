@@ -7,13 +7,14 @@ made from another reading store that reading's id instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from armarium.api import ActionContext, Library
 from armarium_documents.api import representations
 from armarium_source_model.counting import ReadingRule
+from armarium_source_model.hookspecs import StaleRow
 from armarium_source_model.queries.readings import counting_of_segments, readings_of
 from armarium_source_model.queries.text import page_text
 from armarium_source_model.text import text_fingerprint
@@ -91,40 +92,6 @@ def _is_retired(conn: Connection, representation_id: str) -> bool:
         (representation_id,),
     ).one_or_none()
     return row is None or bool(row[0])
-
-
-class StaleRow(NamedTuple):
-    """A row whose source text has changed, and what to do about it.
-
-    confirm: its source still exists, so that somebody may confirm it. review: its source is gone. redo: it
-    was made from the text as a whole, and must be made again.
-    """
-
-    kind: str
-    id: str
-    document_id: str
-    segment_id: str | None
-    text: str | None
-    """The words that it rests on, or what it says; None where it is too long to be told."""
-    todo: Literal["confirm", "review", "redo"]
-    why: str
-
-
-class RestsOnText(Protocol):
-    """Names a family's rows that depend on text: put one into the plugin's `extras["rests_on_text"]`."""
-
-    kinds: tuple[str, ...]
-    """The words that its rows are called by."""
-
-    def stale(self, conn: Connection, library: Library, document_ids: Sequence[str]) -> list[StaleRow]:
-        """Return the rows of these pages whose text has changed."""
-        ...
-
-    def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:
-        """Set a row's fingerprint to the current text, within the running step; False for no such row, or one
-        that cannot be confirmed. Raises Conflict if its source is gone.
-        """
-        ...
 
 
 class StaleReadings:

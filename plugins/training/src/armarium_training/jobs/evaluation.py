@@ -13,8 +13,8 @@ from armarium_documents.api import page_image, primary_row, require_live, still_
 from armarium_reading.api import choose
 from armarium_training import cards
 from armarium_training.asking_lines import ask_line, line_pictures
-from armarium_training.followers import EXTRAS as FOLLOWERS
 from armarium_training.frozen_lines import FrozenPage, frozen_lines, place_of
+from armarium_training.hookspecs import armarium_training_evaluated
 from armarium_training.jobs.ending_elsewhere import end_evaluation
 from armarium_training.measuring import page_scores, result_of
 from armarium_training.queries.job_rows import EVALUATE
@@ -59,8 +59,7 @@ def _measure(job: JobContext) -> dict[str, Any]:
         kept = {**kept, "result": result, "measured_at": now()}
         job.save(kept)
     _write_on_cards(job, kept)
-    for _, follower in job.engine.plugins.contributions(FOLLOWERS):
-        follower.follow_scores(job, kept)
+    job.engine.points.ask(armarium_training_evaluated, job, kept)
     place_of(job.library, job.job_id).unlink(missing_ok=True)
     return {"best": kept["result"]["best"], "models": len(candidates), "pages": len(pages)}
 

@@ -39,7 +39,8 @@ from armarium_documents.actions.transfer.planning import (
     split_words,
 )
 from armarium_documents.errors import transfer_failed
-from armarium_documents.queries.carrying import CarriedTable, Selection, Vocabulary
+from armarium_documents.hookspecs import Vocabulary
+from armarium_documents.queries.carrying import CarriedTable, Selection
 from armarium_documents.queries.tree import folder_path
 from armarium_documents.schemas.transfer import Arrival, TransferParams
 

@@ -17,7 +17,8 @@ from armarium_documents.errors import (
     sources_stays,
     target_no_folder,
 )
-from armarium_documents.queries.carrying import CarriedTable, Carrier, Selection, Vocabulary, carried_tables
+from armarium_documents.hookspecs import Carrier, Vocabulary, armarium_documents_carriers
+from armarium_documents.queries.carrying import CarriedTable, Selection, carried_tables
 from armarium_documents.queries.transfers import held_moves
 from armarium_documents.queries.tree import (
     ancestor_ids,
@@ -151,7 +152,7 @@ class Load:
 
 def load_of(engine: Engine) -> Load:
     """Return how the loaded families are carried."""
-    carriers: list[Carrier] = [carrier for _, carrier in engine.plugins.contributions("carriers")]
+    carriers = engine.points.collect(armarium_documents_carriers)
     present = {table.name for table in engine.library_schema.tables}
     vocabularies = [v for carrier in carriers for v in carrier.vocabulary if v.table in present]
     companions = [name for carrier in carriers for name in carrier.companions if name in present]

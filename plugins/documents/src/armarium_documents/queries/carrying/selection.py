@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from armarium.api import Library, rules_of, steps
-from armarium_documents.queries.carrying.carrier import Vocabulary
+from armarium_documents.hookspecs import Vocabulary
 from armarium_documents.queries.carrying.choosing import Choice, sel
 from armarium_documents.queries.carrying.tables import CarriedTable, quote_name
 from armarium_documents.queries.tree import id_list
