@@ -1,0 +1,47 @@
+// Who is using this browser: signed in by the one-time code of the link, then by a cookie that scripts cannot read.
+import { api, ask, Refused, whenSignedOut } from './api/client';
+
+type State = 'asking' | 'in' | 'out' | 'unreachable';
+let state = $state<State>('asking');
+let refused = $state(false);
+
+export const session = {
+  get state() {
+    return state;
+  },
+  /** Whether the last code was refused. */
+  get refused() {
+    return refused;
+  },
+};
+
+whenSignedOut(() => (state = 'out'));
+
+export async function signIn(code: string): Promise<void> {
+  refused = false;
+  try {
+    await ask(api.POST('/api/auth/session', { body: { code: code.trim(), name: 'Workbench' } }));
+    state = 'in';
+  } catch (reason) {
+    refused = reason instanceof Refused && reason.status !== 0;
+    state = refused ? 'out' : 'unreachable';
+  }
+}
+
+/** Use the code in the address, if there is one, and take it out of the address; else ask whether the cookie is good. */
+export async function startSession(): Promise<void> {
+  const given = new URLSearchParams(location.hash.replace(/^#/, ''));
+  const code = given.get('code');
+  if (code) {
+    history.replaceState(null, '', `#${given.get('to') ?? '/'}`);
+    dispatchEvent(new HashChangeEvent('hashchange'));
+    await signIn(code);
+    return;
+  }
+  try {
+    await ask(api.GET('/api/registry'));
+    state = 'in';
+  } catch (reason) {
+    state = reason instanceof Refused && reason.status === 401 ? 'out' : 'unreachable';
+  }
+}

@@ -1,0 +1,21 @@
+// The views, each loaded when it is first opened. A new view is a folder and a line here.
+import type { Component } from 'svelte';
+import type { Key } from '$lib/i18n/index.svelte';
+import LibraryIcon from '@lucide/svelte/icons/library';
+
+type Load = () => Promise<{ default: Component }>;
+
+/** Views of a project. */
+export const VIEWS: Record<string, Load> = {
+  library: () => import('./library/Library.svelte'),
+};
+
+/** Views of no project. */
+export const OUTSIDE: Record<string, Load> = {
+  projects: () => import('./projects/Projects.svelte'),
+};
+
+/** What stands at the left of the window, in this order. */
+export const RAIL: { view: string; title: Key; icon: Component }[] = [
+  { view: 'library', title: 'nav.library', icon: LibraryIcon },
+];
