@@ -96,7 +96,7 @@ from armarium.jobs.undoing import cancel_with_undo
 from armarium.messages import Message, Sent, written
 from armarium.network.egress import Egress, forget_partial
 from armarium.network.limits import Limits
-from armarium.plugin import Migration, Plugin
+from armarium.plugin import Migration, Plugin, Site
 from armarium.plugins.hookspecs import hookimpl
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
@@ -201,6 +201,7 @@ __all__ = [
     "ServiceError",
     "Settings",
     "ShownPath",
+    "Site",
     "SourceText",
     "Step",
     "TooLarge",

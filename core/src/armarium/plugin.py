@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, MetaData
@@ -37,6 +38,24 @@ class Migration:
     version: int
     summary: str
     upgrade: Callable[[Operations], None]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A web application as its built files: `index.html` and `assets/`, whose names contain a hash of their content.
+
+    They are answered to every browser on this machine without a token, with a policy that lets them load only each other,
+    and so they contain nothing of a project.
+    """
+
+    folder: Path
+    unbuilt: str
+    """The sentence shown in its place where the files are not there."""
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is something to show."""
+        return (self.folder / "index.html").is_file()
 
 
 @dataclass(frozen=True)
@@ -84,6 +103,8 @@ class Plugin:
     """Counts it adds to `GET /api/library/stats`."""
     rights: Rights | None = None
     """The records that say who may see what of a project (`history.visibility`); a project has one such plugin."""
+    site: Site | None = None
+    """The web application at `/`; an engine has one, that of the plugin loaded first."""
     names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
     """Returns the names of the documents among these ids, for the history; called once for a whole page of steps."""
     extras: dict[str, Any] = field(default_factory=dict)

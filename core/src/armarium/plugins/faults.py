@@ -18,7 +18,7 @@ from armarium.history import audit
 from armarium.history.capture import OWN_COLUMNS
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
-from armarium.plugin import Migration, Plugin
+from armarium.plugin import Migration, Plugin, Site
 from armarium.store.tables import TableKind, TableRules, rules_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -72,6 +72,8 @@ def _fields(plugin: Plugin) -> Iterator[str]:
     for name in ("version", "engine_version"):
         if not isinstance(getattr(plugin, name), int) or getattr(plugin, name) < 1:
             yield f"Its {name} is {getattr(plugin, name)!r}; count from 1."
+    if not isinstance(plugin.site, Site | None):
+        yield f"Its site is {_kind(plugin.site)}; give a Site."
     if not isinstance(plugin.extras, dict):
         yield f"Its extras are {_kind(plugin.extras)}; give a dict."
 
