@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const engine = process.env['ARMARIUM_ENGINE'] ?? 'http://127.0.0.1:8765';
+const proxy = { '/api': { target: engine, changeOrigin: true, headers: { origin: engine } } };
 
 export default defineConfig({
   plugins: [svelte()],
@@ -20,6 +21,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { '/api': engine } },
+  // `npm run dev` and `npm run preview` beside an engine: its routes, as if the page came from it.
+  server: { proxy },
+  preview: { proxy },
   test: { environment: 'jsdom', include: ['src/**/*.test.ts'] },
 });

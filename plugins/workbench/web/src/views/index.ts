@@ -8,6 +8,8 @@ type Load = () => Promise<{ default: Component }>;
 /** Views of a project. */
 export const VIEWS: Record<string, Load> = {
   library: () => import('./library/Library.svelte'),
+  trash: () => import('./trash/Trash.svelte'),
+  history: () => import('./history/History.svelte'),
 };
 
 /** Views of no project. */
