@@ -118,12 +118,21 @@ def get_build_hook() -> type[Any]:
     return BuildApp
 
 
+def run_script(arguments: list[str]) -> int:
+    """Run npm with *arguments* after installing what it needs; where that fails, CI fails, and others go on without."""
+    try:
+        install()
+    except NotBuilt as failure:
+        print(f"armarium setup: npm {' '.join(arguments)} is left out: {failure}", file=sys.stderr)
+        return 1 if os.environ.get("CI") else 0
+    return npm(*arguments)
+
+
 def main(arguments: list[str]) -> int:
     """Build, or run a script of the web application after installing what it needs."""
     try:
         if arguments:
-            install()
-            return npm(*arguments)
+            return run_script(arguments)
         if not is_current():
             print("armarium setup: building the workbench", file=sys.stderr, flush=True)
         build()
