@@ -1,5 +1,6 @@
 // Who is using this browser: signed in by the one-time code of the link, then by a cookie that scripts cannot read.
 import { api, ask, Refused, whenSignedOut } from './api/client';
+import { go } from './router.svelte';
 
 type State = 'asking' | 'in' | 'out' | 'unreachable';
 let state = $state<State>('asking');
@@ -30,14 +31,7 @@ export async function signIn(code: string): Promise<void> {
 
 /** Use the code in the address, if there is one, and take it out of the address; else ask whether the cookie is good. */
 export async function startSession(): Promise<void> {
-  const given = new URLSearchParams(location.hash.replace(/^#/, ''));
-  const code = given.get('code');
-  if (code) {
-    history.replaceState(null, '', `#${given.get('to') ?? '/'}`);
-    dispatchEvent(new HashChangeEvent('hashchange'));
-    await signIn(code);
-    return;
-  }
+  if (await useCodeInAddress()) return;
   try {
     await ask(api.GET('/api/registry'));
     state = 'in';
@@ -45,3 +39,14 @@ export async function startSession(): Promise<void> {
     state = reason instanceof Refused && reason.status === 401 ? 'out' : 'unreachable';
   }
 }
+
+async function useCodeInAddress(): Promise<boolean> {
+  const given = new URLSearchParams(location.hash.replace(/^#/, ''));
+  const code = given.get('code');
+  if (!code) return false;
+  go(`#${given.get('to') ?? '/'}`, true);
+  await signIn(code);
+  return true;
+}
+// A link opened in a window that shows the workbench already.
+addEventListener('hashchange', () => void useCodeInAddress());

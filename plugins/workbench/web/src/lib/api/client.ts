@@ -23,7 +23,7 @@ let project: string | null = null;
 let signedOut = () => {};
 
 /** From now on, requests are about this project (its path). */
-export const useProject = (path: string | null) => void (project = path);
+export const useProject = (path: string) => void (project = path);
 export const whenSignedOut = (then: () => void) => void (signedOut = then);
 
 export const api = createClient<paths>({ baseUrl: location.origin });

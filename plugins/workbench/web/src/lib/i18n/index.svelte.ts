@@ -35,6 +35,9 @@ export async function startLanguage(): Promise<void> {
 
 export const language = () => code;
 
+/** How numbers and dates are written: as the browser's own variety of the language has it. */
+const variety = () => navigator.languages.find((one) => one.startsWith(code)) ?? code;
+
 const fill = (sentence: string, values?: Values) =>
   values ? sentence.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : sentence;
 
@@ -47,16 +50,22 @@ export function tn(key: PluralKey, count: number, values?: Values): string {
   return fill(catalogue[`${key}.${one ? 'one' : 'other'}` as Key], { ...values, count: number(count) });
 }
 
-export const number = (value: number) => new Intl.NumberFormat(code).format(value);
+export const number = (value: number) => new Intl.NumberFormat(variety()).format(value);
 export const percent = (value: number, digits = 0) =>
-  new Intl.NumberFormat(code, { style: 'percent', maximumFractionDigits: digits }).format(value);
+  new Intl.NumberFormat(variety(), { style: 'percent', maximumFractionDigits: digits }).format(value);
+export const day = (iso: string) =>
+  new Intl.DateTimeFormat(variety(), { dateStyle: 'full' }).format(new Date(iso));
 export const moment = (iso: string) =>
-  new Intl.DateTimeFormat(code, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
+  new Intl.DateTimeFormat(variety(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 export const bytes = (value: number) =>
   value < 1e6
-    ? new Intl.NumberFormat(code, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }).format(
+    ? new Intl.NumberFormat(variety(), { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }).format(
         value / 1e3,
       )
-    : new Intl.NumberFormat(code, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }).format(
+    : new Intl.NumberFormat(variety(), { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 }).format(
         value / 1e6,
       );
+
+/** A name as it may stand in a sentence: marks that would turn round what follows are shown, not obeyed. */
+export const plain = (name: string) =>
+  name.replace(/[\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/g, '\uFFFD');

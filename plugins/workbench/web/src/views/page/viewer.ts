@@ -1,0 +1,142 @@
+// The picture of a page at any zoom: OpenSeadragon on the engine's tiles, with our shapes over it.
+import OpenSeadragon from 'openseadragon';
+import { address, api, ask } from '$lib/api/client';
+import { Overlay, type Marks, type View } from './overlay';
+import type { Shape } from './shapes';
+
+export type Look = 'whole' | 'width';
+
+export class PageViewer {
+  private readonly viewer: OpenSeadragon.Viewer;
+  private readonly overlay: Overlay;
+  private size: [number, number] = [1, 1];
+  private marks: Marks = { selected: null, hovered: null, doubtful: new Set(), shown: true };
+  private isOpen = false;
+
+  constructor(
+    element: HTMLElement,
+    private readonly on: {
+      point: (x: number, y: number) => void;
+      press: (x: number, y: number) => void;
+      opened: () => void;
+    },
+  ) {
+    this.viewer = OpenSeadragon({
+      element,
+      drawer: 'canvas',
+      showNavigationControl: false,
+      animationTime: 0.35,
+      springStiffness: 9,
+      visibilityRatio: 0.4,
+      minZoomImageRatio: 0.6,
+      maxZoomPixelRatio: 6,
+      immediateRender: true,
+      tabIndex: -1,
+      gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: true, flickEnabled: true },
+    });
+    const canvas = document.createElement('canvas');
+    canvas.className = 'shapes';
+    canvas.setAttribute('aria-hidden', 'true');
+    this.viewer.canvas.append(canvas);
+    this.overlay = new Overlay(canvas);
+    this.viewer.addHandler('update-viewport', () => this.draw());
+    // The keys are ours.
+    this.viewer.addHandler('canvas-key', (event) => {
+      event.preventDefaultAction = true;
+    });
+    this.viewer.addHandler('canvas-click', (event) => {
+      if (event.quick) this.locate(event.position, this.on.press);
+    });
+    new OpenSeadragon.MouseTracker({
+      element: this.viewer.canvas,
+      moveHandler: (event) =>
+        this.locate((event as unknown as { position: OpenSeadragon.Point }).position, this.on.point),
+      leaveHandler: () => this.on.point(-1, -1),
+    });
+  }
+
+  async open(document: string): Promise<void> {
+    const params = { path: { image_id: document } };
+    const info = await ask(api.GET('/api/iiif/image/{image_id}/info.json', { params }));
+    const source = new OpenSeadragon.IIIFTileSource(info as unknown as OpenSeadragon.TileSourceOptions);
+    const tileUrl = source.getTileUrl.bind(source);
+    // The engine is asked in the name of this project, at the address the application itself has.
+    source.getTileUrl = (level, x, y) => {
+      const url = tileUrl(level, x, y);
+      return address(new URL(typeof url === 'string' ? url : url()).pathname);
+    };
+    const { width, height } = info as unknown as { width: number; height: number };
+    this.size = [width, height];
+    await new Promise<void>((done) => {
+      this.viewer.addOnceHandler('open', () => done());
+      this.viewer.open(source as unknown as OpenSeadragon.TileSourceSpecifier);
+    });
+    this.isOpen = true;
+    this.look('width', true);
+    this.on.opened();
+  }
+
+  show(shapes: Shape[]): void {
+    this.overlay.show(shapes);
+    this.draw();
+  }
+  mark(marks: Marks): void {
+    this.marks = marks;
+    this.draw();
+  }
+
+  zoomBy(factor: number): void {
+    this.viewer.viewport.zoomBy(factor);
+    this.viewer.viewport.applyConstraints();
+  }
+  turn(degrees: number): void {
+    this.viewer.viewport.setRotation(this.viewer.viewport.getRotation() + degrees);
+  }
+  look(how: Look, at_once = false): void {
+    const [width, height] = this.size;
+    const { viewport } = this.viewer;
+    const { x, y } = viewport.getContainerSize();
+    if (how === 'whole' || height / width < y / x) return void viewport.goHome(at_once);
+    viewport.fitBounds(new OpenSeadragon.Rect(0, 0, 1, y / x), at_once);
+  }
+
+  /** Bring a shape into sight, without moving what is well in sight. */
+  reveal(box: Shape['box']): void {
+    if (!this.isOpen) return;
+    const [x, y, w, h] = box;
+    const aspect = this.size[1] / this.size[0];
+    const { viewport } = this.viewer;
+    const now = viewport.getBoundsNoRotate(false);
+    const [top, bottom] = [y * aspect, (y + h) * aspect];
+    const margin = now.height * 0.12;
+    let { x: left, y: up } = now;
+    if (top < now.y + margin || bottom > now.y + now.height - margin)
+      up = (top + bottom) / 2 - now.height * 0.4;
+    if (w <= now.width && (x < now.x || x + w > now.x + now.width)) left = x + w / 2 - now.width / 2;
+    if (left !== now.x || up !== now.y)
+      viewport.fitBounds(new OpenSeadragon.Rect(left, up, now.width, now.height), false);
+  }
+
+  destroy(): void {
+    this.viewer.destroy();
+  }
+
+  private view(): View | null {
+    const image = this.isOpen ? this.viewer.world.getItemAt(0) : undefined;
+    if (!image) return null;
+    const at = (x: number, y: number) =>
+      image.imageToViewerElementCoordinates(new OpenSeadragon.Point(x * this.size[0], y * this.size[1]));
+    const [origin, right, down] = [at(0, 0), at(1, 0), at(0, 1)];
+    return [right.x - origin.x, right.y - origin.y, down.x - origin.x, down.y - origin.y, origin.x, origin.y];
+  }
+  private draw(): void {
+    const view = this.view();
+    if (view) this.overlay.draw(view, this.marks);
+  }
+  private locate(position: OpenSeadragon.Point, then: (x: number, y: number) => void): void {
+    const view = this.view();
+    if (!view) return;
+    const found = new DOMMatrix([...view]).inverse().transformPoint(new DOMPoint(position.x, position.y));
+    then(found.x, found.y);
+  }
+}
