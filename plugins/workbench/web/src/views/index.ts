@@ -2,12 +2,15 @@
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import LibraryIcon from '@lucide/svelte/icons/library';
+import SearchIcon from '@lucide/svelte/icons/search';
 
 type Load = () => Promise<{ default: Component }>;
 
 /** Views of a project. */
 export const VIEWS: Record<string, Load> = {
   library: () => import('./library/Library.svelte'),
+  page: () => import('./page/Page.svelte'),
+  search: () => import('./search/Search.svelte'),
   trash: () => import('./trash/Trash.svelte'),
   history: () => import('./history/History.svelte'),
 };
@@ -20,4 +23,5 @@ export const OUTSIDE: Record<string, Load> = {
 /** What stands at the left of the window, in this order. */
 export const RAIL: { view: string; title: Key; icon: Component }[] = [
   { view: 'library', title: 'nav.library', icon: LibraryIcon },
+  { view: 'search', title: 'nav.search', icon: SearchIcon },
 ];
