@@ -21,6 +21,7 @@ export class PageViewer {
       opened: () => void;
     },
   ) {
+    withoutStyleOfItsOwn();
     this.viewer = OpenSeadragon({
       element,
       drawer: 'canvas',
@@ -139,4 +140,13 @@ export class PageViewer {
     const found = new DOMMatrix([...view]).inverse().transformPoint(new DOMPoint(position.x, position.y));
     then(found.x, found.y);
   }
+}
+
+/** OpenSeadragon puts a style element into every page that has none of its own; our policy would refuse it, with an error. */
+function withoutStyleOfItsOwn(): void {
+  if (document.querySelector('style[data-openseadragon-mobile-css]')) return;
+  const none = document.createElement('style');
+  none.type = 'none';
+  none.dataset['openseadragonMobileCss'] = 'true';
+  document.head.append(none);
 }
