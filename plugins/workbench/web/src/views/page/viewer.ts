@@ -145,8 +145,8 @@ export class PageViewer {
 /** OpenSeadragon puts a style element into every page that has none of its own; our policy would refuse it, with an error. */
 function withoutStyleOfItsOwn(): void {
   if (document.querySelector('style[data-openseadragon-mobile-css]')) return;
-  const none = document.createElement('style');
-  none.type = 'none';
-  none.dataset['openseadragonMobileCss'] = 'true';
+  // An element of that name and of no known kind: it answers the question, and styles nothing.
+  const none = document.createElementNS('urn:none', 'style');
+  none.setAttribute('data-openseadragon-mobile-css', 'true');
   document.head.append(none);
 }
