@@ -3,6 +3,7 @@ import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import LibraryIcon from '@lucide/svelte/icons/library';
 import SearchIcon from '@lucide/svelte/icons/search';
+import WorkIcon from '@lucide/svelte/icons/list-checks';
 
 type Load = () => Promise<{ default: Component }>;
 
@@ -10,6 +11,7 @@ type Load = () => Promise<{ default: Component }>;
 export const VIEWS: Record<string, Load> = {
   library: () => import('./library/Library.svelte'),
   page: () => import('./page/Page.svelte'),
+  work: () => import('./work/Work.svelte'),
   search: () => import('./search/Search.svelte'),
   trash: () => import('./trash/Trash.svelte'),
   history: () => import('./history/History.svelte'),
@@ -23,5 +25,6 @@ export const OUTSIDE: Record<string, Load> = {
 /** What stands at the left of the window, in this order. */
 export const RAIL: { view: string; title: Key; icon: Component }[] = [
   { view: 'library', title: 'nav.library', icon: LibraryIcon },
+  { view: 'work', title: 'nav.work', icon: WorkIcon },
   { view: 'search', title: 'nav.search', icon: SearchIcon },
 ];
