@@ -2,6 +2,8 @@
 import type { Component } from 'svelte';
 import type { Key } from '$lib/i18n/index.svelte';
 import LibraryIcon from '@lucide/svelte/icons/library';
+import ExportIcon from '@lucide/svelte/icons/file-output';
+import PeopleIcon from '@lucide/svelte/icons/users';
 import SearchIcon from '@lucide/svelte/icons/search';
 import WorkIcon from '@lucide/svelte/icons/list-checks';
 
@@ -13,6 +15,8 @@ export const VIEWS: Record<string, Load> = {
   page: () => import('./page/Page.svelte'),
   work: () => import('./work/Work.svelte'),
   search: () => import('./search/Search.svelte'),
+  people: () => import('./people/People.svelte'),
+  export: () => import('./export/Export.svelte'),
   trash: () => import('./trash/Trash.svelte'),
   history: () => import('./history/History.svelte'),
 };
@@ -27,4 +31,6 @@ export const RAIL: { view: string; title: Key; icon: Component }[] = [
   { view: 'library', title: 'nav.library', icon: LibraryIcon },
   { view: 'work', title: 'nav.work', icon: WorkIcon },
   { view: 'search', title: 'nav.search', icon: SearchIcon },
+  { view: 'people', title: 'nav.people', icon: PeopleIcon },
+  { view: 'export', title: 'nav.export', icon: ExportIcon },
 ];

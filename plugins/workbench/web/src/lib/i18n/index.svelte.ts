@@ -55,6 +55,9 @@ export const percent = (value: number, digits = 0) =>
   new Intl.NumberFormat(variety(), { style: 'percent', maximumFractionDigits: digits }).format(value);
 export const day = (iso: string) =>
   new Intl.DateTimeFormat(variety(), { dateStyle: 'full' }).format(new Date(iso));
+/** The time of day, to the second. */
+export const clock = (iso: string) =>
+  new Intl.DateTimeFormat(variety(), { timeStyle: 'medium' }).format(new Date(iso));
 export const moment = (iso: string) =>
   new Intl.DateTimeFormat(variety(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(iso));
 export const bytes = (value: number) =>
