@@ -6,6 +6,8 @@ import { onChange } from './changes.svelte';
 export type Written = Schemas['CorrectedReadingWritten'];
 export interface Draft {
   segment: string;
+  /** The page it is on. */
+  document: string;
   text: string;
   /** The reading that counted when typing began; null where there was none. */
   seen: string | null;
@@ -32,7 +34,7 @@ export function openDrafts(project: string): void {
 }
 
 export const draftOf = (segment: string): Draft | undefined => drafts.get(segment);
-export const unsaved = () => drafts.size;
+export const unsaved = (): Draft[] => [...drafts.values()];
 
 function keep(draft: Draft): void {
   drafts.set(draft.segment, draft);
@@ -45,9 +47,9 @@ export function dropDraft(segment: string): void {
 }
 
 /** Note what is being typed. */
-export function typed(segment: string, text: string, seen: string | null): void {
+export function typed(segment: string, document: string, text: string, seen: string | null): void {
   const before = drafts.get(segment);
-  keep({ segment, text, seen: before ? before.seen : seen, state: 'typing' });
+  keep({ segment, document, text, seen: before ? before.seen : seen, state: 'typing' });
 }
 
 /** Send a draft; the answer when it is acknowledged, else null: the draft then says why it is still here. */

@@ -22,25 +22,25 @@ beforeEach(() => {
 });
 
 test('what is acknowledged is no draft any more', async () => {
-  typed('s', 'En la villa', 'r1');
+  typed('s', 'page', 'En la villa', 'r1');
   answers.push(json(200, { id: 'r2', content: 'En la villa' }));
   expect((await send('s'))?.id).toBe('r2');
   expect(sent).toEqual([{ text: 'En la villa', expected_counting_id: 'r1' }]);
-  expect([unsaved(), localStorage.length]).toEqual([0, 0]);
+  expect([unsaved().length, localStorage.length]).toEqual([0, 0]);
 });
 
 test('what the engine did not answer stays, also in a new window, and is sent when the engine is back', async () => {
-  typed('s', 'En la villa', 'r1');
+  typed('s', 'page', 'En la villa', 'r1');
   expect(await send('s')).toBeNull();
   const saved = new Promise((done) => onSaved((segment) => done(segment)));
   answers.push(json(200, { id: 'r2' }));
   openDrafts('p');
   expect(await saved).toBe('s');
-  expect(unsaved()).toBe(0);
+  expect(unsaved()).toEqual([]);
 });
 
 test('a conflict keeps the text until the person decides', async () => {
-  typed('s', 'mine', 'r1');
+  typed('s', 'page', 'mine', 'r1');
   answers.push(json(409, { detail: 'Another reading counts.' }), json(200, { id: 'r3' }));
   await send('s');
   expect(draftOf('s')).toMatchObject({ state: 'conflict', text: 'mine', why: 'Another reading counts.' });
@@ -49,9 +49,9 @@ test('a conflict keeps the text until the person decides', async () => {
 });
 
 test('what is typed while the answer is under way is kept, on top of what was saved', async () => {
-  typed('s', 'one', 'r1');
+  typed('s', 'page', 'one', 'r1');
   answers.push(() => {
-    typed('s', 'one two', 'r1');
+    typed('s', 'page', 'one two', 'r1');
     return json(200, { id: 'r2' })();
   });
   await send('s');
@@ -60,9 +60,9 @@ test('what is typed while the answer is under way is kept, on top of what was sa
 });
 
 test('drafts of another project are not shown', () => {
-  typed('s', 'text', null);
+  typed('s', 'page', 'text', null);
   openDrafts('other');
-  expect(unsaved()).toBe(0);
+  expect(unsaved()).toEqual([]);
   openDrafts('p');
   expect(draftOf('s')?.text).toBe('text');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BINDINGS, commandOf } from './keys';
+import { BINDINGS, commandOf, singleKeys } from './keys';
 
 const press = (key: string, more: KeyboardEventInit = {}, target: HTMLElement = document.body) => {
   let found = null as ReturnType<typeof commandOf>;
@@ -24,6 +24,18 @@ test('with Alt the commands work while typing, whatever letter the keyboard make
 
 test('what belongs to the browser is left to it', () => {
   expect(press('r', { ctrlKey: true }, document.createElement('p'))).toBeNull();
+});
+
+test('a person can have letters without Alt do nothing', () => {
+  singleKeys.value = false;
+  const beside = document.createElement('p');
+  expect([press('r', {}, beside), press('Delete', {}, beside), press('Escape', {}, beside)]).toEqual([
+    null,
+    null,
+    'leave',
+  ]);
+  expect(press('r', { altKey: true, code: 'KeyR' }, beside)).toBe('turn');
+  singleKeys.value = true;
 });
 
 test('no key does two things', () => {

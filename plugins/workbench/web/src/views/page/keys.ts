@@ -1,5 +1,9 @@
 // The keys of the page view: what each does, where it works, and how it is shown under `?`.
 import type { Key } from '$lib/i18n/index.svelte';
+import { kept } from '$lib/kept.svelte';
+
+/** Whether the keys work by themselves beside the text; else only with Alt (WCAG 2.1.4). */
+export const singleKeys = kept<boolean>('page.singleKeys', true);
 
 export type Command =
   | 'help'
@@ -12,6 +16,10 @@ export type Command =
   | 'width'
   | 'turn'
   | 'shapes'
+  | 'edit'
+  | 'line'
+  | 'region'
+  | 'finish'
   | 'delete'
   | 'leave'
   | 'nextPage'
@@ -38,6 +46,10 @@ export const BINDINGS: Binding[] = [
   { command: 'width', keys: ['9'], alt: true, title: 'keys.width' },
   { command: 'turn', keys: ['r'], alt: true, title: 'keys.turn' },
   { command: 'shapes', keys: ['s'], alt: true, title: 'keys.shapes' },
+  { command: 'edit', keys: ['e'], alt: true, title: 'keys.edit' },
+  { command: 'line', keys: ['l'], title: 'keys.line' },
+  { command: 'region', keys: ['g'], alt: true, title: 'keys.region' },
+  { command: 'finish', keys: ['Enter'], title: 'keys.finish' },
   { command: 'delete', keys: ['Delete'], alt: true, title: 'keys.delete' },
   { command: 'leave', keys: ['Escape'], title: 'keys.leave' },
   { command: 'help', keys: ['?'], title: 'keys.help' },
@@ -50,6 +62,7 @@ export const TYPING: { keys: string; title: Key }[] = [
   { keys: 'Escape', title: 'keys.revert' },
   { keys: 'Alt+L', title: 'keys.letters' },
   { keys: 'Alt+O', title: 'keys.readings' },
+  { keys: 'Alt+X', title: 'keys.split' },
 ];
 
 const isTyping = (target: EventTarget | null) =>
@@ -57,8 +70,12 @@ const isTyping = (target: EventTarget | null) =>
 
 export function commandOf(event: KeyboardEvent): Command | null {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey) return null;
+  // A button or a link that has the focus is pressed by Enter.
+  if (event.key === 'Enter' && event.target instanceof Element && event.target.closest('a, button'))
+    return null;
   const typing = isTyping(event.target);
-  if (typing && !event.altKey) return null;
+  const named = event.key.length > 1 && event.key !== 'Delete';
+  if (!event.altKey && (typing || (!named && !singleKeys.value))) return null;
   // A letter with Alt may give another letter on some keyboards; its place says which key it is.
   const place = event.altKey && /^Key[A-Z]$/.test(event.code) ? event.code.slice(3).toLowerCase() : event.key;
   const found = BINDINGS.find((one) => one.keys.includes(place));

@@ -28,10 +28,9 @@ export function doubtOf(confidence: number | null | undefined): Doubt {
   return confidence >= 0.6 ? 'some' : 'much';
 }
 
-/** Spans in their order; unread lines where the list of segments has them, since the text leaves them out. */
+/** Spans in their order; unread lines, which the text leaves out, where they stand on the page. */
 export function linesOf(text: PageText, segments: Segment[]): Line[] {
   const byId = new Map(segments.map((one) => [one.id, one]));
-  const place = new Map(segments.map((one, index) => [one.id, index]));
   // Offsets count characters, not the halves of them that a string of JavaScript is made of.
   const characters = Array.from(text.text);
   const lines: Line[] = [];
@@ -82,22 +81,30 @@ export function linesOf(text: PageText, segments: Segment[]): Line[] {
         version: segment?.version ?? null,
       };
     });
-  return woven(lines, unread, (line) => place.get(line.id) ?? 0);
+  if (lines.length === 0) return unread;
+  for (const line of unread) lines.splice(placeOf(line, lines, byId), 0, line);
+  return lines;
 }
 
-/** Two ordered lists as one; of the two next ones, that which comes first by *place*. */
-function woven(one: Line[], other: Line[], place: (line: Line) => number): Line[] {
-  const all: Line[] = [];
-  let [i, j] = [0, 0];
-  for (;;) {
-    const [a, b] = [one[i], other[j]];
-    if (!a && !b) return all;
-    if (a && (!b || place(a) <= place(b))) {
-      all.push(a);
-      i++;
-    } else if (b) {
-      all.push(b);
-      j++;
-    }
-  }
+/** Where an unread line belongs among others: after the nearest one before it in its column. */
+function placeOf(line: Line, among: Line[], byId: Map<string, Segment>): number {
+  const segment = byId.get(line.id);
+  if (!segment) return among.length;
+  const vertical = line.direction.startsWith('ttb');
+  // Along the column, and across it; columns of a page that runs down follow one another from the right.
+  const along = (one: Segment) => (vertical ? -(one.bbox_x + one.bbox_w / 2) : one.bbox_y + one.bbox_h / 2);
+  const across = (one: Segment): [number, number] =>
+    vertical ? [one.bbox_y, one.bbox_y + one.bbox_h] : [one.bbox_x, one.bbox_x + one.bbox_w];
+  const [from, to] = across(segment);
+  let after = -1;
+  let before = among.length;
+  among.forEach((other, index) => {
+    const its = byId.get(other.id);
+    if (!its) return;
+    const [start, end] = across(its);
+    if (end <= from || start >= to) return;
+    if (along(its) <= along(segment)) after = Math.max(after, index);
+    else before = Math.min(before, index);
+  });
+  return after >= 0 ? after + 1 : before;
 }

@@ -1,5 +1,6 @@
 // Draws shapes over the picture: only those in sight, words only when they can be told apart.
-import type { Shape, Point } from './shapes';
+import type { Figure } from './geometry';
+import type { Point, Shape } from './shapes';
 
 /** From fractions of the picture to pixels of the screen. */
 export type View = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
@@ -8,6 +9,10 @@ export interface Marks {
   hovered: string | null;
   doubtful: ReadonlySet<string>;
   shown: boolean;
+  /** The corners of the shape that is being changed, and of its baseline. */
+  figure: Figure | null;
+  /** What is being drawn, up to the pointer. */
+  sketch: Point[];
 }
 
 const CHUNKS = 12;
@@ -20,6 +25,7 @@ const COLOUR = {
   doubtful: 'rgb(240 170 30 / 26%)',
   hovered: 'rgb(20 120 140 / 16%)',
   selected: 'rgb(226 88 34)',
+  baselineOfSelected: 'rgb(150 30 130)',
   selectedFill: 'rgb(226 88 34 / 10%)',
 };
 
@@ -134,10 +140,37 @@ export class Overlay {
     };
     const hovered = marks.hovered === marks.selected ? null : one(marks.hovered);
     if (hovered) fill(hovered, COLOUR.hovered);
-    const selected = one(marks.selected);
+    const figure = new Path2D();
+    if (marks.figure) trace(figure, marks.figure.outline, true);
+    const selected = marks.figure ? figure : one(marks.selected);
     if (selected) {
       fill(selected, COLOUR.selectedFill);
       stroke(selected, COLOUR.selected, 2);
+    }
+    const handles = (points: Point[], colour: string) => {
+      const dots = new Path2D();
+      for (const [x, y] of points) {
+        const at = onScreen.transformPoint(new DOMPoint(x, y));
+        dots.rect(at.x - 3.5 * ratio, at.y - 3.5 * ratio, 7 * ratio, 7 * ratio);
+      }
+      ctx.fillStyle = '#fff';
+      ctx.fill(dots);
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = 1.5 * ratio;
+      ctx.stroke(dots);
+    };
+    if (marks.figure?.baseline) {
+      const path = new Path2D();
+      trace(path, marks.figure.baseline, false);
+      stroke(path, COLOUR.baselineOfSelected, 2);
+      handles(marks.figure.baseline, COLOUR.baselineOfSelected);
+    }
+    if (marks.figure) handles(marks.figure.outline, COLOUR.selected);
+    if (marks.sketch.length > 0) {
+      const path = new Path2D();
+      trace(path, marks.sketch, false);
+      stroke(path, COLOUR.selected, 2);
+      handles(marks.sketch, COLOUR.selected);
     }
   }
 }

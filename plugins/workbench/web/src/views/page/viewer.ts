@@ -2,7 +2,7 @@
 import OpenSeadragon from 'openseadragon';
 import { address, api, ask } from '$lib/api/client';
 import { Overlay, type Marks, type View } from './overlay';
-import type { Shape } from './shapes';
+import type { Point, Shape } from './shapes';
 
 export type Look = 'whole' | 'width';
 
@@ -10,14 +10,27 @@ export class PageViewer {
   private readonly viewer: OpenSeadragon.Viewer;
   private readonly overlay: Overlay;
   private size: [number, number] = [1, 1];
-  private marks: Marks = { selected: null, hovered: null, doubtful: new Set(), shown: true };
+  private marks: Marks = {
+    selected: null,
+    hovered: null,
+    doubtful: new Set(),
+    shown: true,
+    figure: null,
+    sketch: [],
+  };
   private isOpen = false;
+  private holding = false;
 
   constructor(
     element: HTMLElement,
     private readonly on: {
-      point: (x: number, y: number) => void;
-      press: (x: number, y: number) => void;
+      point: (at: Point) => void;
+      press: (at: Point) => void;
+      twice: () => void;
+      /** Whether what is dragged from here is a shape, and not the picture. */
+      grab: (at: Point, remove: boolean) => boolean;
+      drag: (at: Point) => void;
+      drop: () => void;
       opened: () => void;
     },
   ) {
@@ -46,13 +59,33 @@ export class PageViewer {
       event.preventDefaultAction = true;
     });
     this.viewer.addHandler('canvas-click', (event) => {
-      if (event.quick) this.locate(event.position, this.on.press);
+      if (event.quick && !this.holding) this.on.press(this.locate(event.position));
+    });
+    this.viewer.addHandler('canvas-double-click', (event) => {
+      event.preventDefaultAction = true;
+      this.on.twice();
+    });
+    this.viewer.addHandler('canvas-press', (event) => {
+      const { altKey } = event.originalEvent as MouseEvent;
+      this.holding = this.isOpen && this.on.grab(this.locate(event.position), altKey);
+    });
+    this.viewer.addHandler('canvas-drag', (event) => {
+      if (!this.holding) return;
+      event.preventDefaultAction = true;
+      this.on.drag(this.locate(event.position));
+    });
+    // A shape that is let go of quickly does not set the picture in motion.
+    this.viewer.addHandler('canvas-drag-end', (event) => {
+      if (this.holding) event.preventDefaultAction = true;
+    });
+    this.viewer.addHandler('canvas-release', () => {
+      if (this.holding) this.on.drop();
     });
     new OpenSeadragon.MouseTracker({
       element: this.viewer.canvas,
       moveHandler: (event) =>
-        this.locate((event as unknown as { position: OpenSeadragon.Point }).position, this.on.point),
-      leaveHandler: () => this.on.point(-1, -1),
+        this.on.point(this.locate((event as unknown as { position: OpenSeadragon.Point }).position)),
+      leaveHandler: () => this.on.point([-1, -1]),
     });
   }
 
@@ -101,6 +134,13 @@ export class PageViewer {
     viewport.fitBounds(new OpenSeadragon.Rect(0, 0, 1, y / x), at_once);
   }
 
+  /** How far apart two points of the picture are on the screen, in pixels. */
+  distance = (p: Point, q: Point): number => {
+    const [a, b, c, d] = this.view() ?? [1, 0, 0, 1];
+    const [x, y] = [p[0] - q[0], p[1] - q[1]];
+    return Math.hypot(a * x + c * y, b * x + d * y);
+  };
+
   /** Bring a shape into sight, without moving what is well in sight. */
   reveal(box: Shape['box']): void {
     if (!this.isOpen) return;
@@ -134,11 +174,11 @@ export class PageViewer {
     const view = this.view();
     if (view) this.overlay.draw(view, this.marks);
   }
-  private locate(position: OpenSeadragon.Point, then: (x: number, y: number) => void): void {
+  private locate(position: OpenSeadragon.Point): Point {
     const view = this.view();
-    if (!view) return;
+    if (!view) return [-1, -1];
     const found = new DOMMatrix([...view]).inverse().transformPoint(new DOMPoint(position.x, position.y));
-    then(found.x, found.y);
+    return [found.x, found.y];
   }
 }
 
