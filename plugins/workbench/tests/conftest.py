@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,18 @@ class Desk:
     def place(self, page: str, view: str = "page") -> str:
         """Return where the application shows a page."""
         return f"/p/{self.project_id}/{view}/{self.pages[page]}"
+
+    def lines(self, page: str) -> list[str]:
+        """Return the lines of a page as the engine has them."""
+        text = self.engine.ask("GET", f"/api/segments/document/{self.pages[page]}/text")
+        return [text["text"][span["char_start"] : span["char_end"]] for span in text["spans"]]
+
+    def wait_for(self, page: str, lines: list[str]) -> None:
+        """Wait until the engine has these lines of a page."""
+        deadline = time.monotonic() + 20
+        while self.lines(page) != lines:
+            assert time.monotonic() < deadline, (self.lines(page), lines)
+            time.sleep(0.1)
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +108,7 @@ def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
     policy under which it was sent, or raises an error.
     """
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
+    context.set_default_timeout(20_000)
     strangers: list[str] = []
     faults: list[str] = []
 

@@ -18,6 +18,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from armarium.samples import SamplePage
 
+SHARED = Path(__file__).resolve().parents[4] / "shared"
+"""Real pages of others, beside the checkout where there are any."""
+
 ARMARIUM = Path(sys.executable).with_name("armarium")
 
 
@@ -40,7 +43,7 @@ class ServedEngine:
         """Start it, and read its address and its link from what it prints."""
         command = [str(ARMARIUM), "serve", "--port", str(self.port), "--no-browser"]
         environment = {**os.environ, "SERVICE_STATE_DIR": str(self.state), "SERVICE_LOCAL_ONLY": "true"}
-        environment["SERVICE_LIBRARY_ROOTS"] = str(self.folder)
+        environment["SERVICE_LIBRARY_ROOTS"] = f"{self.folder}:{SHARED}"
         self._process = subprocess.Popen(
             command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True
         )
@@ -90,10 +93,6 @@ class ServedEngine:
             yield row
             if row["child_count"]:
                 yield from self._below(row["id"])
-
-    def lines(self, page_id: str) -> list[str]:
-        """Return the lines of a page as the engine has them."""
-        return str(self.ask("GET", f"/api/segments/document/{page_id}/text")["text"]).split("\n")
 
 
 def write_page(folder: Path, name: str, page: SamplePage, texts: list[str]) -> None:
