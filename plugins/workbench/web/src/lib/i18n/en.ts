@@ -533,7 +533,8 @@ export const en = {
   'figures.memory': '{memory} GB of memory, {size} GB on disk',
   'figures.fewer': 'Only what fits this project',
   'figures.allOf': 'Also {count} that do not fit, with the reason',
-  'figures.cerHint': 'CER: the share of characters that are wrong. What is published was measured on other people\'s pages; only what is measured here says something of yours.',
+  'figures.cerHint':
+    "CER: the share of characters that are wrong. What is published was measured on other people's pages; only what is measured here says something of yours.",
   'figures.bakeoffs': 'Comparisons',
   'figures.noBakeoff': 'Nothing was compared yet. It takes 100 corrected lines on two pages.',
   'figures.tableOf': 'The readers compared on {when}',
@@ -543,7 +544,8 @@ export const en = {
 
   'settings.devices': 'Devices and programs',
   'settings.pair': 'Let another device in',
-  'settings.pairHint': 'The device types this code once, within ten minutes. It must reach this machine, for instance through a tunnel; the engine listens on no other address.',
+  'settings.pairHint':
+    'The device types this code once, within ten minutes. It must reach this machine, for instance through a tunnel; the engine listens on no other address.',
   'settings.role': 'Role',
   'settings.role.viewer': 'may look',
   'settings.role.editor': 'may look and change',
@@ -555,7 +557,8 @@ export const en = {
   'settings.copied': 'Copied.',
   'settings.notCopied': 'The browser does not allow copying; select and copy it yourself.',
   'settings.agent': 'A token for a program',
-  'settings.agentHint': 'For scripts and agents; valid for 90 days. What they write is marked as written by an agent.',
+  'settings.agentHint':
+    'For scripts and agents; valid for 90 days. What they write is marked as written by an agent.',
   'settings.agentName': 'Name of the program',
   'settings.makeToken': 'Make a token',
   'settings.once': 'shown only this once',
@@ -572,12 +575,14 @@ export const en = {
   'settings.revoked': 'revoked',
   'settings.revokedNow': '“{name}” has no access any more.',
   'settings.providers': 'Providers of models',
-  'settings.providersHint': 'Services or servers whose models may be asked. No page leaves this machine unless its rights and the plan allow it.',
+  'settings.providersHint':
+    'Services or servers whose models may be asked. No page leaves this machine unless its rights and the plan allow it.',
   'settings.providerType': 'Type',
   'settings.address': 'Address',
   'settings.addressHint': 'Address, if not the usual one',
   'settings.add': 'Add',
-  'settings.noProvider': 'No provider is set up. Reading works without one; correcting with a language model needs one.',
+  'settings.noProvider':
+    'No provider is set up. Reading works without one; correcting with a language model needs one.',
   'settings.enabled': 'enabled',
   'settings.remove': 'Remove',
   'settings.hasKey': 'has a key',
@@ -626,6 +631,7 @@ export const en = {
   'settings.core': 'part of the engine',
   'settings.look': 'Language and appearance',
   'settings.session': 'This browser',
-  'settings.sessionHint': 'It stays signed in for a month after it was last used. After signing out, a new link is needed: “armarium open”.',
+  'settings.sessionHint':
+    'It stays signed in for a month after it was last used. After signing out, a new link is needed: “armarium open”.',
   'settings.signOut': 'Sign out',
 } as const;

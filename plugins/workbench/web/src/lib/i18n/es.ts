@@ -541,7 +541,8 @@ export const es: Catalogue = {
   'figures.memory': '{memory} GB de memoria, {size} GB en disco',
   'figures.fewer': 'Solo lo que sirve a este proyecto',
   'figures.allOf': 'También {count} que no sirven, con la razón',
-  'figures.cerHint': 'CER: la proporción de caracteres erróneos. Lo publicado se midió en páginas ajenas; solo lo medido aquí dice algo de las suyas.',
+  'figures.cerHint':
+    'CER: la proporción de caracteres erróneos. Lo publicado se midió en páginas ajenas; solo lo medido aquí dice algo de las suyas.',
   'figures.bakeoffs': 'Comparaciones',
   'figures.noBakeoff': 'Aún no se ha comparado nada. Hacen falta 100 líneas corregidas en dos páginas.',
   'figures.tableOf': 'Los lectores comparados el {when}',
@@ -551,7 +552,8 @@ export const es: Catalogue = {
 
   'settings.devices': 'Dispositivos y programas',
   'settings.pair': 'Dejar entrar a otro dispositivo',
-  'settings.pairHint': 'El dispositivo escribe este código una vez, en diez minutos. Debe alcanzar este equipo, por ejemplo por un túnel; el motor no escucha en otra dirección.',
+  'settings.pairHint':
+    'El dispositivo escribe este código una vez, en diez minutos. Debe alcanzar este equipo, por ejemplo por un túnel; el motor no escucha en otra dirección.',
   'settings.role': 'Función',
   'settings.role.viewer': 'puede mirar',
   'settings.role.editor': 'puede mirar y cambiar',
@@ -563,7 +565,8 @@ export const es: Catalogue = {
   'settings.copied': 'Copiado.',
   'settings.notCopied': 'El navegador no permite copiar; selecciónelo y cópielo usted.',
   'settings.agent': 'Un token para un programa',
-  'settings.agentHint': 'Para guiones y agentes; vale 90 días. Lo que escriben queda marcado como escrito por un agente.',
+  'settings.agentHint':
+    'Para guiones y agentes; vale 90 días. Lo que escriben queda marcado como escrito por un agente.',
   'settings.agentName': 'Nombre del programa',
   'settings.makeToken': 'Crear un token',
   'settings.once': 'solo se muestra esta vez',
@@ -580,12 +583,14 @@ export const es: Catalogue = {
   'settings.revoked': 'revocado',
   'settings.revokedNow': '«{name}» ya no tiene acceso.',
   'settings.providers': 'Proveedores de modelos',
-  'settings.providersHint': 'Servicios o servidores cuyos modelos pueden consultarse. Ninguna página sale de este equipo si sus derechos y el plan no lo permiten.',
+  'settings.providersHint':
+    'Servicios o servidores cuyos modelos pueden consultarse. Ninguna página sale de este equipo si sus derechos y el plan no lo permiten.',
   'settings.providerType': 'Tipo',
   'settings.address': 'Dirección',
   'settings.addressHint': 'Dirección, si no es la habitual',
   'settings.add': 'Añadir',
-  'settings.noProvider': 'No hay ningún proveedor. Leer funciona sin él; corregir con un modelo de lengua necesita uno.',
+  'settings.noProvider':
+    'No hay ningún proveedor. Leer funciona sin él; corregir con un modelo de lengua necesita uno.',
   'settings.enabled': 'activado',
   'settings.remove': 'Quitar',
   'settings.hasKey': 'tiene clave',
@@ -634,6 +639,7 @@ export const es: Catalogue = {
   'settings.core': 'parte del motor',
   'settings.look': 'Lengua y aspecto',
   'settings.session': 'Este navegador',
-  'settings.sessionHint': 'Sigue conectado un mes desde su último uso. Tras salir hace falta un enlace nuevo: «armarium open».',
+  'settings.sessionHint':
+    'Sigue conectado un mes desde su último uso. Tras salir hace falta un enlace nuevo: «armarium open».',
   'settings.signOut': 'Salir',
 };
