@@ -17,9 +17,11 @@ export interface Marks {
 
 const CHUNKS = 12;
 const LEAST_WORD_PIXELS = 9;
+const LEAST_LINE_PIXELS = 16;
 const COLOUR = {
   region: 'rgb(120 90 40 / 55%)',
   line: 'rgb(20 110 130 / 75%)',
+  lineAfar: 'rgb(20 110 130 / 30%)',
   word: 'rgb(20 110 130 / 35%)',
   baseline: 'rgb(20 110 130 / 55%)',
   doubtful: 'rgb(240 170 30 / 26%)',
@@ -46,6 +48,7 @@ export class Overlay {
   private chunks: Chunk[] = [];
   private byId = new Map<string, Shape>();
   private wordHeight = 0;
+  private lineHeight = 0;
 
   constructor(private canvas: HTMLCanvasElement) {}
 
@@ -53,6 +56,7 @@ export class Overlay {
     this.byId = new Map(shapes.map((shape) => [shape.id, shape]));
     const chunks = new Map<number, Chunk>();
     const heights: number[] = [];
+    const lines: number[] = [];
     for (const shape of shapes) {
       const [x, y, w, h] = shape.box;
       const key = Math.floor((y + h / 2) * CHUNKS) * 1000 + Math.floor((x + w / 2) * CHUNKS);
@@ -69,14 +73,16 @@ export class Overlay {
       }
       const [left, top, right, bottom] = chunk.box;
       chunk.box = [Math.min(left, x), Math.min(top, y), Math.max(right, x + w), Math.max(bottom, y + h)];
-      if (shape.kind === 'word') heights.push(h);
+      if (shape.kind !== 'region') (shape.kind === 'word' ? heights : lines).push(Math.min(w, h));
       const layer =
         shape.kind === 'region' ? chunk.regions : shape.kind === 'word' ? chunk.words : chunk.lines;
       trace(layer, shape.outline, true);
       if (shape.baseline && shape.baseline.length > 1) trace(chunk.baselines, shape.baseline, false);
     }
     this.chunks = [...chunks.values()];
-    this.wordHeight = heights.sort((a, b) => a - b)[heights.length >> 1] ?? 0;
+    const middle = (of: number[]) => of.sort((a, b) => a - b)[of.length >> 1] ?? 0;
+    this.wordHeight = middle(heights);
+    this.lineHeight = middle(lines);
   }
 
   draw(view: View, marks: Marks): void {
@@ -114,7 +120,11 @@ export class Overlay {
       box[2] >= sight[0] && box[0] <= sight[2] && box[3] >= sight[1] && box[1] <= sight[3];
 
     if (marks.shown) {
-      const words = this.wordHeight * Math.abs(view[3] || view[1]) >= LEAST_WORD_PIXELS;
+      const pixels = Math.hypot(view[2], view[3]);
+      const words = this.wordHeight * pixels >= LEAST_WORD_PIXELS;
+      // From afar, outlines would hide what they are around.
+      const near = this.lineHeight * pixels >= LEAST_LINE_PIXELS;
+      const lineColour = near ? COLOUR.line : COLOUR.lineAfar;
       const doubtful = new Path2D();
       for (const id of marks.doubtful) {
         const shape = this.byId.get(id);
@@ -127,8 +137,8 @@ export class Overlay {
         if (!seen(chunk.box)) continue;
         stroke(chunk.regions, COLOUR.region, 1);
         if (words) stroke(chunk.words, COLOUR.word, 1);
-        stroke(chunk.baselines, COLOUR.baseline, 1);
-        stroke(chunk.lines, COLOUR.line, 1);
+        if (near) stroke(chunk.baselines, COLOUR.baseline, 1);
+        stroke(chunk.lines, lineColour, 1);
       }
     }
     const one = (id: string | null) => {

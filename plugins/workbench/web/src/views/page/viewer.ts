@@ -1,8 +1,11 @@
 // The picture of a page at any zoom: OpenSeadragon on the engine's tiles, with our shapes over it.
 import OpenSeadragon from 'openseadragon';
-import { address, api, ask } from '$lib/api/client';
 import { Overlay, type Marks, type View } from './overlay';
+import { tilesOf } from './tiles';
 import type { Point, Shape } from './shapes';
+
+/** A line that is lower than this on the screen cannot be read. */
+const LEAST_PIXELS = 16;
 
 export type Look = 'whole' | 'width';
 
@@ -90,20 +93,11 @@ export class PageViewer {
   }
 
   async open(document: string): Promise<void> {
-    const params = { path: { image_id: document } };
-    const info = await ask(api.GET('/api/iiif/image/{image_id}/info.json', { params }));
-    const source = new OpenSeadragon.IIIFTileSource(info as unknown as OpenSeadragon.TileSourceOptions);
-    const tileUrl = source.getTileUrl.bind(source);
-    // The engine is asked in the name of this project, at the address the application itself has.
-    source.getTileUrl = (level, x, y) => {
-      const url = tileUrl(level, x, y);
-      return address(new URL(typeof url === 'string' ? url : url()).pathname);
-    };
-    const { width, height } = info as unknown as { width: number; height: number };
-    this.size = [width, height];
+    const { source, size } = await tilesOf(document);
+    this.size = size;
     await new Promise<void>((done) => {
       this.viewer.addOnceHandler('open', () => done());
-      this.viewer.open(source as unknown as OpenSeadragon.TileSourceSpecifier);
+      this.viewer.open(source);
     });
     this.isOpen = true;
     this.look('width', true);
@@ -147,14 +141,20 @@ export class PageViewer {
     const [x, y, w, h] = box;
     const aspect = this.size[1] / this.size[0];
     const { viewport } = this.viewer;
-    const now = viewport.getBoundsNoRotate(false);
+    let now = viewport.getBoundsNoRotate(false);
+    // Too small to be read: nearer, until the shape is as wide as the window.
+    const smaller = Math.min(w / now.width, (h * aspect) / now.height);
+    if (smaller * viewport.getContainerSize().y < LEAST_PIXELS) {
+      const width = Math.min(now.width, Math.max(w * 1.08, h * aspect * 12));
+      now = new OpenSeadragon.Rect(x - width * 0.04, now.y, width, (width * now.height) / now.width);
+    }
     const [top, bottom] = [y * aspect, (y + h) * aspect];
     const margin = now.height * 0.12;
     let { x: left, y: up } = now;
     if (top < now.y + margin || bottom > now.y + now.height - margin)
       up = (top + bottom) / 2 - now.height * 0.4;
     if (w <= now.width && (x < now.x || x + w > now.x + now.width)) left = x + w / 2 - now.width / 2;
-    if (left !== now.x || up !== now.y)
+    if (left !== now.x || up !== now.y || now.width !== viewport.getBoundsNoRotate(false).width)
       viewport.fitBounds(new OpenSeadragon.Rect(left, up, now.width, now.height), false);
   }
 
