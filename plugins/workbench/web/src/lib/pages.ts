@@ -4,6 +4,7 @@ import { api, ask } from './api/client';
 export interface PageName {
   id: string;
   name: string;
+  folder: string | null;
 }
 const PART = 500;
 
@@ -17,10 +18,16 @@ export async function pagesOf(folder: string, most: number): Promise<{ pages: Pa
     const found = await ask(api.POST('/api/documents/dataset/query', { body }));
     total = found.total;
     if (found.rows.length === 0) break;
-    pages.push(...found.rows.map(({ id, name }) => ({ id, name })));
+    pages.push(...found.rows.map(({ id, name, parent_id }) => ({ id, name, folder: parent_id })));
   } while (pages.length < Math.min(total, most));
-  return { pages: pages.slice(0, most), total };
+  return { pages: byFolder(pages.slice(0, most)), total };
 }
+
+/** The pages of each folder together, in the order in which the folders come first. */
+export const byFolder = <T extends Pick<PageName, 'folder'>>(pages: T[]): T[] =>
+  [...new Set(pages.map((one) => one.folder))].flatMap((folder) =>
+    pages.filter((one) => one.folder === folder),
+  );
 
 /** Do *work* for each of *items*, a few at a time; stops when *signal* says so. */
 export async function eachOf<T>(
