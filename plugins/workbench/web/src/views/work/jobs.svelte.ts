@@ -9,7 +9,8 @@ export interface Branch {
   parts: Branch[];
 }
 const KEPT_ENDED = 8;
-const ENDED = ['done', 'failed', 'cancelled'];
+/** States after which rows come or go that the stream says nothing of: those above, below, and counted together. */
+const TURNS = ['done', 'failed', 'cancelled', 'paused'];
 
 export class Jobs {
   answer = $state.raw<Schemas['JobList'] | null>(null);
@@ -31,7 +32,7 @@ export class Jobs {
       }
       const told = data as Pick<Job, 'id' | 'state' | 'done' | 'total' | 'reason'>;
       const known = this.answer?.items.find((one) => one.id === told.id);
-      if (!known || !this.answer || ENDED.includes(told.state)) this.reload();
+      if (!known || !this.answer || TURNS.includes(told.state)) this.reload();
       if (!known || !this.answer) return;
       const now = { ...known, ...told };
       this.answer = { ...this.answer, items: this.answer.items.map((one) => (one === known ? now : one)) };
