@@ -57,3 +57,14 @@ export async function usePass(pass: string): Promise<void> {
     }),
   );
 }
+
+/** Say of characters of a line, counted as the engine counts them, that they cannot be read for certain. */
+export async function markUnclear(segment: string, text: string, from: number, to: number): Promise<void> {
+  const count = (until: number) => Array.from(text.slice(0, until)).length;
+  const span = to > from ? { char_start: count(from), char_end: count(to) } : {};
+  await ask(api.POST('/api/editorial', { body: { segment_id: segment, kind: 'unclear', ...span } }));
+}
+
+export async function withdrawFact(id: string): Promise<void> {
+  await ask(api.POST('/api/editorial/{fact_id}/withdraw', { params: { path: { fact_id: id } } }));
+}

@@ -62,6 +62,7 @@ export const TYPING: { keys: string; title: Key }[] = [
   { keys: 'Escape', title: 'keys.revert' },
   { keys: 'Alt+L', title: 'keys.letters' },
   { keys: 'Alt+O', title: 'keys.readings' },
+  { keys: 'Alt+U', title: 'keys.unclear' },
   { keys: 'Alt+X', title: 'keys.split' },
 ];
 

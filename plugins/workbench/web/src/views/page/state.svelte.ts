@@ -56,7 +56,11 @@ export class PageState {
       api.GET('/api/segments/document/{document_id}/text', {
         params: {
           path: { document_id: this.id },
-          query: { confidence: true, ...(this.passId ? { pass_id: this.passId } : {}) },
+          query: {
+            confidence: true,
+            include_furniture: true,
+            ...(this.passId ? { pass_id: this.passId } : {}),
+          },
         },
       }),
     );
