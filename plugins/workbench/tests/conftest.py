@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 WEB = Path(__file__).parent.parent / "web"
 APP = Path(__file__).parent.parent / "src" / "armarium_workbench" / "app"
 
+WRONG = (400, 404, 405, 413, 415, 422, 500, 503)
+"""Answers that an application gets only by a mistake of its own, or of the engine."""
+
 MARKUP = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 """Names and lines of pages that must be shown as they are spelled."""
 
@@ -104,8 +107,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
-    """A browser that has never been here. It fails the test when a page asks for anything but the engine, breaks the
-    policy under which it was sent, or raises an error.
+    """A browser that has never been here. It fails the test when a page asks for anything but the engine or for what the
+    engine does not have, breaks the policy under which it was sent, or raises an error.
     """
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
     context.set_default_timeout(20_000)
@@ -124,6 +127,14 @@ def context(chromium: Browser, desk: Desk) -> Iterator[BrowserContext]:
         lambda request: (
             strangers.append(request.url)
             if not request.url.startswith((desk.engine.address, "blob:", "data:"))
+            else None
+        ),
+    )
+    context.on(
+        "response",
+        lambda answer: (
+            faults.append(f"{answer.status} {answer.request.method} {answer.url}")
+            if answer.status in WRONG
             else None
         ),
     )
