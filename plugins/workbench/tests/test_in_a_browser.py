@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from conftest import APP, MARKUP, WEB, Desk, Shot
+from served_engine import SHARED
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -33,6 +34,9 @@ def test_a_link_signs_a_browser_in_once(context: BrowserContext, desk: Desk, sho
     expect(again.get_by_role("heading", name="Not signed in")).to_be_visible()
     expect(again.get_by_role("alert")).to_contain_text("used already")
     shot(again, "sign-in")
+    # A new link in the same window is only another fragment of the same address.
+    again.goto(desk.engine.new_link(desk.place("letter.jpg")))
+    expect(again.get_by_role("heading", name="letter.jpg")).to_be_visible()
 
 
 def test_the_library_shows_the_pages_and_opens_one(page: Page, desk: Desk, shot: Shot) -> None:
@@ -98,6 +102,32 @@ def test_what_is_typed_outlives_an_engine_that_is_killed(page: Page, desk: Desk)
     expect(again.get_by_text(f"Also kept. {was[1]}")).to_be_visible()
 
 
+def test_two_windows_on_one_line_let_the_person_decide(page: Page, desk: Desk, shot: Shot) -> None:
+    from playwright.sync_api import expect
+
+    was = desk.lines("letter.jpg")
+    page.goto(desk.engine.new_link(desk.place("letter.jpg")))
+    expect(page.get_by_role("button", name=was[4])).to_be_visible()
+    other = page.context.new_page()
+    other.goto(f"{desk.engine.address}/#{desk.place('letter.jpg')}")
+    for window in (page, other):
+        window.get_by_role("button", name=f"5 {was[4]}").click()
+        expect(window.get_by_role("textbox", name="Text of line 5")).to_be_focused()
+    for window, word in ((page, "one"), (other, "two")):
+        window.keyboard.press("Control+End")
+        window.keyboard.type(f" {word}")
+    page.keyboard.press("Enter")
+    desk.wait_for("letter.jpg", [*was[:4], f"{was[4]} one", *was[5:]])
+    other.keyboard.press("Enter")
+    other.get_by_role("button", name=re.compile("Somebody else wrote this line")).click()
+    decide = other.get_by_role("alert")
+    expect(decide).to_contain_text(f"{was[4]} one")
+    expect(decide).to_contain_text(f"{was[4]} two")
+    shot(other, "conflict")
+    decide.get_by_role("button", name="Save mine").click()
+    desk.wait_for("letter.jpg", [*was[:4], f"{was[4]} two", *was[5:]])
+
+
 def test_markup_in_names_and_lines_is_shown_as_it_is_spelled(page: Page, desk: Desk, shot: Shot) -> None:
     from playwright.sync_api import expect
 
@@ -115,6 +145,23 @@ def test_markup_in_names_and_lines_is_shown_as_it_is_spelled(page: Page, desk: D
         page.wait_for_load_state("networkidle")
     assert page.locator("img[src='x'], b, u, script:not([src])").count() == 0
     assert page.title() != "owned"
+
+
+def test_real_pages_are_shown_with_all_their_lines(page: Page, desk: Desk, shot: Shot) -> None:
+    from playwright.sync_api import expect
+
+    real = SHARED / "data" / "page-pairs" / "mariages"
+    if not real.is_dir():
+        pytest.skip("the real pages of ../shared/data are not beside this checkout")
+    pages = desk.engine.import_folder(real)
+    desk.pages.update(pages)
+    name = next(one for one in pages if one.startswith("FRAN_0187_49914"))
+    page.goto(desk.engine.new_link(desk.place(name)))
+    lines = page.get_by_role("region", name="Text of the page").get_by_role("listitem")
+    expect(lines).to_have_count(len(desk.lines(name)))
+    expect(page.get_by_role("img", name="Picture of the page")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    shot(page, "real-page")
 
 
 LISTED = (WEB / "src" / "views" / "index.ts").read_text().partition("OUTSIDE")[0]
