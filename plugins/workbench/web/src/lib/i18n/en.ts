@@ -672,4 +672,7 @@ export const en = {
   'figures.modelName': 'Name of the new model',
   'figures.startTraining': 'Train',
   'figures.training': 'The training has begun.',
+
+  'work.pausesAfter': 'It pauses when the page in progress is done.',
+  'people.nowhere': 'Not named on any page yet',
 } as const;

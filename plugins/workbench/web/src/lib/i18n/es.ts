@@ -680,4 +680,7 @@ export const es: Catalogue = {
   'figures.modelName': 'Nombre del modelo nuevo',
   'figures.startTraining': 'Entrenar',
   'figures.training': 'El entrenamiento ha empezado.',
+
+  'work.pausesAfter': 'Se detiene cuando termine la página en curso.',
+  'people.nowhere': 'Aún no se nombra en ninguna página',
 };
