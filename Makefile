@@ -4,14 +4,16 @@
 #   make demo-hand                          the same, lines found by kraken in its own runtime
 #   make evaluate-base                      the figures of the model for hands, on sources it never saw and on others
 #   make train-base-on-gpu [TORCH_PYTHON=python MINUTES=8.5 OUT=/var/tmp/hand-gpu]   trains that model; stopped, it goes on
-#   make serve                              the engine, with its interactive API reference
+#   make serve [PORT=8765]                  the engine, and the link that opens its workbench
 #   make test [SLOW=1]                      linters, types, import contracts, tests
 #   make lint | bench | soak | openapi | docs | lock | format | clean
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 BIN := .venv/bin
+WORKBENCH = $(BIN)/python plugins/workbench/build_app.py
 FOLDER ?=
+PORT ?=
 LANGUAGE ?=
 WORKERS ?= 2
 TORCH_PYTHON ?= python3
@@ -50,9 +52,10 @@ train-base-on-gpu:
 		--lines $(abspath $(LINES)) --out $(abspath $(OUT)) --minutes $(MINUTES) --resume
 
 serve: base
-	@$(BIN)/armarium serve
+	@$(BIN)/armarium serve $(if $(PORT),--port $(PORT))
 
 test: lint
+	$(WORKBENCH) run test
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope -m "$(MARKS)" $(if $(SLOW),$(REFUSALS))
 
 lint: dev
@@ -60,6 +63,8 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/lint-imports --no-cache --config .importlinter-core
+	$(WORKBENCH) run lint
+	$(WORKBENCH) run check
 
 soak: dev
 	$(BIN)/pytest -n $(WORKERS) --timeout 0 -m soak
@@ -81,5 +86,5 @@ format: dev
 	$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
 clean:
-	rm -rf .venv .venv.lock demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv.lock demo build dist plugins/workbench/web/node_modules plugins/workbench/src/armarium_workbench/app .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ That function's module is imported without the engine, so it should import nothi
 engine for everything over HTTP.
 """
 
+from armarium.cli.browsing import NoBrowser, served_engine, show_link, sign_in_link
 from armarium.cli.names import complete_word
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, progress, table, wants_json
@@ -12,10 +13,12 @@ from armarium.cli.program import (
     engine_session,
     full_path,
     plural,
+    project_meant,
     project_session,
     work_session,
 )
 from armarium.cli.refusals import Refused
+from armarium.cli.serve import serve_for_people
 from armarium.cli.session import ID, Session, id_of, own_engine
 from armarium.cli.tree import Commands
 from armarium.cli.user_settings import settings_of_this_user
@@ -32,6 +35,7 @@ from armarium.ids import is_id
 __all__ = [
     "ID",
     "Commands",
+    "NoBrowser",
     "Refused",
     "Session",
     "Topic",
@@ -49,9 +53,14 @@ __all__ = [
     "place_for",
     "plural",
     "progress",
+    "project_meant",
     "project_session",
     "result_of",
+    "serve_for_people",
+    "served_engine",
     "settings_of_this_user",
+    "show_link",
+    "sign_in_link",
     "table",
     "wants_json",
     "work_session",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,24 @@ class Migration:
     version: int
     summary: str
     upgrade: Callable[[Operations], None]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A web application as its built files: `index.html` and `assets/`, whose names contain a hash of their content.
+
+    They are answered to every browser on this machine without a token, with a policy that lets them load only each other,
+    and so they contain nothing of a project.
+    """
+
+    folder: Path
+    unbuilt: str
+    """The sentence shown in its place where the files are not there."""
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is something to show."""
+        return (self.folder / "index.html").is_file()
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,8 @@ class Plugin:
     """Counts it adds to `GET /api/library/stats`."""
     rights: Rights | None = None
     """The records that say who may see what of a project (`history.visibility`); a project has one such plugin."""
+    site: Site | None = None
+    """The web application at `/`; an engine has one, that of the plugin loaded first."""
     names: Callable[[Connection, Sequence[str]], Mapping[str, str]] | None = None
     """Returns the names of the documents among these ids, for the history; called once for a whole page of steps."""
     withheld_along: tuple[WithheldAlong, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from armarium.auth.attempts import FailedAttempts
 from armarium.auth.tokens import DAY
 from armarium.engine import Engine
 from armarium.errors import RateLimited
+from armarium.web.app import create_app
 
 from .conftest import AppClient
 from .test_tokens import code_of, later
@@ -182,3 +184,83 @@ def test_a_session_ends_with_the_token_it_came_from(ask: AppClient, device: Call
     assert ask("DELETE", f"/api/tokens/{row['id']}").json["sessions_ended"] == 2
     assert code_of(ask, session) == "token_revoked"
     assert code_of(ask, second) == "token_revoked"
+
+
+def browser_code(ask: AppClient, **asked: object) -> str:
+    reply = ask("POST", "/api/pair/code", json={"role": "owner", "browser": True}, **asked)  # type: ignore[arg-type]
+    return str(reply.json["code"])
+
+
+def test_a_code_for_a_browser_opens_one_session_with_all_that_its_maker_may(
+    ask: AppClient, tmp_path: Path
+) -> None:
+    code = browser_code(ask)
+    cookie = {"Cookie": cookie_of(ask, token=None, json={"code": code})}
+    said = ask("GET", "/api/auth/session", token=None, headers=cookie).json
+    assert (said["kind"], said["role"], said["libraries"]) == ("session", "owner", "all")
+    assert said["expires_at"]
+    (row,) = ask("GET", "/api/tokens").json["items"]
+    assert (row["id"], row["folders"]) == (said["token_id"], None)
+    place = {"path": str(tmp_path / "New.library")}
+    made = ask("POST", "/api/library", token=None, headers={**cookie, **OWN}, json=place)
+    assert made.status == 200, made.body
+    again = ask("POST", "/api/auth/session", token=None, json={"code": code})
+    assert (again.status, again.code) == (403, "wrong_code")
+
+
+def test_a_code_for_a_browser_pairs_no_device(ask: AppClient) -> None:
+    code = browser_code(ask)
+    refused = ask("POST", "/api/pair", token=None, json={"code": code})
+    assert (refused.status, refused.code) == (403, "wrong_code")
+    assert cookie_of(ask, token=None, json={"code": code})
+
+
+def test_a_session_of_a_link_ends_with_the_device_that_made_the_link(
+    ask: AppClient, device: Callable[..., str]
+) -> None:
+    token = device("owner")
+    (row,) = ask("GET", "/api/tokens").json["items"]
+    session = cookie_of(ask, token=None, json={"code": browser_code(ask, token=token)}).partition("=")[2]
+    code = browser_code(ask, token=token)
+    ask("DELETE", f"/api/tokens/{row['id']}")
+    assert code_of(ask, session) == "token_revoked"
+    refused = ask("POST", "/api/auth/session", token=None, json={"code": code})
+    assert (refused.status, refused.code) == (403, "wrong_code")
+
+
+def test_a_browser_with_the_cookie_of_a_former_session_signs_in_again(ask: AppClient) -> None:
+    stale = {"Cookie": "service_session=of-another-engine"}
+    for _ in range(8):
+        reply = ask("GET", "/api/registry", token=None, headers=stale)
+        assert (reply.status, reply.code) == (401, "invalid_token")
+    assert ask("POST", "/api/auth/session", token=None, headers=stale).status == 401
+    assert cookie_of(ask, token=None, headers={**stale, **OWN}, json={"code": browser_code(ask)})
+
+
+def test_signing_out_ends_the_session_and_no_other_token(ask: AppClient, device: Callable[..., str]) -> None:
+    cookie = {"Cookie": cookie_of(ask), **OWN}
+    out = ask("DELETE", "/api/auth/session", token=None, headers=cookie)
+    assert (out.status, out.json["status"]) == (200, "ended")
+    assert 'service_session="";' in out.headers["set-cookie"]
+    gone = ask("GET", "/api/auth/session", token=None, headers=cookie)
+    assert (gone.status, gone.code) == (401, "token_revoked")
+    viewer = device("viewer")
+    assert ask("DELETE", "/api/auth/session", token=viewer).status == 200
+    assert ask("GET", "/api/auth/session", token=viewer).json["role"] == "viewer"
+
+
+def test_who_is_signed_in_is_told_to_nobody_without_a_token(ask: AppClient) -> None:
+    assert ask("GET", "/api/auth/session", token=None).code == "missing_token"
+    assert ask("GET", "/api/auth/session").json["kind"] == "owner"
+
+
+def test_a_state_folder_from_before_codes_for_browsers_still_opens(
+    make_engine: Callable[..., Engine],
+) -> None:
+    before = make_engine(plugins=[], state="kept")
+    with before.state.write() as conn:
+        conn.exec_driver_sql("ALTER TABLE pair_code DROP COLUMN session_of")
+        conn.exec_driver_sql("UPDATE schema_version SET version = 1 WHERE family = 'auth'")
+    before.close()
+    now = AppClient(create_app(engine=make_engine(plugins=[], state="kept")))
+    assert cookie_of(now, token=None, json={"code": browser_code(now)})

@@ -18,6 +18,7 @@ from armarium.auth.schemas import (
     PairRequest,
     PairResponse,
     RotatedSecret,
+    SessionEnded,
     SessionMade,
     SessionParams,
     TokenCreated,
@@ -133,7 +134,10 @@ def make_code(ctx: ActionContext, p: PairCodeParams) -> dict[str, Any]:
     """The code is shown in the answer and stored as a digest."""
     code = new_code()
     libraries = _normalise_projects(p.libraries)
-    expires_at = keep_code(ctx.conn, code, role=p.role, libraries=libraries, by=ctx.principal.name)
+    source = _source_of_session(ctx) if p.browser else None
+    expires_at = keep_code(
+        ctx.conn, code, role=p.role, libraries=libraries, by=ctx.principal.name, session_of=source
+    )
     return {"code": code, "role": p.role, "libraries": scope_of(libraries), "expires_at": expires_at}
 
 
@@ -301,17 +305,22 @@ def revoke_token(ctx: ActionContext, p: TokenId) -> dict[str, Any]:
 def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
     """A session has the role and projects of its source, and ends when that is revoked."""
     if p.code is not None:
-        code: Any = use_code(ctx.conn, p.code)
-        row, secret = _make(ctx, "session", p.name, code.role, code.libraries, created_by=code.created_by)
+        code: Any = use_code(ctx.conn, p.code, by_browser=True)
+        parent = code.session_of
+        if parent not in (None, "owner") and _live(ctx, parent).revoked:
+            raise Forbidden(
+                "The device that made this link was revoked meanwhile; make another with `armarium open`.",
+                code="wrong_code",
+            )
+        row, secret = _make(
+            ctx, "session", p.name, code.role, code.libraries, parent_id=parent, created_by=code.created_by
+        )
     else:
         caller = ctx.principal
         if caller.token_kind == "none":
             raise Forbidden("A session is made from a token or a pairing code; send one.", code="person_only")
         libraries = None if caller.libraries is None else sorted(caller.libraries)
-        parent = (
-            _parent(ctx, caller.token_id) if caller.token_kind == "session" else caller.token_id or "owner"
-        )
-        row, secret = _make(ctx, "session", p.name, caller.role, libraries, parent_id=parent)
+        row, secret = _make(ctx, "session", p.name, caller.role, libraries, parent_id=_source_of_session(ctx))
     return {
         "token_id": row["id"],
         "role": row["role"],
@@ -320,9 +329,34 @@ def make_session(ctx: ActionContext, p: SessionParams) -> dict[str, Any]:
     }
 
 
-def _parent(ctx: ActionContext, token_id: str | None) -> str | None:
-    """Return the token a session came from: a session made from a session ends with the same token."""
-    row = ctx.conn.execute(select(tokens.c.parent_id).where(tokens.c.id == token_id)).first()
+@action(
+    "session.end",
+    params=NoParams,
+    result=SessionEnded,
+    summary="End the browser session that the request carries",
+    role="viewer",
+    person_only=True,
+    undoable=False,
+    scope="engine",
+    bound=True,
+    example=lambda ex: {},
+)
+def end_session(ctx: ActionContext, p: NoParams) -> dict[str, Any]:
+    """Whoever holds another token keeps it: that one the owner revokes."""
+    if ctx.principal.token_kind == "session" and ctx.principal.token_id is not None:
+        marked = {"revoked": True, "revoked_at": ctx.now}
+        ctx.conn.execute(update(tokens).where(tokens.c.id == ctx.principal.token_id).values(**marked))
+        ctx.target(ctx.principal.token_id)
+        ctx.on_commit(ctx.engine.auth.book.reload)
+    return {"status": "ended"}
+
+
+def _source_of_session(ctx: ActionContext) -> str | None:
+    """Return the token with which a session of the caller ends: its own, or the one that its own session came from."""
+    caller = ctx.principal
+    if caller.token_kind != "session":
+        return caller.token_id or "owner"
+    row = ctx.conn.execute(select(tokens.c.parent_id).where(tokens.c.id == caller.token_id)).first()
     return row.parent_id if row is not None else None
 
 
@@ -348,4 +382,5 @@ ACCESS_ACTIONS = (
     renew_token,
     revoke_token,
     make_session,
+    end_session,
 )

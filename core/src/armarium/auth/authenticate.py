@@ -78,17 +78,18 @@ class Auth:
         transport: Literal["uds", "tcp"],
         client: str | None = None,
         window: str | None = None,
+        counted: bool = True,
     ) -> Principal:
         """Return the principal that *secret* belongs to.
 
-        Failures are counted for *caller*; *local* means the connection comes from this machine, *proxied* that
+        Failures are counted for *caller* where *counted* says so; *local* means the connection comes from this machine, *proxied* that
         something forwarded it. Raises Unauthorized, Forbidden (owner token from elsewhere) or RateLimited. A valid
         token is never blocked by somebody else's failures: 256 random bits cannot be guessed.
         """
         try:
             entry = self.book.find(secret)
         except Unauthorized as refusal:
-            if refusal.code == "invalid_token":
+            if refusal.code == "invalid_token" and counted:
                 self.attempts.check(caller)
                 self.attempts.note_failure(caller)
             raise

@@ -63,10 +63,13 @@ pairing_codes = Table(
     Column("created_by", Text),
     Column("expires_at", Text, nullable=False),
     Column("used_at", Text),
+    Column("session_of", Text),
     Index("ix_pair_code_digest", "digest"),
     info=operational(),
 )
-"""One-time pairing codes, valid for ten minutes."""
+"""One-time pairing codes, valid for ten minutes. `session_of`: the code opens a browser session of that token, and pairs no
+device.
+"""
 
 sandbox_grants = Table(
     "sandbox_grant",

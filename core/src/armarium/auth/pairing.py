@@ -31,7 +31,15 @@ def plain(code: str) -> str:
     return "".join(letter for letter in code.upper() if letter.isalnum())
 
 
-def keep_code(conn: Connection, code: str, *, role: str, libraries: list[str] | None, by: str) -> str:
+def keep_code(
+    conn: Connection,
+    code: str,
+    *,
+    role: str,
+    libraries: list[str] | None,
+    by: str,
+    session_of: str | None = None,
+) -> str:
     """Store *code*'s digest, delete expired codes, and return when it expires."""
     now = time.time()
     conn.execute(pairing_codes.delete().where(pairing_codes.c.expires_at < moment(now - LIFETIME)))
@@ -46,19 +54,27 @@ def keep_code(conn: Connection, code: str, *, role: str, libraries: list[str] | 
             created_by=by,
             expires_at=expires_at,
             used_at=None,
+            session_of=session_of,
         )
     )
     return expires_at
 
 
-def use_code(conn: Connection, code: str) -> Row[tuple[object, ...]]:
-    """Use *code* up and return its row. Raises Forbidden when it is wrong, used or older than ten minutes."""
+def use_code(conn: Connection, code: str, *, by_browser: bool = False) -> Row[tuple[object, ...]]:
+    """Use *code* up and return its row. Raises Forbidden when it is wrong, used or older than ten minutes, or made for a
+    browser where none asks.
+    """
     digest = digest_of(plain(code))
     now = time.time()
     row = conn.execute(
         pairing_codes.select().where(pairing_codes.c.digest == digest, pairing_codes.c.used_at.is_(None))
     ).first()
-    if row is None or not hmac.compare_digest(row.digest, digest) or seconds_of(row.expires_at) <= now:
+    if (
+        row is None
+        or not hmac.compare_digest(row.digest, digest)
+        or seconds_of(row.expires_at) <= now
+        or not (by_browser or row.session_of is None)
+    ):
         raise Forbidden(
             "This pairing code is wrong, used or older than ten minutes. Ask the owner for a new one: "
             "from a paired device, or with `armarium token pair`.",

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Column, Text
+
 from armarium.auth.actions import ACCESS_ACTIONS
 from armarium.auth.models import auth_metadata
 from armarium.auth.routes import router
 from armarium.auth.sandbox import grant
-from armarium.plugin import Plugin, hookimpl
+from armarium.plugin import Migration, Plugin, hookimpl
+
+if TYPE_CHECKING:
+    from alembic.operations import Operations
+
+
+def _add_session_of(operations: Operations) -> None:
+    operations.add_column("pair_code", Column("session_of", Text))
 
 
 @hookimpl
@@ -17,6 +28,8 @@ def armarium_plugin() -> Plugin:
         summary="Tokens, pairing, sessions and sandbox grants",
         prefixes=("token", "pair", "session", "sandbox"),
         engine_metadata=auth_metadata,
+        engine_version=2,
+        engine_migrations=(Migration(2, "Pairing codes that open a browser session", _add_session_of),),
         actions=(*ACCESS_ACTIONS, grant),
         routers=(router,),
     )

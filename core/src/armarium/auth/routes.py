@@ -11,8 +11,10 @@ from pydantic import create_model
 from sqlalchemy import func, select
 
 from armarium.actions.rights import refuse_bound
+from armarium.auth.actions import scope_of
 from armarium.auth.authenticate import COOKIE, PAIRING
 from armarium.auth.models import tokens
+from armarium.auth.presence import moment
 from armarium.auth.schemas import (
     EnrollmentRequest,
     EnrollmentSecret,
@@ -21,9 +23,11 @@ from armarium.auth.schemas import (
     PairRequest,
     PairResponse,
     RotatedSecret,
+    SessionEnded,
     SessionParams,
     SessionRequest,
     SessionResponse,
+    SessionStanding,
     TokenCreated,
     TokenCreateParams,
     TokenList,
@@ -41,6 +45,7 @@ from armarium.web.http import (
     REFUSALS,
     CurrentEngine,
     CurrentOwner,
+    CurrentPrincipal,
     act,
     audit_header,
     engine_of,
@@ -62,6 +67,7 @@ TokenMade = create_model("TokenMade", __base__=TokenCreated, audit_id=(str, ...)
 Updated = create_model("TokenUpdated", __base__=TokenRow, audit_id=(str, ...))
 Renewed = create_model("TokenRenewedAnswer", __base__=TokenRenewed, audit_id=(str, ...))
 Revoked = create_model("TokenRevokedAnswer", __base__=TokenRevoked, audit_id=(str, ...))
+SessionOver = create_model("SessionOver", __base__=SessionEnded, audit_id=(str, ...))
 SessionOpened = create_model("SessionOpened", __base__=SessionResponse, audit_id=(str, ...))
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -186,6 +192,34 @@ def open_session(request: Request, body: SessionRequest | None = None) -> Respon
         json_response({**made, "audit_id": outcome.audit_id}, headers=audit_header(outcome.audit_id))
     )
     answer.set_cookie(COOKIE, secret, max_age=COOKIE_KEPT, path="/", httponly=True, samesite="strict")
+    return answer
+
+
+@router.get("/auth/session", response_model=SessionStanding, responses=REFUSALS(), summary="Who is signed in")
+def read_session(engine: CurrentEngine, principal: CurrentPrincipal) -> Response:
+    """Whose token or cookie the request carries, and what it may do; 401 where there is none."""
+    entry = engine.auth.book.by_id(principal.token_id or "")
+    return _secret_answer(
+        json_response(
+            {
+                "token_id": principal.token_id,
+                "kind": principal.token_kind,
+                "name": principal.name,
+                "role": principal.role,
+                "libraries": scope_of(None if principal.libraries is None else sorted(principal.libraries)),
+                "expires_at": None if entry is None or entry.expires is None else moment(entry.expires),
+            }
+        )
+    )
+
+
+@router.delete(
+    "/auth/session", response_model=SessionOver, responses=REFUSALS(), summary="Sign out (session.end)"
+)
+def close_session(request: Request, _: CurrentPrincipal) -> Response:
+    """Ends the session of the cookie at once, and tells the browser to forget it."""
+    answer = act(request, "session.end", {})
+    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return answer
 
 

@@ -45,10 +45,15 @@ class PairResponse(Message):
 
 
 class PairCodeParams(Params):
-    """What the device that uses the code may do."""
+    """What the device that uses the code may do.
+
+    With `browser` the code pairs no device: it opens one session of the caller's own token, as a link for the caller's
+    browser does.
+    """
 
     role: Role = "editor"
     libraries: WantedScope = "all"
+    browser: bool = False
 
 
 class PairCode(Message):
@@ -165,6 +170,23 @@ class SessionResponse(Message):
     token_id: str
     role: Role
     expires_at: str
+
+
+class SessionStanding(Message):
+    """Whose token or session the request carries. `libraries`: the projects it reaches; `expires_at` null: never."""
+
+    token_id: str | None
+    kind: str
+    name: str
+    role: Role
+    libraries: LibraryScope
+    expires_at: str | None
+
+
+class SessionEnded(Message):
+    """The session of the cookie is over; the browser is told to forget it."""
+
+    status: Literal["ended"] = "ended"
 
 
 class SandboxGrantParams(Params):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
+import sys
+import threading
+from collections.abc import Mapping
+from contextvars import copy_context
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from armarium.cli.browsing import NoBrowser, Place, show_link, sign_in_link
 from armarium.cli.options import Topic
-from armarium.cli.output import answer, tell_if_slow
+from armarium.cli.output import answer, tell_if_slow, wants_json
+from armarium.cli.refusals import report_failures
 from armarium.cli.session import in_process
 from armarium.cli.shared_engine import STARTING, retire, running, this_place
 from armarium.cli.user_settings import settings_of_this_user
@@ -26,28 +32,50 @@ def serve(
         int | None, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0: any that is free.")
     ] = None,
     uds: Annotated[str | None, typer.Option(help="Listen on this Unix socket instead.")] = None,
+    no_browser: NoBrowser = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
 ) -> None:
-    """Run the engine until it is stopped."""
+    """Run the engine until it is stopped, and print the link that opens its workbench."""
     changes: dict[str, object] = {}
     if port is not None:
         changes["port"] = port
     if uds is not None:
         changes["uds"] = Path(uds).absolute()
-    serving = in_process()
-    settings = settings_of_this_user().model_copy(update=changes)
-    logging.getLogger("armarium").setLevel(logging.WARNING)
     if background:
+        serving, settings = in_process(), settings_of_this_user().model_copy(update=changes)
+        logging.getLogger("armarium").setLevel(logging.WARNING)
         serving.serve(
             settings, on_ready=lambda card: serving.write_to_log(settings.state_dir), background=True
         )
         return
+    serve_for_people(changes, browser=not no_browser and sys.stdout.isatty())
+
+
+def serve_for_people(
+    changes: Mapping[str, object], *, browser: bool, place: Place = lambda session: None
+) -> None:
+    """Serve until stopped, with the settings of this user and *changes*; print the address and a link that signs in, which
+    *browser* opens.
+    """
+    serving = in_process()
+    settings = settings_of_this_user().model_copy(update=dict(changes))
+    logging.getLogger("armarium").setLevel(logging.WARNING)
     _take_the_place_of_one_at_rest()
+
+    def show(card: Reachable) -> None:
+        with report_failures():
+            link = sign_in_link(card, place)
+            if link is not None and not wants_json():
+                show_link(link, browser=browser)
+
     with tell_if_slow(STARTING) as ready:
 
         def say_address(card: Reachable) -> None:
             ready()
             answer(_public(card), _describe_address(card))
+            # The engine cannot answer while it waits for this.
+            context = copy_context()
+            threading.Thread(target=context.run, args=(show, card), name="link", daemon=True).start()
 
         serving.serve(settings, on_ready=say_address)
 

@@ -20,7 +20,7 @@ from armarium.history.capture import OWN_COLUMNS
 from armarium.history.visibility import WithheldAlong
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
-from armarium.plugin import Migration, Plugin
+from armarium.plugin import Migration, Plugin, Site
 from armarium.store.tables import TableKind, TableRules, rules_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -87,6 +87,8 @@ def _fields(plugin: Plugin) -> Iterator[str]:
             yield f"Its {name} is {getattr(plugin, name)!r}; count from 1."
     if not isinstance(plugin.hookspecs, ModuleType | None):
         yield f"Its hookspecs are {_kind(plugin.hookspecs)}; give the module."
+    if not isinstance(plugin.site, Site | None):
+        yield f"Its site is {_kind(plugin.site)}; give a Site."
 
 
 def _functions(plugin: Plugin) -> Iterator[str]:

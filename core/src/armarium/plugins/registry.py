@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from armarium.errors import ServiceError
-from armarium.plugin import ENGINE_API, OF_THE_ENGINE, Plugin
+from armarium.plugin import ENGINE_API, OF_THE_ENGINE, Plugin, Site
 from armarium.plugins.faults import faults_of, routes_of_plugin
 from armarium.plugins.offers import PLUGINS, Offer, find_offers, normalise_name, quietly, unit_of
 from armarium.plugins.points import DoesNotFit, ExtensionPoints, plugin_of
@@ -123,6 +123,11 @@ class PluginRegistry:
         """Record that plugin *name* is refused."""
         log.warning("plugin %s refused: %s", name, why)
         self.refused.append(NotAdmitted(name, why, distribution))
+
+    @property
+    def site(self) -> Site | None:
+        """The web application of this engine: that of the plugin loaded first."""
+        return next((plugin.site for plugin in self.loaded if plugin.site is not None), None)
 
     def note_fault(self, name: str, why: str) -> None:
         """Record what the loaded plugin *name* has failed at."""

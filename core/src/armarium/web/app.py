@@ -14,9 +14,9 @@ from armarium.settings import Settings
 from armarium.web.action_routes import routers_of
 from armarium.web.checked_routes import check_named_paths
 from armarium.web.counted_routes import count_withheld
-from armarium.web.engine_routes import start_page
 from armarium.web.http import install
 from armarium.web.openapi import operation_id
+from armarium.web.site import site_router
 
 DESCRIPTION = (
     "The library engine for archival documents: import page images, find lines, read them, correct, "
@@ -55,7 +55,7 @@ def create_app(
     )
     app.state.engine = made
     install(app, made)
-    app.include_router(start_page)
+    app.include_router(site_router(made.plugins.site))
     for plugin in made.plugins.loaded:
         if routes_of is not None and plugin.name not in routes_of and plugin.name not in OF_THE_ENGINE:
             continue

@@ -1,4 +1,4 @@
-"""GET /api/engine, POST /api/engine/stop and the page at `/`: the serving engine, its state, and its end."""
+"""GET /api/engine and POST /api/engine/stop: the serving engine, its state, and its end."""
 
 from __future__ import annotations
 
@@ -16,15 +16,6 @@ from armarium.messages import Message
 from armarium.web.http import REFUSALS, CurrentEngine, CurrentOwner, json_response
 
 router = APIRouter(tags=["engine"])
-start_page = APIRouter()
-
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Armarium</title>
-<h1>Armarium</h1>
-<p>The library engine answers here. <a href="/docs">The reference of its HTTP interface</a> lists every route; nearly all
-need a token. The same description, for programs: <a href="/openapi.json">openapi.json</a>.</p>
-</html>
-"""
 
 
 class Queue(Message):
@@ -55,6 +46,8 @@ class EngineStanding(Message):
     queues: list[Queue]
     state_dir: str
     log: str | None
+    application: bool
+    """Whether a web application is answered at `/`."""
 
 
 class StopParams(Message):
@@ -69,12 +62,6 @@ class Stopping(Message):
     stopping: bool
     in_hand: list[str]
     carry_on: list[str]
-
-
-@start_page.get("/", response_class=Response, include_in_schema=False)
-async def page() -> Response:
-    """Leads a browser to the reference; answers without a token."""
-    return Response(PAGE, media_type="text/html")
 
 
 @router.get(
@@ -98,6 +85,7 @@ def standing(engine: CurrentEngine, principal: CurrentOwner) -> Response:
             "queues": [{key: one[key] for key in Queue.model_fields} for one in queues],
             "state_dir": str(engine.settings.state_dir),
             "log": str(engine.settings.state_dir / LOG) if stay.rest_seconds else None,
+            "application": (site := engine.plugins.site) is not None and site.is_built,
         }
     )
 

@@ -28,6 +28,7 @@ from armarium.errors import (
 )
 from armarium.principals import Principal, asking
 from armarium.web.request_limits import READING
+from armarium.web.site import ASSETS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -80,6 +81,11 @@ def is_loopback_host(host: str) -> bool:
     except ValueError:
         return False
     return address.is_loopback
+
+
+def is_open(path: str) -> bool:
+    """Return whether *path* answers without a token."""
+    return path in OPEN_PATHS or path.startswith(ASSETS)
 
 
 class Gate:
@@ -268,22 +274,30 @@ class Gate:
         scope[LOCAL] = is_local(address or None)
         scope[PROXIED] = is_proxied(headers)
         path = scope["path"]
-        if path in OPEN_PATHS:
+        if is_open(path):
             auth.clients.saw(client or transport, transport)
             return
         if secret is not None:
-            principal = auth.authenticate(
-                secret,
-                caller=scope[CALLER],
-                local=scope[LOCAL],
-                proxied=scope[PROXIED],
-                transport=transport,
-                client=client,
-                window=scope[CLIENT][1],
-            )
-            if by_cookie:
-                self._check_cookie(principal, method, origin, headers[b"host"])
-            scope[PRINCIPAL] = principal
+            try:
+                principal = auth.authenticate(
+                    secret,
+                    caller=scope[CALLER],
+                    local=scope[LOCAL],
+                    proxied=scope[PROXIED],
+                    transport=transport,
+                    client=client,
+                    window=scope[CLIENT][1],
+                    # A browser sends the cookie of a former session with every request; that is no guess.
+                    counted=not by_cookie,
+                )
+            except Unauthorized:
+                # A page cannot drop that cookie either, and must be able to sign in all the same.
+                if not (by_cookie and path == CREDENTIAL_PATH and method == "POST"):
+                    raise
+            else:
+                if by_cookie:
+                    self._check_cookie(principal, method, origin, headers[b"host"])
+                scope[PRINCIPAL] = principal
         elif path != CREDENTIAL_PATH:
             raise Unauthorized(
                 "This route needs a token: send Authorization: Bearer <token>. The owner's is in the file "

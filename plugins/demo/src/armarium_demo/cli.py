@@ -305,10 +305,7 @@ def _show(report: dict[str, Any]) -> None:
             "pictures of the pages",
             os.path.relpath(Path(report["pictures"][0]).parent) if report["pictures"] else "",
         ),
-        (
-            "API reference",
-            f"SERVICE_STATE_DIR={where} .venv/bin/armarium serve, then http://127.0.0.1:8765/docs",
-        ),
+        ("see it in a browser", f"SERVICE_STATE_DIR={where} .venv/bin/armarium open"),
     ]
     table("The main job, done", ("", ""), rows)
     if report["readers"]:

@@ -39,7 +39,7 @@ _ALL = (
     Purpose("translate-normalise", "Translate or normalise",
             "The text, and with each line its translation, transliteration or modern spelling.",
             (*TRANSCRIBING, "translate-transliterate-normalise")),
-    Purpose("quotations", "The text, and the passages worth quoting from it, in the source's own words.", "The text, and the passages of it that are worth quoting, in the source's own words.",
+    Purpose("quotations", "Collect passages worth quoting", "The text, and the passages of it that are worth quoting, in the source's own words.",
             (*TRANSCRIBING, "pull-out-passages")),
     Purpose("catalogue", "Describe for a catalogue", "A record for each page: title, date, persons, subjects and a summary.",
             (*TRANSCRIBING, NAMES, "work-out-dates", "describe-for-the-catalogue")),

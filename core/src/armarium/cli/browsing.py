@@ -1,0 +1,69 @@
+"""The one-time link that signs a browser in to the engine's web application, and opening it where there is a desktop."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from armarium.cli.output import answer
+from armarium.cli.refusals import Refused
+from armarium.cli.session import Session
+from armarium.cli.shared_engine import running, this_place, wire_to
+from armarium.engine_card import Reachable
+
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the link only; open no browser.")]
+
+Place = Callable[[Session], str | None]
+"""Returns what the application shows first, as the address it has there; None: its first view."""
+
+
+def sign_in_link(card: Reachable, place: Place = lambda session: None) -> str | None:
+    """Return a link that signs one browser in as the owner, once and for ten minutes; None where the engine of *card* has
+    no web application, or none that a browser can reach.
+    """
+    wire = wire_to(this_place(), uds=card.uds, base_url=card.base_url)
+    session = Session(wire, None, True)
+    try:
+        if card.transport != "tcp" or not session.get("/api/engine")["application"]:
+            return None
+        shown = place(session)
+        made = session.post("/api/pair/code", {"role": "owner", "browser": True})
+    finally:
+        wire.close()
+    where = "" if shown is None else f"&to={quote(shown, safe='')}"
+    return f"{card.base_url}/#code={made['code']}{where}"
+
+
+def show_link(link: str, *, browser: bool) -> None:
+    """Print *link*, and open it where *browser* says so and there is a desktop."""
+    answer({"link": link}, f"Open the workbench, once and within ten minutes: {link}")
+    if browser and _has_desktop():
+        import webbrowser
+
+        webbrowser.open(link)
+
+
+def served_engine() -> Reachable | None:
+    """Return the engine that a person serves here and that a browser reaches; None when there is none."""
+    found = running(this_place())
+    if found is None:
+        return None
+    card, wire = found
+    wire.close()
+    if card.transport == "tcp":
+        return card
+    if not card.background:
+        raise Refused(
+            "The engine that serves here listens on a Unix socket, which no browser reaches. Stop it, and start it with "
+            "armarium serve without --uds."
+        )
+    return None
+
+
+def _has_desktop() -> bool:
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

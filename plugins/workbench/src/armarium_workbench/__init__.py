@@ -1,0 +1,1 @@
+"""The workbench: the web application of the engine, a client of its published routes only."""

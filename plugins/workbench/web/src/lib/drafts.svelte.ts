@@ -1,0 +1,112 @@
+// What was typed and is not yet acknowledged by the engine. It stays in this browser until it is, whatever happens.
+import { SvelteMap } from 'svelte/reactivity';
+import { api, ask, Refused, type Schemas } from './api/client';
+import { onChange } from './changes.svelte';
+
+export type Written = Schemas['CorrectedReadingWritten'];
+export interface Draft {
+  segment: string;
+  /** The page it is on. */
+  document: string;
+  text: string;
+  /** The reading that counted when typing began; null where there was none. */
+  seen: string | null;
+  /** typing: not sent yet. sending. waiting: the engine did not answer, tried again. refused: it said no. */
+  state: 'typing' | 'sending' | 'waiting' | 'conflict' | 'refused';
+  why?: string;
+}
+
+const KEY = 'armarium.draft.';
+const RETRY_MS = 4000;
+const drafts = new SvelteMap<string, Draft>();
+let space = '';
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+/** The drafts of a project, as they were left when the window was closed or the engine went away. */
+export function openDrafts(project: string): void {
+  space = `${KEY}${project}.`;
+  drafts.clear();
+  for (const key of Object.keys(localStorage).filter((one) => one.startsWith(space))) {
+    const draft = JSON.parse(localStorage.getItem(key) ?? 'null') as Draft | null;
+    if (draft) drafts.set(draft.segment, draft.state === 'sending' ? { ...draft, state: 'waiting' } : draft);
+  }
+  sendWaiting();
+}
+
+export const draftOf = (segment: string): Draft | undefined => drafts.get(segment);
+export const unsaved = (): Draft[] => [...drafts.values()];
+
+function keep(draft: Draft): void {
+  drafts.set(draft.segment, draft);
+  localStorage.setItem(space + draft.segment, JSON.stringify(draft));
+}
+
+export function dropDraft(segment: string): void {
+  drafts.delete(segment);
+  localStorage.removeItem(space + segment);
+}
+
+/** Note what is being typed. */
+export function typed(segment: string, document: string, text: string, seen: string | null): void {
+  const before = drafts.get(segment);
+  keep({ segment, document, text, seen: before ? before.seen : seen, state: 'typing' });
+}
+
+/** Send a draft; the answer when it is acknowledged, else null: the draft then says why it is still here. */
+export async function send(segment: string): Promise<Written | null> {
+  const draft = drafts.get(segment);
+  if (!draft || draft.state === 'sending') return null;
+  keep({ ...draft, state: 'sending', why: undefined });
+  try {
+    const written = await ask(
+      api.POST('/api/segments/{segment_id}/correct', {
+        params: { path: { segment_id: segment } },
+        body: { text: draft.text, expected_counting_id: draft.seen },
+      }),
+    );
+    // Typed on meanwhile: that is a draft on top of what was just saved.
+    const now = drafts.get(segment);
+    if (now && now.text !== draft.text) keep({ ...now, seen: written.id, state: 'typing' });
+    else dropDraft(segment);
+    for (const tell of listeners) tell(segment, written);
+    return written;
+  } catch (reason) {
+    keep(leftOver(drafts.get(segment) ?? draft, reason));
+    return null;
+  }
+}
+
+function leftOver(draft: Draft, reason: unknown): Draft {
+  const { status, message } = reason instanceof Refused ? reason : { status: 0, message: '' };
+  if (status === 0 || status >= 500 || status === 401 || status === 429) {
+    retry ??= setTimeout(() => {
+      retry = undefined;
+      sendWaiting();
+    }, RETRY_MS);
+    return { ...draft, state: 'waiting' };
+  }
+  return { ...draft, state: status === 409 ? 'conflict' : 'refused', why: message };
+}
+
+/** After a conflict: the person has seen what counts now and decides for their own text. */
+export function insist(segment: string, seen: string | null): Promise<Written | null> {
+  const draft = drafts.get(segment);
+  if (draft) keep({ ...draft, seen, state: 'typing' });
+  return send(segment);
+}
+
+function sendWaiting(): void {
+  for (const draft of [...drafts.values()]) if (draft.state === 'waiting') void send(draft.segment);
+}
+
+type Saved = (segment: string, written: Written) => void;
+const listeners = new Set<Saved>();
+/** Be told of what was acknowledged, also after it had to wait. */
+export function onSaved(listener: Saved): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+onChange(({ kind }) => {
+  if (kind === 'reconnected') sendWaiting();
+});

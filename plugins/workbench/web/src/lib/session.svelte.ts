@@ -1,0 +1,52 @@
+// Who is using this browser: signed in by the one-time code of the link, then by a cookie that scripts cannot read.
+import { api, ask, Refused, whenSignedOut } from './api/client';
+import { go } from './router.svelte';
+
+type State = 'asking' | 'in' | 'out' | 'unreachable';
+let state = $state<State>('asking');
+let refused = $state(false);
+
+export const session = {
+  get state() {
+    return state;
+  },
+  /** Whether the last code was refused. */
+  get refused() {
+    return refused;
+  },
+};
+
+whenSignedOut(() => (state = 'out'));
+
+export async function signIn(code: string): Promise<void> {
+  refused = false;
+  try {
+    await ask(api.POST('/api/auth/session', { body: { code: code.trim(), name: 'Workbench' } }));
+    state = 'in';
+  } catch (reason) {
+    refused = reason instanceof Refused && reason.status !== 0;
+    state = refused ? 'out' : 'unreachable';
+  }
+}
+
+/** Use the code in the address, if there is one, and take it out of the address; else ask whether the cookie is good. */
+export async function startSession(): Promise<void> {
+  if (await useCodeInAddress()) return;
+  try {
+    await ask(api.GET('/api/registry'));
+    state = 'in';
+  } catch (reason) {
+    state = reason instanceof Refused && reason.status === 401 ? 'out' : 'unreachable';
+  }
+}
+
+async function useCodeInAddress(): Promise<boolean> {
+  const given = new URLSearchParams(location.hash.replace(/^#/, ''));
+  const code = given.get('code');
+  if (!code) return false;
+  go(`#${given.get('to') ?? '/'}`, true);
+  await signIn(code);
+  return true;
+}
+// A link opened in a window that shows the workbench already.
+addEventListener('hashchange', () => void useCodeInAddress());

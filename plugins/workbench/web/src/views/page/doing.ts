@@ -1,0 +1,70 @@
+// What is done to the lines of a page. Each is one step that can be undone.
+import { api, ask } from '$lib/api/client';
+import { dropDraft } from '$lib/drafts.svelte';
+import { t } from '$lib/i18n/index.svelte';
+import { tell, tellRefusal } from '$lib/notices.svelte';
+import { takeBack } from '$lib/steps.svelte';
+import type { Line } from './lines';
+import type { PageState } from './state.svelte';
+
+export async function deleteLine(page: PageState, line: Line): Promise<void> {
+  const index = page.lines.findIndex((one) => one.id === line.id);
+  const body = { segment_ids: [line.id], expected_versions: [line.version ?? 1] };
+  const done = await ask(api.POST('/api/segments/delete', { body }));
+  dropDraft(line.id);
+  await page.loadWriting();
+  page.select(page.lines[Math.min(index, page.lines.length - 1)]?.id ?? null);
+  tell(t('page.deleted'), {
+    act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
+  });
+}
+
+export async function joinWithNext(page: PageState, line: Line): Promise<void> {
+  const next = page.lines[page.lines.findIndex((one) => one.id === line.id) + 1];
+  if (!next) return;
+  const done = await ask(
+    api.POST('/api/segments/merge', {
+      body: { keep_id: line.id, segment_ids: [next.id], expected_versions: [next.version ?? 1] },
+    }),
+  );
+  await page.loadWriting();
+  tell(t('page.joined'), {
+    act: { label: t('undo.undo'), run: () => void takeBack([done.audit_id]).catch(tellRefusal) },
+  });
+}
+
+export async function chooseReading(segment: string, reading: string): Promise<void> {
+  await ask(
+    api.POST('/api/segments/{segment_id}/readings/choice', {
+      params: { path: { segment_id: segment } },
+      body: { representation_id: reading },
+    }),
+  );
+}
+
+export const readingsOf = async (segment: string) =>
+  ask(
+    api.GET('/api/segments/{segment_id}/readings', {
+      params: { path: { segment_id: segment }, query: { kind: 'transcription' } },
+    }),
+  );
+
+export async function usePass(pass: string): Promise<void> {
+  await ask(
+    api.PUT('/api/segments/passes/{pass_id}/working', {
+      params: { path: { pass_id: pass } },
+      body: { working: true },
+    }),
+  );
+}
+
+/** Say of characters of a line, counted as the engine counts them, that they cannot be read for certain. */
+export async function markUnclear(segment: string, text: string, from: number, to: number): Promise<void> {
+  const count = (until: number) => Array.from(text.slice(0, until)).length;
+  const span = to > from ? { char_start: count(from), char_end: count(to) } : {};
+  await ask(api.POST('/api/editorial', { body: { segment_id: segment, kind: 'unclear', ...span } }));
+}
+
+export async function withdrawFact(id: string): Promise<void> {
+  await ask(api.POST('/api/editorial/{fact_id}/withdraw', { params: { path: { fact_id: id } } }));
+}

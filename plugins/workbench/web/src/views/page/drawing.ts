@@ -1,0 +1,106 @@
+// Writes what was drawn: a changed shape, a new line, a new region, a line cut in two. Each one step.
+import { api, ask } from '$lib/api/client';
+import { dropDraft } from '$lib/drafts.svelte';
+import { around, boxOf, cut, type Figure } from './geometry';
+import type { Line } from './lines';
+import { isInside, type Point } from './shapes';
+import type { PageState } from './state.svelte';
+
+const LINE_HEIGHT = 0.025;
+const mutable = (points: Point[]): number[][] => points.map((p) => [...p]);
+
+/** A figure as the engine takes it, measured on the picture that the page shows. */
+const anchorOf = (figure: Figure, rendition: string | undefined) => ({
+  rect: boxOf(figure),
+  polygon: mutable(figure.outline),
+  ...(rendition ? { rendition_id: rendition } : {}),
+});
+const baselineOf = (figure: Figure) => (figure.baseline ? mutable(figure.baseline) : null);
+
+const renditionOf = (page: PageState, id?: string) =>
+  (id ? page.segments.get(id) : page.segments.values().next().value)?.anchor['rendition_id'] as
+    string | undefined;
+
+export async function changeShape(page: PageState, id: string, figure: Figure): Promise<void> {
+  await ask(
+    api.PUT('/api/segments/{segment_id}', {
+      params: { path: { segment_id: id } },
+      body: {
+        segment_id: id,
+        expected_version: page.segments.get(id)?.version ?? 1,
+        anchor: anchorOf(figure, renditionOf(page, id)),
+        baseline: baselineOf(figure),
+      },
+    }),
+  );
+  await page.loadWriting();
+}
+
+/** The pass that is shown; a new one where the page has none. */
+async function passOf(page: PageState): Promise<string> {
+  const shown = page.text?.pass_id;
+  if (shown) return shown;
+  const made = await ask(
+    api.POST('/api/segments/passes', { body: { document_id: page.id, name: 'Drawn by hand' } }),
+  );
+  return made.id;
+}
+
+async function draw(page: PageState, kind: 'line' | 'region', figure: Figure): Promise<string> {
+  const middle = boxOf(figure);
+  const [x, y] = [middle[0] + middle[2] / 2, middle[1] + middle[3] / 2];
+  const region =
+    kind === 'line'
+      ? page.shapes.find((one) => one.kind === 'region' && isInside(one.outline, x, y))?.id
+      : undefined;
+  const made = await ask(
+    api.POST('/api/segments', {
+      body: {
+        document_id: page.id,
+        pass_id: await passOf(page),
+        kind,
+        anchor: anchorOf(figure, renditionOf(page)),
+        baseline: baselineOf(figure),
+        ...(region ? { parent_segment_id: region } : {}),
+      },
+    }),
+  );
+  await page.loadWriting();
+  return made.id;
+}
+
+export async function drawLine(page: PageState, baseline: Point[]): Promise<void> {
+  const vertical = page.lines[0]?.direction.startsWith('ttb') ?? false;
+  const sizes = page.shapes.filter((one) => one.kind === 'line').map((one) => one.box[vertical ? 2 : 3]);
+  const height = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? LINE_HEIGHT;
+  page.select(await draw(page, 'line', { outline: around(baseline, height, vertical), baseline }));
+}
+
+export async function drawRegion(page: PageState, outline: Point[]): Promise<void> {
+  await draw(page, 'region', { outline, baseline: null });
+}
+
+/** Cut a line in two where its text is cut. */
+export async function splitLine(page: PageState, line: Line, text: string, at: number): Promise<void> {
+  const shape = page.shapes.find((one) => one.id === line.id);
+  if (!shape || at <= 0 || at >= text.length) return;
+  const [vertical, backwards] = [line.direction.startsWith('ttb'), line.direction === 'rtl'];
+  const pieces = cut(shape, backwards ? 1 - at / text.length : at / text.length, vertical);
+  if (backwards) pieces.reverse();
+  const words = [text.slice(0, at).trim(), text.slice(at).trim()];
+  await ask(
+    api.POST('/api/segments/split', {
+      body: {
+        segment_id: line.id,
+        expected_version: line.version ?? 1,
+        parts: pieces.map((figure, index) => ({
+          anchor: anchorOf(figure, renditionOf(page, line.id)),
+          baseline: baselineOf(figure),
+          text: words[index] ?? '',
+        })),
+      },
+    }),
+  );
+  dropDraft(line.id);
+  await page.loadWriting();
+}

@@ -1,0 +1,107 @@
+// What the pointer does on the picture: look, move the corners of a shape, draw a line or a region.
+import { tellRefusal } from '$lib/notices.svelte';
+import { boxOf, clamped, nearestSide, type Figure } from './geometry';
+import { changeShape, drawLine, drawRegion } from './drawing';
+import type { Point } from './shapes';
+import type { PageState } from './state.svelte';
+
+export type Mode = 'look' | 'edit' | 'line' | 'region';
+type Distance = (p: Point, q: Point) => number;
+const NEAR = 10;
+
+export class ShapeTools {
+  mode = $state<Mode>('look');
+  /** What is being drawn. */
+  sketch = $state.raw<Point[]>([]);
+  /** The selected shape while it is changed. */
+  figure = $state.raw<Figure | null>(null);
+  private held: { part: 'outline' | 'baseline'; index: number } | null = null;
+  private start: Point | null = null;
+
+  constructor(private readonly page: PageState) {}
+
+  choose(mode: Mode): void {
+    this.mode = this.mode === mode ? 'look' : mode;
+    this.sketch = [];
+    this.follow();
+  }
+
+  /** Take up the selected shape, to change it. */
+  follow(): void {
+    const shape = this.page.shapes.find((one) => one.id === this.page.selected);
+    this.figure = this.mode === 'edit' && shape ? { outline: shape.outline, baseline: shape.baseline } : null;
+  }
+
+  /** A button went down; whether what follows is ours and not a move of the picture. */
+  grab(at: Point, distance: Distance, remove: boolean): boolean {
+    if (this.mode === 'region') {
+      this.start = clamped(at);
+      return true;
+    }
+    const figure = this.figure;
+    if (this.mode !== 'edit' || !figure) return false;
+    for (const part of ['baseline', 'outline'] as const) {
+      const index = (figure[part] ?? []).findIndex((p) => distance(p, at) < NEAR);
+      if (index < 0) continue;
+      if (remove && part === 'outline' && figure.outline.length > 3) {
+        this.figure = { ...figure, outline: figure.outline.filter((_, i) => i !== index) };
+        this.save();
+        return true;
+      }
+      this.held = { part, index };
+      return true;
+    }
+    const side = nearestSide(figure.outline, (p) => distance(p, at));
+    if (side.away >= NEAR) return false;
+    this.figure = { ...figure, outline: figure.outline.toSpliced(side.index, 0, clamped(at)) };
+    this.held = { part: 'outline', index: side.index };
+    return true;
+  }
+
+  drag(at: Point): void {
+    const [x, y] = clamped(at);
+    if (this.start) {
+      const [u, v] = this.start;
+      this.sketch = [this.start, [x, v], [x, y], [u, y], this.start];
+    } else if (this.held && this.figure) {
+      const { part, index } = this.held;
+      this.figure = { ...this.figure, [part]: (this.figure[part] ?? []).with(index, [x, y]) };
+    }
+  }
+
+  drop(): void {
+    if (this.start && this.sketch.length > 0) {
+      const outline = this.sketch.slice(0, 4);
+      const [, , w, h] = boxOf({ outline, baseline: null });
+      if (w > 0.003 && h > 0.003) void drawRegion(this.page, outline).catch(tellRefusal);
+    } else if (this.held) this.save();
+    this.start = this.held = null;
+    this.sketch = [];
+  }
+
+  /** A click while a line is drawn adds a point to its baseline. */
+  add(at: Point): void {
+    this.sketch = [...this.sketch, clamped(at)];
+  }
+  finish(): void {
+    const baseline = this.sketch;
+    this.sketch = [];
+    if (baseline.length > 1) void drawLine(this.page, baseline).catch(tellRefusal);
+  }
+  /** Take back what is half drawn, else stop drawing; whether there was something to stop. */
+  cancel(): boolean {
+    if (this.sketch.length > 0) this.sketch = [];
+    else if (this.mode !== 'look') this.choose(this.mode);
+    else return false;
+    return true;
+  }
+
+  private save(): void {
+    const { figure, page } = this;
+    if (figure && page.selected)
+      void changeShape(page, page.selected, figure).catch((reason) => {
+        tellRefusal(reason);
+        this.follow();
+      });
+  }
+}

@@ -1,0 +1,84 @@
+// A search as one types: the newest question wins, earlier ones are given up.
+import { api, ask, type Schemas } from '$lib/api/client';
+import { tellRefusal } from '$lib/notices.svelte';
+
+export interface Asked {
+  query: string;
+  fuzzy: boolean;
+  folder: string;
+  from: string;
+  to: string;
+  sort: 'relevance' | 'date' | 'name';
+}
+const PART = 20;
+const PAUSE_MS = 140;
+
+export const filtersOf = (asked: Asked): Schemas['Filters'] => ({
+  parent_id: asked.folder || null,
+  date_from: asked.from || null,
+  date_to: asked.to || null,
+});
+
+const request = (asked: Asked, offset: number, signal: AbortSignal) =>
+  ask(
+    api.POST('/api/search', {
+      signal,
+      body: {
+        query: asked.query,
+        use_fuzzy_match: asked.fuzzy,
+        filters: filtersOf(asked),
+        sort_by: asked.sort,
+        sort_direction: asked.sort === 'relevance' ? 'desc' : 'asc',
+        limit: PART,
+        offset,
+      },
+    }),
+  );
+export type Found = Awaited<ReturnType<typeof request>>;
+export type Hit = Found['results'][number];
+
+export class Search {
+  answer = $state.raw<Found | null>(null);
+  hits = $state.raw<Hit[]>([]);
+  busy = $state(false);
+  private asked: Asked | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private running: AbortController | null = null;
+
+  /** Ask after a short pause in typing. */
+  soon(asked: Asked): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.now(asked), PAUSE_MS);
+  }
+
+  async now(asked: Asked): Promise<void> {
+    clearTimeout(this.timer);
+    this.running?.abort();
+    this.asked = asked;
+    if (!asked.query.trim()) {
+      this.answer = null;
+      this.hits = [];
+      this.busy = false;
+      return;
+    }
+    await this.fetch(asked, 0);
+  }
+
+  more(): void {
+    if (this.asked) void this.fetch(this.asked, this.hits.length);
+  }
+
+  private async fetch(asked: Asked, offset: number): Promise<void> {
+    const mine = (this.running = new AbortController());
+    this.busy = true;
+    try {
+      const answer = await request(asked, offset, mine.signal);
+      this.answer = answer;
+      this.hits = offset > 0 ? [...this.hits, ...answer.results] : answer.results;
+    } catch (reason) {
+      tellRefusal(reason);
+    } finally {
+      if (this.running === mine) this.busy = false;
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { grow, type Job } from './jobs.svelte';
+
+const job = (id: string, parent_id: string | null, kind = 'read-a-line') => ({ id, parent_id, kind }) as Job;
+
+test('what runs below the steps of a workflow stands below the workflow itself', () => {
+  const jobs = [
+    job('recipe', null, 'run-a-recipe'),
+    job('flow', 'recipe', 'workflow'),
+    job('flow:work', 'flow', 'workflow-step'),
+    job('page 1', 'flow:work'),
+    job('page 2', 'flow:work'),
+  ];
+  const [recipe] = grow(jobs);
+  expect(recipe?.parts.map((one) => one.job.id)).toEqual(['flow']);
+  expect(recipe?.parts[0]?.parts.map((one) => one.job.id)).toEqual(['page 1', 'page 2']);
+});
+
+test('a job whose parent has ended, or is not shown, is not lost', () => {
+  expect(grow([job('left over', 'gone')]).map((one) => one.job.id)).toEqual(['left over']);
+});
