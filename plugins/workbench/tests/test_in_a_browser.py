@@ -156,7 +156,8 @@ def test_real_pages_are_shown_with_all_their_lines(page: Page, desk: Desk, shot:
     pages = desk.engine.import_folder(real)
     desk.pages.update(pages)
     name = next(one for one in pages if one.startswith("FRAN_0187_49914"))
-    page.goto(desk.engine.new_link(desk.place(name)))
+    with page.expect_response(lambda answer: answer.ok and "default.jpg" in answer.url):
+        page.goto(desk.engine.new_link(desk.place(name)))
     lines = page.get_by_role("region", name="Text of the page").get_by_role("listitem")
     expect(lines).to_have_count(len(desk.lines(name)))
     expect(page.get_by_role("img", name="Picture of the page")).to_be_visible()
