@@ -63,6 +63,7 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/lint-imports --no-cache --config .importlinter-core
+	$(WORKBENCH) run types
 	$(WORKBENCH) run lint
 	$(WORKBENCH) run check
 
