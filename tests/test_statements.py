@@ -24,8 +24,8 @@ from sqlalchemy import Table, event
 from sqlalchemy import engine as databases
 
 from armarium.api import ActionContext, Engine, Example, Library, Principal, rules_of
-from armarium.engine import core_plugins
 from armarium.history import audit
+from armarium.plugins.registry import core_plugins
 from checkout import families, place, text
 
 PACKAGES = {
@@ -60,7 +60,7 @@ def owners() -> dict[str, str]:
 @cache
 def core_tables() -> frozenset[str]:
     """Return the tables of the core, which families read through `armarium.api` and never write."""
-    plugins = [declared() for declared in core_plugins()]
+    plugins = [module.armarium_plugin() for module in core_plugins()]
     held = [
         held for plugin in plugins for held in (plugin.metadata, plugin.engine_metadata) if held is not None
     ]

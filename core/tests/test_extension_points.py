@@ -126,7 +126,11 @@ def test_an_argument_that_the_point_does_not_give_refuses_the_plugin() -> None:
     assert "sheet" in why
 
 
-@pytest.mark.parametrize("answer", ["abc", [Seal(), "abc"], [Seal], None, 3, {"kind": "seal"}], ids=repr)
+@pytest.mark.parametrize(
+    "answer",
+    ["abc", [Seal(), "abc"], [Seal], None, 3, {"kind": "seal"}],
+    ids=["text", "text among seals", "class", "nothing", "number", "mapping"],
+)
 def test_an_answer_of_another_type_refuses_the_plugin(answer: object) -> None:
     kind = type(answer).__name__
     assert refusals(DESK, guest(armarium_desk_stamps=lambda: answer)) == {
