@@ -90,8 +90,8 @@ def code_lines(path: Path) -> int:
 
 
 def test_the_example_family_is_small() -> None:
-    """It has a table, two actions with routes, a query and a job that an action queues; its recipe job and its command are
-    not counted.
+    """It has a table, two actions with routes, a query, a job that an action queues and an answer to another family; its recipe
+    job and its command are not counted.
     """
     modules = (ROOT / "examples/reading_room/src/armarium_reading_room").glob("*.py")
-    assert sum(code_lines(path) for path in modules if path.name not in ("recipe_jobs.py", "cli.py")) <= 90
+    assert sum(code_lines(path) for path in modules if path.name not in ("recipe_jobs.py", "cli.py")) <= 95

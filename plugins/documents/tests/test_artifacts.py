@@ -10,6 +10,7 @@ import pytest
 from documents_fixtures import EDITOR, OWNER, Run, rows
 
 from armarium.api import Conflict, Engine, Forbidden, Invalid, Library, NotFound, Principal
+from armarium_documents.hookspecs import Writing, armarium_documents_writing
 
 Make = Callable[..., str]
 
@@ -187,16 +188,6 @@ def test_every_box_has_the_keys_its_neighbours_have(client: Any, artifact: Make)
     assert len({frozenset(box) for box in boxes}) == 1
 
 
-class WritingHook:
-    """A plugin that states how a page is written."""
-
-    def __init__(self, *writing: Any) -> None:
-        self.writing = writing
-
-    def find(self, *_: Any) -> Any:
-        return self.writing
-
-
 @pytest.mark.parametrize(
     ("writing", "words"),
     [
@@ -214,8 +205,8 @@ def test_texts_are_joined_as_the_page_is_written(
     places = {"A": (0.1, 0.1), "B": (0.6, 0.1), "C": (0.1, 0.6), "D": (0.6, 0.6)}
     boxes = [{"bbox": [x, y, 0.1, 0.1], "text": name} for name, (x, y) in places.items()]
     identity = artifact(boxes=boxes)
-    found = {"writings": (("a plugin", WritingHook(*writing)),)}
-    monkeypatch.setattr(engine.plugins, "contributions", lambda key: found.get(key, ()))
+    answers = {armarium_documents_writing: Writing(*writing)}
+    monkeypatch.setattr(engine.points, "ask_first", lambda point, *_: answers.get(point))
     done = edit(client, identity, op="combine", indices=[3, 1, 0, 2])
     assert done["geometry"]["boxes"][0]["text"] == words
 

@@ -44,6 +44,10 @@ def list_refused(engine: Engine, library: Library, do: Run, source: Path) -> dic
 def test_a_pdf_without_pages_and_one_with_too_many(
     engine: Engine, library: Library, do: Run, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # PDFium says of it nothing at all; what it last said was of another file.
+    (source / "broken.pdf").write_bytes(b"%PDF-1.4\nbroken")
+    assert "damaged" in list_refused(engine, library, do, source)["broken.pdf"]
+    (source / "broken.pdf").unlink()
     (source / "none.pdf").write_bytes(pdf())
     assert "PDF without pages" in list_refused(engine, library, do, source)["none.pdf"]
     (source / "none.pdf").unlink()

@@ -272,8 +272,10 @@ def test_the_laws_notice_a_reading_that_an_action_takes_away(desk: Any, monkeypa
 
 
 def test_the_laws_notice_two_readings_that_count(desk: Any, monkeypatch: Any) -> None:
-    plain = readings.reading_answer
-    monkeypatch.setattr(readings, "reading_answer", lambda row, _counting, *more: plain(row, True, *more))
+    plain = readings._Standing.answer
+    monkeypatch.setattr(
+        readings._Standing, "answer", lambda standing, row: plain(standing, row) | {"counting": True}
+    )
     page = RandomPage(desk)
     page.do("correct", 0, 1)
     page.check()
@@ -295,7 +297,8 @@ def test_the_laws_notice_two_choices_in_effect(desk: Any, monkeypatch: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("statement", "rule"), [("_CHOSEN_OF_SEGMENTS", "one line and many"), ("_OF_PASS", "the page counts")]
+    ("statement", "rule"),
+    [("_CHOSEN_OF_SEGMENTS", "one line and many"), ("_CHOSEN_IN_PASS", "the page counts")],
 )
 def test_the_laws_notice_statements_that_count_differently(
     desk: Any, monkeypatch: Any, statement: str, rule: str

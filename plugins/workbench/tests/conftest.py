@@ -59,7 +59,7 @@ class Desk:
             time.sleep(0.1)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """An engine that serves a project of sample pages with their lines."""
     folder = tmp_path_factory.mktemp("workbench")
@@ -86,7 +86,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         engine.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A real browser, Debian's where there is one; without any, these tests are skipped."""
     if not (APP / "index.html").is_file():

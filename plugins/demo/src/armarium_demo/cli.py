@@ -26,7 +26,6 @@ from armarium.commandline import (
     table,
     write_file,
 )
-from armarium_demo.samples import manuscript_page, sample_pages, write_sample_pages
 from armarium_documents.commandline import pages_of, write_exports
 
 MARKER = ".armarium-demo"
@@ -127,6 +126,8 @@ def _share_runtimes(state: Path) -> None:
 
 
 def _sample_pages(run: Demo) -> Path:
+    from armarium_demo.samples import manuscript_page, sample_pages, write_sample_pages
+
     began = time.monotonic()
     place = run.folder / "pages"
     typer.echo(

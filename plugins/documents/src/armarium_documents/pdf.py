@@ -46,6 +46,18 @@ _pdfium = threading.Lock()
 """PDFium may be used by one thread at a time."""
 
 
+def _has_no_page(path: Path) -> bool:
+    """Return whether PDFium refuses a file without saying why, as it does where it finds no page.
+
+    Its last error is then still that of whatever it refused before: here of a file that is not there.
+    """
+    from pypdfium2 import raw
+
+    raw.FPDF_LoadDocument(b"", None)
+    raw.FPDF_LoadDocument(str(path).encode(), None)
+    return bool(raw.FPDF_GetLastError() == raw.FPDF_ERR_FILE)
+
+
 class OpenedPdf:
     """An opened PDF, for use in a `with` statement. Raises Invalid (`pdf_damaged`, `pdf_empty`)."""
 
@@ -56,8 +68,7 @@ class OpenedPdf:
             try:
                 self._document = pypdfium2.PdfDocument(path)
             except pypdfium2.PdfiumError as error:
-                if getattr(error, "err_code", None) == 0:
-                    # PDFium's word for a sound file in which it finds no page.
+                if _has_no_page(path):
                     raise Invalid(
                         "The file is a PDF without pages. Export it again from the program that made it.",
                         code="pdf_empty",
