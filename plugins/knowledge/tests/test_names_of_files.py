@@ -164,7 +164,7 @@ def test_a_name_whose_words_are_gone_is_a_loss_and_what_the_file_tags_is_written
     desk.correct(there.lines[0], "Here sits nobody")
     content, losses = write_page(desk, there.id)
     assert "persName" not in content
-    assert "names that are mentions" in losses
+    assert "1 name: Elsa Lund" in losses
     read(desk, page_xml(("Here sits Elsa Lund, once more", "")), there.id)
     (other,) = desk.rows(
         "SELECT id FROM segment_pass WHERE document_id = ? AND id <> ?", there.id, there.pass_id

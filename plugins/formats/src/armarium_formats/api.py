@@ -6,7 +6,16 @@ from __future__ import annotations
 
 from armarium_formats.batches.disk import scratch
 from armarium_formats.catalogue import file_ending, kept_driver
-from armarium_formats.driver import Format, FormatDriver, Loss, ReadContext, WriteContext, WrittenPage
+from armarium_formats.driver import (
+    Format,
+    FormatDriver,
+    Loss,
+    MarkWords,
+    ReadContext,
+    WriteContext,
+    WrittenPage,
+    as_losses,
+)
 from armarium_formats.exercise import Sample, exercise_format
 from armarium_formats.keeping import keep_models
 from armarium_formats.marks import (
@@ -37,6 +46,7 @@ __all__ = [
     "Format",
     "FormatDriver",
     "Loss",
+    "MarkWords",
     "MarkedText",
     "PageHand",
     "PageModel",
@@ -53,6 +63,7 @@ __all__ = [
     "TextMark",
     "WriteContext",
     "WrittenPage",
+    "as_losses",
     "count_noun",
     "exercise_format",
     "export_page",

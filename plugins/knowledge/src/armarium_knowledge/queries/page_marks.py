@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
 from armarium.api import is_among
-from armarium_formats.api import Loss, PageModel, PageSegment, TextMark, identifier_of
+from armarium_formats.api import Loss, MarkWords, PageModel, PageSegment, TextMark, as_losses, identifier_of
 from armarium_knowledge.models import mentions
 from armarium_knowledge.placing import PagePlaces, Place, places_of
 from armarium_knowledge.queries.entities import ENTITIES, survivor_of
@@ -33,29 +34,45 @@ def mark_names(
     places = PagePlaces(conn, rows[0]["document_id"]) if rows else None
     if places is None or not any(line.segment_id in segments for line in places.lines):
         return []
-    unplaced = other = 0
+    lost: Counter[tuple[str | MarkWords, str]] = Counter()
+    tags = _Tags(segments)
     for row, place in zip(rows, places_of(places, rows), strict=True):
         entity = ENTITIES.get(conn, survivor_of(conn, row["entity_id"]))
         kind = _KINDS.get(entity["entity_type"]) if entity is not None else None
         if entity is None or kind is None or entity["curation_state"] == "rejected":
             continue
+        name = MarkWords(kind, row["text"])
         if not isinstance(place, Place) or place.segment_id not in segments:
-            unplaced += 1
+            lost[name, "their words are no longer in the text of the page"] += 1
         elif reading_ids.get(place.segment_id) != place.representation_id:
-            other += 1
-        else:
+            lost[name, "they name characters of a reading that is not in the file"] += 1
+        elif not tags.say(name, place, row["provenance_kind"]):
             text = segments[place.segment_id].texts[0]
-            span = place.line_start, place.line_end
-            if not any((one.kind, *one.span_in(text.text)) == (kind, *span) for one in text.marks):
-                text.marks = [
-                    *text.marks,
-                    TextMark(kind, *span, _describe_link(entity["authority_links"])),
-                ]
-    found = (
-        Loss("names that are mentions", unplaced, "their words are no longer in the text of the page"),
-        Loss("names of other readings", other, "they name characters of a reading that is not in the file"),
-    )
-    return [loss for loss in found if loss.count]
+            mark = TextMark(kind, place.line_start, place.line_end, _describe_link(entity["authority_links"]))
+            text.marks = [*text.marks, mark]
+    return as_losses(lost)
+
+
+class _Tags:
+    """The names that the imported file tags: their mentions are not written beside them."""
+
+    def __init__(self, segments: Mapping[str, PageSegment]) -> None:
+        self._places: Counter[tuple[str, str, int, int]] = Counter()
+        self._names: Counter[MarkWords] = Counter()
+        for segment_id, segment in segments.items():
+            for text in segment.texts[:1]:
+                for mark in text.marks:
+                    start, end = mark.span_in(text.text)
+                    self._places[segment_id, mark.kind, start, end] += 1
+                    self._names[MarkWords(mark.kind, text.text[start:end])] += 1
+
+    def say(self, name: MarkWords, place: Place, provenance: str) -> bool:
+        """Return whether a tag says what this mention does: there or, of words that occur several times, elsewhere."""
+        here = self._places[place.segment_id, name.kind, place.line_start, place.line_end] > 0
+        if here or (provenance == "external_import" and self._names[name] > 0):
+            self._names[name] -= 1
+            return True
+        return False
 
 
 def _named_here(conn: Connection, shown: Mapping[str, PageSegment]) -> list[dict[str, Any]]:
