@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from armarium.effort import Effort
 
 
 @contextmanager
 def program(text: str) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         yield process
     finally:
-        process.kill()
+        # With its children: one that computes would do so for ever.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
