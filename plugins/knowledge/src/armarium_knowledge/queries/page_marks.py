@@ -36,17 +36,24 @@ def mark_names(
         return []
     lost: Counter[tuple[str | MarkWords, str]] = Counter()
     tags = _Tags(segments)
-    for row, place in zip(rows, places_of(places, rows), strict=True):
+    placed = [
+        (row, place if isinstance(place, Place) and place.segment_id in segments else None)
+        for row, place in zip(rows, places_of(places, rows), strict=True)
+    ]
+    # A tag is first of all that of a mention on its words.
+    for row, place in sorted(placed, key=lambda pair: pair[1] is None):
         entity = ENTITIES.get(conn, survivor_of(conn, row["entity_id"]))
         kind = _KINDS.get(entity["entity_type"]) if entity is not None else None
         if entity is None or kind is None or entity["curation_state"] == "rejected":
             continue
         name = MarkWords(kind, row["text"])
-        if not isinstance(place, Place) or place.segment_id not in segments:
+        if tags.say(name, place, row["provenance_kind"]):
+            continue
+        if place is None:
             lost[name, "their words are no longer in the text of the page"] += 1
         elif reading_ids.get(place.segment_id) != place.representation_id:
             lost[name, "they name characters of a reading that is not in the file"] += 1
-        elif not tags.say(name, place, row["provenance_kind"]):
+        else:
             text = segments[place.segment_id].texts[0]
             mark = TextMark(kind, place.line_start, place.line_end, _describe_link(entity["authority_links"]))
             text.marks = [*text.marks, mark]
@@ -66,9 +73,12 @@ class _Tags:
                     self._places[segment_id, mark.kind, start, end] += 1
                     self._names[MarkWords(mark.kind, text.text[start:end])] += 1
 
-    def say(self, name: MarkWords, place: Place, provenance: str) -> bool:
-        """Return whether a tag says what this mention does: there or, of words that occur several times, elsewhere."""
-        here = self._places[place.segment_id, name.kind, place.line_start, place.line_end] > 0
+    def say(self, name: MarkWords, place: Place | None, provenance: str) -> bool:
+        """Return whether a tag says what this mention does: there or, of one that a file tags, elsewhere on the page."""
+        here = (
+            place is not None
+            and self._places[place.segment_id, name.kind, place.line_start, place.line_end] > 0
+        )
         if here or (provenance == "external_import" and self._names[name] > 0):
             self._names[name] -= 1
             return True
