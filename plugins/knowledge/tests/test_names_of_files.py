@@ -155,6 +155,14 @@ def test_names_found_in_the_project_are_written_to_files_with_their_authority_li
     assert "3 names: Elsa Lund, Council, Tarma" in losses
 
 
+def test_two_mentions_of_one_kind_on_the_same_words_are_written_once(desk: Desk) -> None:
+    page = page_of(desk, "Here sits Elsa Lund")
+    for name in ("Elsa Lund", "Elsa Lund the younger"):
+        desk.mention(page, desk.entity(name), "Elsa Lund")
+    content, _ = write_page(desk, page.id)
+    assert content.count("<persName") == 1
+
+
 def test_a_name_whose_words_are_gone_is_a_loss_and_what_the_file_tags_is_written_once(desk: Desk) -> None:
     page, _ = read(desk, LETTER)
     content, _ = write_page(desk, page)

@@ -57,6 +57,8 @@ def mark_names(
             text = segments[place.segment_id].texts[0]
             mark = TextMark(kind, place.line_start, place.line_end, _describe_link(entity["authority_links"]))
             text.marks = [*text.marks, mark]
+            # A second mention on the same words, as of a name that was merged, says nothing more in a file.
+            tags.places[place.segment_id, kind, place.line_start, place.line_end] += 1
     return as_losses(lost)
 
 
@@ -64,20 +66,20 @@ class _Tags:
     """The names that the imported file tags: their mentions are not written beside them."""
 
     def __init__(self, segments: Mapping[str, PageSegment]) -> None:
-        self._places: Counter[tuple[str, str, int, int]] = Counter()
+        self.places: Counter[tuple[str, str, int, int]] = Counter()
         self._names: Counter[MarkWords] = Counter()
         for segment_id, segment in segments.items():
             for text in segment.texts[:1]:
                 for mark in text.marks:
                     start, end = mark.span_in(text.text)
-                    self._places[segment_id, mark.kind, start, end] += 1
+                    self.places[segment_id, mark.kind, start, end] += 1
                     self._names[MarkWords(mark.kind, text.text[start:end])] += 1
 
     def say(self, name: MarkWords, place: Place | None, provenance: str) -> bool:
         """Return whether a tag says what this mention does: there or, of one that a file tags, elsewhere on the page."""
         here = (
             place is not None
-            and self._places[place.segment_id, name.kind, place.line_start, place.line_end] > 0
+            and self.places[place.segment_id, name.kind, place.line_start, place.line_end] > 0
         )
         if here or (provenance == "external_import" and self._names[name] > 0):
             self._names[name] -= 1
