@@ -17,7 +17,7 @@ from armarium.errors import Invalid, ServiceError, Unavailable
 from armarium.ids import now
 from armarium.jobs.context import JobStopped
 from armarium.principals import LOCAL_OWNER
-from armarium.projects import doctor, offsite_copies, snapshots
+from armarium.projects import doctor, offsite_copies, snapshot_actions, snapshots
 from armarium.projects.libraries import DATABASE, Library
 from armarium.store.database import raw_of
 
@@ -60,7 +60,9 @@ def work(engine: Engine, library: Library) -> None:
         with library.db.read() as conn:
             raw = raw_of(conn)
             now_due = raw.execute(
-                "SELECT 1 FROM job WHERE state = 'running' OR state = 'waiting' AND not_before IS NULL"
+                "SELECT 1 FROM job WHERE state = 'running' "
+                "OR state = 'waiting' AND (not_before IS NULL OR not_before <= ?)",
+                (now(),),
             ).fetchone()
         if now_due is None:
             return
@@ -123,6 +125,24 @@ def test_another_interval_counts_at_once_and_undoing_it_too(
     assert {state for state, _ in jobs(shelf_library)} == {"done"}
     run("shelf.create", name="b")
     assert {state for state, _ in jobs(shelf_library)} == {"done"}
+
+
+def test_an_interval_set_while_the_job_reads_the_former_one_counts_too(
+    run: Run, shelf_engine: Engine, shelf_library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds_left = snapshot_actions._seconds_left
+
+    def changed_meanwhile(library: Library, interval: int) -> float:
+        if library.setting("snapshot_interval_seconds"):
+            run("library.set", snapshot_interval_seconds=None)
+        return seconds_left(library, interval)
+
+    monkeypatch.setattr(snapshot_actions, "_seconds_left", changed_meanwhile)
+    run("snapshot.take")
+    run("library.set", snapshot_interval_seconds=HOUR)
+    run("shelf.create", name="a")
+    work(shelf_engine, shelf_library)
+    assert [state for state, _ in jobs(shelf_library)] == ["done"]
 
 
 def test_a_clock_that_was_set_back_delays_no_snapshot_beyond_the_interval(

@@ -66,8 +66,9 @@ _END = (
     "own_done = CASE WHEN ?1 = 'done' THEN own_total ELSE own_done END, "
     "stop = NULL, lease_holder = NULL, lease_until = NULL, not_before = NULL WHERE seq = ?8"
 )
+# A step may have said meanwhile when the job is due again: that counts.
 _PUT_BACK = (
-    "UPDATE job SET state = 'waiting', reason = ?, reason_code = ?, not_before = ?, started_at = ?, attempts = ?, "
+    "UPDATE job SET state = 'waiting', reason = ?, reason_code = ?, not_before = coalesce(not_before, ?), started_at = ?, attempts = ?, "
     "stop = NULL, lease_holder = NULL, lease_until = NULL WHERE seq = ?"
 )
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from armarium.actions import ActionContext, Params, action
 from armarium.errors import Unavailable
-from armarium.ids import parse_timestamp
+from armarium.ids import now, parse_timestamp
 from armarium.jobs.context import JobContext, RetryLater
 from armarium.jobs.kinds import JobKind
 from armarium.messages import Message
@@ -119,10 +119,13 @@ def plan_anew(library: Library) -> None:
 def interval_set(ctx: ActionContext) -> None:
     """After the interval changed, reschedule what waits for the former one."""
     plan_anew(ctx.project)
-    waiting = raw_of(ctx.conn).execute(
-        "UPDATE job SET not_before = NULL WHERE kind = 'snapshot' AND state = 'waiting'"
+    # One that runs may have read the former interval already: it is due again as soon as it is put back.
+    planned = raw_of(ctx.conn).execute(
+        "UPDATE job SET not_before = CASE state WHEN 'running' THEN ? END "
+        "WHERE kind = 'snapshot' AND state IN ('waiting', 'running')",
+        (now(),),
     )
-    ctx.enqueued = ctx.enqueued or waiting.rowcount > 0
+    ctx.enqueued = ctx.enqueued or planned.rowcount > 0
 
 
 def run_snapshot(ctx: JobContext) -> dict[str, Any]:
