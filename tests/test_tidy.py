@@ -270,6 +270,12 @@ def test_the_meta_distribution_pins_every_part() -> None:
     assert {dist.project["version"] for dist in dists()} == {meta["version"]}
 
 
+def test_the_changelog_begins_with_the_version_of_the_checkout() -> None:
+    released = re.search(r"^## (\S+), \d{4}-\d{2}-\d{2}$", text(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    assert released is not None
+    assert released[1] == Dist(ROOT).project["version"]
+
+
 @pytest.mark.parametrize("page", files(".md"), ids=place)
 def test_links_between_documents_work(page: Path) -> None:
     broken = []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 hookspec = pluggy.HookspecMarker("armarium")
 hookimpl = pluggy.HookimplMarker("armarium")
 
-ENGINE_API = 1
+ENGINE_API = 2
 """The number of the plugin contract; a plugin built for another one is refused with a sentence."""
 
 OF_THE_ENGINE = frozenset({"library", "auth", "jobs", "runtimes", "engine"})

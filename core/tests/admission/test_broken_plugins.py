@@ -28,7 +28,7 @@ from .admission_fixtures import command, plugins_on_path, serving, settings
 OURS = {
     *("documents", "source_model", "images", "canvas", "formats", "iiif", "reading", "layout"),
     *("model_jobs", "workflows", "rights", "checking", "training", "search", "knowledge", "agents"),
-    *("exports", "sync", "finding", "paleography", "georeference", "recipes"),
+    *("exports", "sync", "finding", "paleography", "georeference", "recipes", "workbench"),
 }
 HEADERS = {"Authorization": f"Bearer {OWNER_TOKEN}"}
 
