@@ -12,9 +12,10 @@ from armarium.actions import (
     SourceText,
     Step,
     action,
+    actions_in,
 )
 from armarium.actions.conducting import Conductor
-from armarium.actions.query import query
+from armarium.actions.query import queries_in, query
 from armarium.actions.rights import refuse_bound
 from armarium.actions.undo import UndoContext
 from armarium.auth.secret_files import read_private, write_private
@@ -243,6 +244,7 @@ __all__ = [
     "WithheldRows",
     "act",
     "action",
+    "actions_in",
     "alter_tracked",
     "answer_of",
     "append_only",
@@ -307,6 +309,7 @@ __all__ = [
     "provenance_columns",
     "purging",
     "put_where_nothing_is",
+    "queries_in",
     "query",
     "raw_of",
     "read_activity",

@@ -12,6 +12,7 @@ from armarium.actions.definition import (
     RowRule,
     SourceText,
     action,
+    actions_in,
     invalid_request,
 )
 from armarium.actions.recording import redact_params
@@ -32,6 +33,7 @@ __all__ = [
     "SourceText",
     "Step",
     "action",
+    "actions_in",
     "authorise",
     "change_data",
     "clash",

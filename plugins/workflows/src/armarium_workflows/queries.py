@@ -362,6 +362,3 @@ def get_execution(conn: Connection, execution_id: str) -> dict[str, Any]:
     from armarium_workflows.chaining import execution_answer
 
     return execution_answer(conn, EXECUTIONS.require(conn, execution_id))
-
-
-QUERIES = (list_folders, list_chains, get_chain, list_runs, get_run, run_episodes, get_execution)
