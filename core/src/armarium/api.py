@@ -86,6 +86,7 @@ from armarium.jobs.context import AfterChildren as AfterChildren
 from armarium.jobs.context import JobContext as JobContext
 from armarium.jobs.context import RetryLater as RetryLater
 from armarium.jobs.kinds import JobKind as JobKind
+from armarium.jobs.kinds import LaneName as LaneName
 from armarium.jobs.log import log_span as log_span
 from armarium.jobs.log import thread_lines as thread_lines
 from armarium.jobs.models import FINISHED as FINISHED
@@ -121,6 +122,7 @@ from armarium.principals import Principal as Principal
 from armarium.principals import asking as asking
 from armarium.projects.libraries import Library as Library
 from armarium.projects.libraries import project_setting as project_setting
+from armarium.records.record import Computed as Computed
 from armarium.records.record import Record as Record
 from armarium.records.record import record as record
 from armarium.runs.jobs import find_job as find_job

@@ -24,12 +24,11 @@ from armarium.api import (
     plain_name,
 )
 from armarium_exports.errors import folder_replaced, no_folder
-from armarium_exports.models import changed_pages, kept_exports, kept_files
 from armarium_exports.pages import Unit, units_of
 from armarium_exports.places import checksum_of, clear_leavings, whole_file
 from armarium_exports.queries import C, F, K, files_of, kept_export
+from armarium_exports.records import KeptJobArgs, changed_pages, kept_exports, kept_files
 from armarium_exports.rendering.units import ending_of, render
-from armarium_exports.schemas import KeptJobArgs
 from armarium_exports.selection import D, list_beneath
 from armarium_source_model.api import segments
 

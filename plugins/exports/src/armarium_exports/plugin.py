@@ -8,8 +8,8 @@ from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_exports import actions, hookspecs, queries
 from armarium_exports.jobs import EXPORT, PUBLISH, WRITE_KEPT
 from armarium_exports.keeping import note_changes
-from armarium_exports.models import metadata
 from armarium_exports.receivers import routes as receiver_routes
+from armarium_exports.records import metadata
 from armarium_exports.site.building import GROUP
 from armarium_exports.stale_exports import RestingExports
 from armarium_source_model.api import RestsOnText

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_georeference import actions, hookspecs, imported, queries
-from armarium_georeference.models import metadata, points
 from armarium_georeference.recipe_jobs import PLACE_IN_A_GAZETTEER
+from armarium_georeference.records import metadata, points
 from armarium_georeference.routes import router
 
 

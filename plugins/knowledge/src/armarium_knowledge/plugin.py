@@ -15,13 +15,13 @@ from armarium_knowledge.actions import (
 )
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
-from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
 from armarium_knowledge.queries import entities as entities_read
 from armarium_knowledge.queries import for_families, graph, names, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
+from armarium_knowledge.records.ground import metadata
 from armarium_knowledge.routes import router
 
 

@@ -2,4 +2,4 @@
 ask `armarium.api`.
 """
 
-from armarium_rights.models import records as records
+from armarium_rights.records import records as records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_rights import actions, queries
-from armarium_rights.models import metadata
+from armarium_rights.records import metadata
 from armarium_rights.withholding import RightsOfProject
 
 

@@ -119,6 +119,8 @@ from armarium_source_model.queries.text import PageTextResult as PageTextResult
 from armarium_source_model.queries.text import line_sequence as line_sequence
 from armarium_source_model.queries.text import page_text as page_text
 from armarium_source_model.queries.text import pass_sequence as pass_sequence
+from armarium_source_model.samples import SamplePage as SamplePage
+from armarium_source_model.samples import sample_page as sample_page
 from armarium_source_model.schemas.readings import MadeLines as MadeLines
 from armarium_source_model.segment_rows import NewSegment as NewSegment
 from armarium_source_model.segment_rows import ReadySegments as ReadySegments

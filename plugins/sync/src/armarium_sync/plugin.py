@@ -10,8 +10,8 @@ from armarium_sync import queries
 from armarium_sync.actions import folders, removing, returning
 from armarium_sync.carrying import carrier
 from armarium_sync.jobs import JOBS
-from armarium_sync.models import metadata
 from armarium_sync.noticing import look_when_opened, step_ends
+from armarium_sync.records import metadata
 
 
 @hookimpl
