@@ -11,9 +11,8 @@ from armarium.api import ActionContext, Example, Route, action, cancel_with_undo
 from armarium_checking import errors
 from armarium_checking.hookspecs import Layer, Target
 from armarium_checking.layers import find_placement, layer_named
-from armarium_checking.models import verdicts
 from armarium_checking.queries import JOB_KIND, read_run
-from armarium_checking.schemas import (
+from armarium_checking.records import (
     CancelParams,
     CheckArgs,
     RunParams,
@@ -22,6 +21,7 @@ from armarium_checking.schemas import (
     TakeParams,
     Verdict,
     VerdictParams,
+    verdicts,
 )
 from armarium_documents.api import pages_under
 from armarium_reading.api import episodes, own_prompt

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_checking import actions, hookspecs, queries
 from armarium_checking.hookspecs import Layer
-from armarium_checking.models import metadata
 from armarium_checking.readings import READINGS
 from armarium_checking.recipe_jobs import RECIPE_JOBS
+from armarium_checking.records import metadata
 from armarium_checking.routes import router
 from armarium_checking.stale_verdicts import RestingVerdicts
 from armarium_source_model.api import RestsOnText

@@ -175,10 +175,9 @@ def list_folders(conn: Connection) -> dict[str, Any]:
 @query("/api/chains", summary="The chains of the project", answer=Chains, refusals=(404,))
 def list_chains(conn: Connection) -> dict[str, Any]:
     """Ordered by folder and position."""
-    items = SavedChain.rows.all(
+    return SavedChain.rows.list_all(
         conn, order=(chains.c.folder_path, chains.c.sort_order, chains.c.name, chains.c.id)
     )
-    return {"items": items, "count": len(items)}
 
 
 @query("/api/chains/{chain_id}", summary="A chain", answer=Chain)

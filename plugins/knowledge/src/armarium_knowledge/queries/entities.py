@@ -195,5 +195,4 @@ def list_reviews(conn: Connection, state: ReviewState | None = None) -> dict[str
             ~is_among(reviews.c.source_entity_id, left_out),
             ~is_among(reviews.c.target_entity_id, left_out),
         ]
-    items = KnowledgePredictionReview.rows.all(conn, *where, order=(reviews.c.created_at, reviews.c.id))
-    return {"items": items, "count": len(items)}
+    return KnowledgePredictionReview.rows.list_all(conn, *where, order=(reviews.c.created_at, reviews.c.id))
