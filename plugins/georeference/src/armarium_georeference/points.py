@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Row, func, select
 
 from armarium.api import Rows, is_among
 from armarium_documents.api import representations
-from armarium_georeference.errors import segment_withdrawn, unknown_point, unknown_segment
-from armarium_georeference.models import points
+from armarium_georeference.errors import segment_withdrawn, unknown_segment
+from armarium_georeference.records import ControlPoint, points
 from armarium_source_model.api import counting_readings, links, passes, reading_rule, segments
 
 WORLD_POINT = "world-point"
@@ -22,7 +22,6 @@ WORLD_POINT = "world-point"
 `geo:LAT,LON`.
 """
 
-POINTS = Rows(points, missing=unknown_point)
 SEGMENTS = Rows(segments, missing=unknown_segment)
 _GEO = re.compile(
     r"geo:(-?\d{1,3}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)(?:,-?\d+(?:\.\d+)?)?(?:;.*)?", re.IGNORECASE
@@ -68,13 +67,13 @@ def rendition_of_pass(conn: Connection, pass_id: str) -> str | None:
 
 def list_points(conn: Connection, pass_id: str) -> list[dict[str, Any]]:
     """Return the control points of a pass as answers show them (ControlPoint), oldest first."""
-    rows = POINTS.all(conn, points.c.pass_id == pass_id, order=(points.c.created_at, points.c.id))
+    rows = ControlPoint.rows.all(conn, points.c.pass_id == pass_id, order=(points.c.created_at, points.c.id))
     return _standing_points(conn, pass_id, rows) if rows else []
 
 
 def point_answer(conn: Connection, point_id: str) -> dict[str, Any]:
     """Return one control point as answers show it. Raises NotFound."""
-    row = POINTS.require(conn, point_id)
+    row = ControlPoint.rows.require(conn, point_id)
     return _standing_points(conn, row["pass_id"], [row])[0]
 
 

@@ -14,7 +14,7 @@ from armarium_georeference.linked_places import linked_places
 from armarium_georeference.onground import features, on_ground, outline_of, outlines_of
 from armarium_georeference.places import finder, place_at
 from armarium_georeference.points import list_points, live_segment, passes_of
-from armarium_georeference.schemas import (
+from armarium_georeference.records import (
     ControlPoints,
     EntityPlace,
     FeatureCollection,

@@ -8,17 +8,14 @@ from typing import Annotated, Any
 from fastapi import Query
 from sqlalchemy import Connection, and_, func, or_, select, true
 
-from armarium.api import Rows, is_among, query
+from armarium.api import is_among, query
 from armarium_documents.api import documents
-from armarium_rights.errors import no_such_project, unknown_record, unknown_target
-from armarium_rights.models import records
-from armarium_rights.schemas import Effective, TargetKind
+from armarium_rights.errors import no_such_project, unknown_target
+from armarium_rights.records import Effective, TargetKind, records
 from armarium_source_model.api import forwardings, segments
 
 PROJECT = "library"
 STRICTEST = ("none", "local", "cloud")
-
-RECORDS = Rows(records, missing=unknown_record)
 
 live = records.c.withdrawn_at.is_(None)
 remade = forwardings.c.kind.in_(("merged", "split"))

@@ -11,15 +11,10 @@ from armarium.api import Engine, Library, find_step, is_among, query
 from armarium_checking.api import verdicts
 from armarium_documents.api import ARTIFACTS, artifacts, representations, require_document
 from armarium_knowledge.errors import name_nothing_about, unknown_step
-from armarium_knowledge.models import claim_sources, interpretations, mentions
-from armarium_knowledge.queries.claims import (
-    INTERPRETATIONS,
-    SOURCES,
-    Pages,
-    shown_interpretations,
-    standing,
-)
-from armarium_knowledge.queries.mentions import MENTIONS, on_page
+from armarium_knowledge.queries.claims import SOURCES, Pages, shown_interpretations, standing
+from armarium_knowledge.queries.mentions import on_page
+from armarium_knowledge.records.claims import Interpretation, claim_sources, interpretations
+from armarium_knowledge.records.mentions import Mention, mentions
 from armarium_knowledge.schemas.staleness import Doubts
 from armarium_source_model.api import (
     StaleRow,
@@ -43,7 +38,7 @@ def mentions_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[Sta
     found = []
     pages = Pages(conn)
     for document_id in document_ids:
-        rows = MENTIONS.all(conn, mentions.c.document_id == document_id, order=(mentions.c.id,))
+        rows = Mention.rows.all(conn, mentions.c.document_id == document_id, order=(mentions.c.id,))
         for one in on_page(conn, pages(document_id), rows) if rows else ():
             if one["stale"]:
                 why = one["unplaced_reason"] or _CHANGED
@@ -78,7 +73,7 @@ def statements_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[S
 
 def interpretations_in_doubt(conn: Connection, document_ids: Sequence[str]) -> list[StaleRow]:
     """Return interpretations of pages whose text has changed."""
-    rows = INTERPRETATIONS.all(
+    rows = Interpretation.rows.all(
         conn, is_among(interpretations.c.document_id, document_ids), order=(interpretations.c.id,)
     )
     why = "The text of its page has changed; read it again, and confirm what still holds."

@@ -1,13 +1,15 @@
-"""Requests and answers of checking."""
+"""Verdicts and the runs of checkers: what is sent, stored and answered."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from sqlalchemy import Column, MetaData, Text
 
-from armarium.api import Message, Params, RecipePath, SourceText, answer_of, paged
-from armarium_checking.models import verdicts
+from armarium.api import Message, Params, RecipePath, Record, SourceText, paged, record, reference, tracked
+from armarium_documents.api import documents
+from armarium_source_model.api import segments
 
 Answer = Literal["confirm", "correct", "reject"]
 Trust = Literal["person", "model"]
@@ -145,12 +147,37 @@ class Taken(Message):
     verdict_ids: list[str]
 
 
-@answer_of(verdicts)
-class Verdict(Message):
+metadata = MetaData()
+
+
+@record(
+    metadata,
+    "check_verdict",
+    tracked(label="verdict", document="document_id", large=("reasons", "correction")),
+    # What was checked: a reading, a statement, an entity. No foreign key, because it may be in any of their
+    # tables.
+    Column("target_id", Text, nullable=False, index=True),
+    reference("document_id", documents.c.id, required=False),
+    reference("segment_id", segments.c.id, required=False),
+    Column("run_id", Text, index=True),
+)
+class Verdict(Record):
     """A verdict."""
 
+    layer: str
+    target_id: str
     verdict: Answer
+    reasons: str
+    correction: str | None
+    replacement_id: str | None
+    checker: dict[str, Any]
     trust: Trust
+    run_id: str | None
+    episode_id: str | None
+    audit_id: str
+    created_at: str
 
 
 Verdicts = paged(Verdict)
+verdicts = Verdict.table
+"""One verdict on one proposal. Later ones are added beside it; the newest is listed first."""

@@ -1,14 +1,30 @@
-"""Requests and answers of georeferencing."""
+"""Control points, transformations and places: what is sent, stored and answered."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
+from sqlalchemy import Boolean, Column, Index, MetaData, Text
 
-from armarium.api import Message, Params, Sent, SourceText, answer_of, listed
+from armarium.api import (
+    HIDDEN,
+    Computed,
+    Message,
+    Params,
+    Record,
+    Sent,
+    SourceText,
+    listed,
+    provenance_columns,
+    record,
+    reference,
+    tracked,
+)
+from armarium_documents.api import documents, representations
+from armarium_georeference.errors import unknown_point
 from armarium_georeference.fitting import Type
-from armarium_georeference.models import points
+from armarium_source_model.api import links, passes, segments
 
 Id = Annotated[str, Field(min_length=1, max_length=128)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -81,20 +97,52 @@ class PointId(Params):
     point_id: Id
 
 
-@answer_of(points)
-class ControlPoint(Message):
+metadata = MetaData()
+
+
+@record(
+    metadata,
+    "georeference_control_point",
+    tracked(label="control point", monotonic=("updated_at",), large=("note",), document="document_id"),
+    reference("document_id", documents.c.id),
+    reference("pass_id", passes.c.id, index=False),
+    reference("segment_id", segments.c.id),
+    # Its place on the ground is the counting reading of the kind world-point on its segment; this is the
+    # point's own.
+    reference("representation_id", representations.c.id),
+    reference("link_id", links.c.id),
+    Index("ix_georeference_control_point_pass", "pass_id", "segment_id"),
+    last=(
+        # Whether its segment was drawn only for it, and is removed with it.
+        Column("is_mark", Boolean, nullable=False, info=HIDDEN),
+        *provenance_columns(),
+        Column("updated_at", Text, nullable=False),
+    ),
+    refusal=unknown_point,
+)
+class ControlPoint(Record):
     """A control point. x, y: fractions of the picture from the top left; lon, lat: degrees on WGS 84."""
 
-    x: float
-    y: float
-    lon: float
-    lat: float
-    counts: bool
+    # The place as the source states it; the reading contains the conversion.
+    original_crs: str | None
+    original_x: float | None
+    original_y: float | None
+    enabled: bool
+    note: str | None
+    x: Computed[float]
+    y: Computed[float]
+    lon: Computed[float]
+    lat: Computed[float]
+    counts: Computed[bool]
     """Whether the transformation uses it."""
-    why_not: str | None
+    why_not: Computed[str | None]
     """In words, why it does not count."""
 
 
+points = ControlPoint.table
+"""A place in a picture whose place on the ground is known: the middle of a segment, and its world-point
+reading.
+"""
 ControlPoints = listed(ControlPoint, "ControlPoints", "The control points of a pass, oldest first.")
 
 

@@ -1,13 +1,17 @@
-"""Requests and answers of rights."""
+"""Rights records: what is sent, stored and answered."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
+from sqlalchemy import Column, Index, MetaData, Text, text
 
-from armarium.api import Message, Params, answer_of
-from armarium_rights.models import records
+from armarium import api
+from armarium.api import HIDDEN, Computed, Message, Params, provenance_columns, record, reference, tracked
+from armarium_documents.api import documents
+from armarium_rights.errors import unknown_record
+from armarium_source_model.api import segments
 
 TargetKind = Literal["library", "document", "segment"]
 ModelUse = Literal["none", "local", "cloud"]
@@ -25,11 +29,10 @@ class Consent(Message):
     when: Name
 
 
-class SetParams(Params):
-    """A new record about the project (`library`), a document with everything below it, or a segment."""
+class RightsFields(Params):
+    """What is sent of a record and stored as it is."""
 
     target_kind: TargetKind
-    target_id: Annotated[Id, Field(description='"library" for the project')]
     holders: Annotated[list[Name], Field(max_length=MANY)] = Field(default_factory=list)
     consent: Consent | None = None
     conditions: Words | None = None
@@ -40,6 +43,12 @@ class SetParams(Params):
         Field(max_length=MANY, description="Token or device ids that may see it; empty: only the owner"),
     ] = Field(default_factory=list)
     model_use: ModelUse | None = None
+
+
+class SetParams(RightsFields):
+    """A new record about the project (`library`), a document with everything below it, or a segment."""
+
+    target_id: Annotated[Id, Field(description='"library" for the project')]
 
     @model_validator(mode="after")
     def _readers_of_what_is_restricted(self) -> SetParams:
@@ -54,17 +63,30 @@ class WithdrawParams(Params):
     record_id: Id
 
 
-@answer_of(records)
-class Record(Message):
+metadata = MetaData()
+
+
+@record(
+    metadata,
+    "rights_record",
+    tracked(label="rights record", document="document_id"),
+    # The target: the segment, or else the document, or else the project. A segment's record names its
+    # document too.
+    reference("document_id", documents.c.id, required=False, info=HIDDEN),
+    reference("segment_id", segments.c.id, required=False, info=HIDDEN),
+    Index("ix_rights_record_limits", "id", sqlite_where=text("withdrawn_at IS NULL")),
+    last=(*provenance_columns(), Column("withdrawn_at", Text)),
+    refusal=unknown_record,
+)
+class Record(RightsFields, api.Record):
     """A rights record."""
 
-    target_kind: TargetKind
-    target_id: str
-    holders: list[str]
+    target_id: Computed[str]
     consent: Consent | None
-    labels: list[str]
-    readers: list[str]
-    model_use: ModelUse | None
+
+
+records = Record.table
+"""A statement of the rights in the project, a document or a segment; a record is withdrawn, never changed."""
 
 
 class Effective(Message):

@@ -1,14 +1,27 @@
-"""Requests and answers about mentions, and what is on a line or page."""
+"""Mentions, refused mentions, and what is on a line or page: what is sent, stored and answered."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from pydantic import Field
+from sqlalchemy import Index
 
-from armarium.api import Message, Params, answer_of, paged
-from armarium_knowledge.models import mentions
-from armarium_knowledge.schemas.fields import Dates, Fraction, Id, Links, Name, Offset, ShortText, Word
+from armarium.api import (
+    Computed,
+    Message,
+    Params,
+    Record,
+    paged,
+    provenance_columns,
+    record,
+    reference,
+    tracked,
+)
+from armarium_documents.api import documents, representations
+from armarium_knowledge.records.ground import metadata
+from armarium_knowledge.schemas.fields import Dates, Fraction, Id, Links, Name, Offset, Word
+from armarium_source_model.api import segments
 
 
 class MentionCreate(Params):
@@ -79,21 +92,69 @@ class Taken(Message):
     left_out: int
 
 
-@answer_of(mentions)
-class Mention(Message):
+class Named(Message):
+    """Characters of one reading of one line, and the entity that they name; offsets in the page's text are computed."""
+
+    entity_id: str
+    document_id: str
+    segment_id: str
+    representation_id: str
+    segment_char_start: int
+    segment_char_end: int
+    text: str
+
+
+@record(
+    metadata,
+    "mention",
+    tracked(label="mention", document="document_id"),
+    reference("entity_id", "entity.id", index=False),
+    reference("document_id", documents.c.id, index=False),
+    reference("segment_id", segments.c.id),
+    reference("representation_id", representations.c.id),
+    Index("ix_mention_entity", "entity_id", "document_id"),
+    Index("ix_mention_document", "document_id", "entity_id"),
+    last=provenance_columns(),
+    hint="List the mentions of the entity to find the right id.",
+)
+class Mention(Named, Record):
     """Where an entity is named."""
 
-    char_start: Annotated[
-        int | None, Field(description="Offset in the page's text; null if it cannot be placed")
+    confidence: float | None
+    corrected_by_person: bool
+    # Of the reading as it was when somebody last looked at the mention: of this line, not of the page.
+    text_fingerprint: str
+    episode_id: str | None
+    char_start: Computed[
+        Annotated[int | None, Field(description="Offset in the page's text; null if it cannot be placed")]
     ]
-    char_end: int | None
-    refused_entity_ids: list[str]
-    stale: Annotated[bool, Field(description="Whether its line has changed since it was last looked at")]
-    placed: bool
-    unplaced_reason: str | None
+    char_end: Computed[int | None]
+    refused_entity_ids: Computed[list[str]]
+    stale: Computed[
+        Annotated[bool, Field(description="Whether its line has changed since it was last looked at")]
+    ]
+    placed: Computed[bool]
+    unplaced_reason: Computed[str | None]
 
 
 MentionPage = paged(Mention)
+
+
+@record(
+    metadata,
+    "mention_refusal",
+    tracked(label="refused mention", document="document_id"),
+    reference("entity_id", "entity.id"),
+    reference("document_id", documents.c.id),
+    reference("segment_id", segments.c.id),
+    reference("representation_id", representations.c.id),
+    last=provenance_columns(),
+)
+class RefusedMention(Named, Record):
+    """Characters that somebody stated do not name an entity: no machine may name it there again."""
+
+
+mentions, refusals = Mention.table, RefusedMention.table
 
 
 class MentionPlaced(Message):
@@ -182,6 +243,3 @@ class Statements(Message):
     segment_id: str
     statements: list[StatementOnLine]
     mentions: list[MentionOnLine]
-
-
-Reason = ShortText
