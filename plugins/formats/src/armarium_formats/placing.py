@@ -19,7 +19,7 @@ from armarium_formats.clipping import (
     why_no_area,
     why_no_line,
 )
-from armarium_formats.errors import ShapesOutside
+from armarium_formats.errors import shapes_outside
 from armarium_formats.heights import Box, box_around, line_height
 from armarium_formats.marked_texts import between_breaks, marks_to_keep
 from armarium_formats.numbers import count_noun
@@ -68,7 +68,7 @@ class PlacedSegments:
 def place(
     page: PageModel, size: tuple[int, int], filename: str, driver: str, beyond: Beyond = "clip"
 ) -> PlacedSegments:
-    """Return the page's segments in fractions of *size*; ShapesOutside if *beyond* says to refuse."""
+    """Return the page's segments in fractions of *size*; shapes_outside if *beyond* says to refuse."""
     return _Placing(page, size, driver, beyond).place(filename)
 
 
@@ -111,9 +111,9 @@ class _Placing:
         self._segments(self.page.segments, None, whole)
         if self.countless:
             # Not even their points could be stored.
-            raise ShapesOutside(filename, self.size, self.countless, "uncountable")
+            raise shapes_outside(filename, self.size, self.countless, "uncountable")
         if self.outside and self.beyond != "keep":
-            raise ShapesOutside(filename, self.size, list(self.outside), self.beyond)
+            raise shapes_outside(filename, self.size, list(self.outside), self.beyond)
         self.placed.segments = ready_segments(self.segments)
         notes = self.placed.notes
         if self.edged:

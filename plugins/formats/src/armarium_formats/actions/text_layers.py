@@ -13,7 +13,7 @@ from armarium.api import ActionContext, Engine, Example, Invalid, Library, actio
 from armarium_documents.api import OpenedPdf, TextLine, documents, renditions, replace_metadata, require_live
 from armarium_formats.actions.samples import sample_pdf
 from armarium_formats.driver import Format
-from armarium_formats.errors import NoTextLayer
+from armarium_formats.errors import no_text_layer
 from armarium_formats.keeping import PreparedPage, ToKeep, keep_passes, make_ready
 from armarium_formats.opening import OpenedFile
 from armarium_formats.page_model import PageModel, PageSegment, PageText, Point
@@ -51,7 +51,7 @@ class ReadPage(NamedTuple):
 
 
 def pdf_pages(library: Library, document_id: str) -> PdfPages:
-    """Return a PDF and its pages. Raises NotFound, NoTextLayer for any other document."""
+    """Return a PDF and its pages. Raises NotFound, no_text_layer for any other document."""
     with library.db.read() as conn:
         node = require_live(conn, document_id)
         raw = raw_of(conn)
@@ -61,7 +61,7 @@ def pdf_pages(library: Library, document_id: str) -> PdfPages:
             (document_id,),
         ).fetchone()
         if file is None:
-            raise NoTextLayer(node.name)
+            raise no_text_layer(node.name)
         pages = raw.execute(
             f"SELECT id, sequence - 1 FROM {documents} WHERE parent_id = ? AND doc_type = 'page'"
             " AND deleted_at IS NULL AND sequence IS NOT NULL ORDER BY sequence",
@@ -157,7 +157,7 @@ def _read(engine: Engine, library: Library | None, p: ReadTextLayer) -> None:
     prepare=_read,
 )
 def read_text_layer(ctx: ActionContext, p: ReadTextLayer) -> dict[str, Any]:
-    """A page that has such a pass, or no text, is passed over. Raises NotFound, NoTextLayer for anything but a PDF, Invalid
+    """A page that has such a pass, or no text, is passed over. Raises NotFound, no_text_layer for anything but a PDF, Invalid
     for a damaged one.
     """
     if p.was_read is None:

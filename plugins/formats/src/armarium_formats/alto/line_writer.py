@@ -8,9 +8,8 @@ from typing import Any
 from armarium_formats.alto.line_reader import derived_space
 from armarium_formats.alto.marking import as_kept, attributes_by_word
 from armarium_formats.alto.own import clean_extras
-from armarium_formats.alto.profile import elements
+from armarium_formats.alto.profile import schema
 from armarium_formats.alto.reader_state import checksum
-from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.strings import Split, says_blanks, split_line, touch
 from armarium_formats.alto.writer_state import Writing, is_moved
 from armarium_formats.markup.fragments import (
@@ -161,11 +160,11 @@ class Textlines(Writing):
 
     def _measures(self, name: str, stated: dict[str, str]) -> str:
         """Return the attributes of an SP or HYP that ALTO accepts unchanged, with unique ids."""
-        known = elements()[name].attributes
+        known = schema().elements[name].attributes
         found = {
             key: value
             for key, value in stated.items()
-            if key in known and key != "ID" and fits(known[key], value)
+            if key in known and key != "ID" and schema().fits(known[key], value)
         }
         if "ID" in stated and name == "SP":
             found = {"ID": self.ids.take(stated["ID"]), **found}
@@ -274,9 +273,9 @@ class Textlines(Writing):
     ) -> str:
         """Write alternatives and glyphs of a String; facts about its own text become attributes."""
         kept = (first.extras or {}).get("alto") or {}
-        known = elements()["String"].attributes
+        known = schema().elements["String"].attributes
         for key, value in (kept.get("attributes") or {}).items():
-            if key in known and key not in attributes and fits(known[key], value):
+            if key in known and key not in attributes and schema().fits(known[key], value):
                 attributes[key] = value
             elif key not in attributes:
                 self.lose(f"attribute String/@{key}", "ALTO 4.4 has no place for its value")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from armarium_formats.alto.own import TYPE
 from armarium_formats.markup.fragments import attributes_of
 from armarium_formats.markup.identities import Identities
-from armarium_formats.markup.language_codes import language_and_script
-from armarium_formats.markup.languages import languages
+from armarium_formats.markup.languages import language_and_script, languages
 
 if TYPE_CHECKING:
     from lxml import etree

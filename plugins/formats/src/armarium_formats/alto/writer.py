@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 from armarium_formats.alto.arrangement import Block, arrange, holds_text
 from armarium_formats.alto.line_writer import Textlines
 from armarium_formats.alto.own import EXPORT, MADE, clean_extras, write_tag
-from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK
+from armarium_formats.alto.profile import NAMESPACE, SPACES, VERSION, XLINK, schema
 from armarium_formats.alto.reader_state import DIRECTIONS
-from armarium_formats.alto.schema import fits, schema
 from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.writer_state import IDS, OURS, is_moved
 from armarium_formats.driver import WriteContext, WrittenPage, as_losses
@@ -117,7 +116,7 @@ class _File(Textlines):
             f"<softwareVersion>{text_of(version)}</softwareVersion>" if version else ""
         )
         when = f"<processingDateTime>{self.context.created}</processingDateTime>"
-        if not fits("date", self.context.created):
+        if not schema().fits("date", self.context.created):
             when = ""
         steps.append(
             f'<Processing ID="{self.ids.take(EXPORT)}"><processingCategory>contentModification</processingCategory>{when}'
@@ -163,10 +162,10 @@ class _File(Textlines):
             "HEIGHT": str(page.height),
             "PHYSICAL_IMG_NR": stated.pop("PHYSICAL_IMG_NR", "1"),
         }
-        if not fits("float", attributes["PHYSICAL_IMG_NR"]):
+        if not schema().fits("float", attributes["PHYSICAL_IMG_NR"]):
             stated["PHYSICAL_IMG_NR"], attributes["PHYSICAL_IMG_NR"] = attributes["PHYSICAL_IMG_NR"], "1"
         if page.language:
-            if fits("tag", page.language):
+            if schema().fits("tag", page.language):
                 attributes["LANG"] = page.language
             else:
                 self.own_page["language"] = page.language
@@ -285,7 +284,9 @@ class _File(Textlines):
         """State on a block of text what holds for it and stands nowhere in ALTO; the names of what was stated so."""
         found: list[str] = []
         for name, key, value in (("language", "LANG", around[0]), ("direction", "BASEDIRECTION", around[1])):
-            fit = value is not None and (value in DIRECTIONS if name == "direction" else fits("tag", value))
+            fit = value is not None and (
+                value in DIRECTIONS if name == "direction" else schema().fits("tag", value)
+            )
             if value is not None and fit and key not in attributes:
                 attributes[key] = value
                 found.append(name)

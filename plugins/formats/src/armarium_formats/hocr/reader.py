@@ -24,7 +24,7 @@ from armarium_formats.hocr.titles import (
     shapes_of,
 )
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.markup.language_codes import language_and_script
+from armarium_formats.markup.languages import language_and_script
 from armarium_formats.markup.noting import Notes
 from armarium_formats.numbers import parse_unsigned
 from armarium_formats.page_model import PageModel, PageSegment, PageText, SegmentKind

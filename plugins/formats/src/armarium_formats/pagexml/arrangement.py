@@ -9,8 +9,7 @@ from typing import TypeAlias
 from armarium_formats.heights import box_around
 from armarium_formats.kinds import in_page_words, is_furniture
 from armarium_formats.page_model import PageModel, PageSegment, Point, order_siblings
-from armarium_formats.pagexml.profile import REGION_TAGS, elements
-from armarium_formats.pagexml.schema import fits
+from armarium_formats.pagexml.profile import REGION_TAGS, schema
 
 Lose: TypeAlias = Callable[..., None]
 
@@ -26,13 +25,13 @@ def tag_of(segment: PageSegment) -> tuple[str, str | None, str | None]:
     if name not in REGION_TAGS:
         if name.endswith("Region") and name.isascii() and not segment.children and not segment.texts:
             return "CustomRegion", name, None
-        known = elements()["TextRegion"].attributes["type"]
+        known = schema().elements["TextRegion"].attributes["type"]
         kind, name = raw or "", "TextRegion"
-        return (name, kind, None) if fits(known, kind) else (name, None, kind)
-    types = elements()[name].attributes.get("type")
+        return (name, kind, None) if schema().fits(known, kind) else (name, None, kind)
+    types = schema().elements[name].attributes.get("type")
     if not kind:
         return name, None, None
-    return (name, kind, None) if types and fits(types, kind) else (name, None, kind)
+    return (name, kind, None) if types and schema().fits(types, kind) else (name, None, kind)
 
 
 def says_furniture(segment: PageSegment) -> bool:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from armarium_formats.markup.fragments import local_name
-from armarium_formats.pagexml.profile import elements
+from armarium_formats.pagexml.profile import schema
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @cache
 def _by_letters() -> dict[str, str]:
     """Return PAGE's own spelling by lower-case name; cells of Transkribus tables are no element of 2019."""
-    return {name.casefold(): name for name in (*elements(), "TableCell", "CornerPts")}
+    return {name.casefold(): name for name in (*schema().elements, "TableCell", "CornerPts")}
 
 
 @cache

@@ -22,8 +22,7 @@ from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageT
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
 from armarium_formats.pagexml.fragments import IDS, user_attribute
 from armarium_formats.pagexml.marking import READINGS, with_marks
-from armarium_formats.pagexml.profile import NAMESPACE, bare_names, elements
-from armarium_formats.pagexml.schema import fits, is_valid
+from armarium_formats.pagexml.profile import NAMESPACE, bare_names, schema
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
     brace_free,
@@ -86,10 +85,12 @@ class _Writing:
         slots = self._slots("Page", kept.get("elements") or (), others)
         slots["ReadingOrder"] = self._order(page.order, kept.get("order_conf"))
         root = ""
-        if (own := kept.get("pcGtsId")) and fits("id", own):
+        if (own := kept.get("pcGtsId")) and schema().fits("id", own):
             root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
         head = "".join(
-            f"\n    {slots[name]}" for name in bare_names(elements()["Page"].content) if slots.get(name)
+            f"\n    {slots[name]}"
+            for name in bare_names(schema().elements["Page"].content)
+            if slots.get(name)
         )
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
@@ -142,7 +143,7 @@ class _Writing:
             slots = self._slots(tag, kept.get("elements") or (), others)
             if segment.cell is not None:
                 slots["Roles"] = self._role(segment, kept)
-            content = bare_names(elements()[tag].content)
+            content = bare_names(schema().elements[tag].content)
             for name in dict.fromkeys(content):
                 if name == "Coords":
                     out.append(f"{inner}<Coords {coords}/>")
@@ -212,7 +213,7 @@ class _Writing:
                 self.lose("decimals of coordinates", "PAGE writes whole pixels")
             stated = " ".join(f"{x},{y}" for x, y in whole)
         if conf is not None:
-            if fits("conf", conf):
+            if schema().fits("conf", conf):
                 return f'points="{stated}" conf="{conf}"'
             self.lose("confidence of a shape", "it is not a number from 0 to 1")
         return f'points="{stated}"'
@@ -236,11 +237,11 @@ class _Writing:
 
     def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
         kept = (text.extras or {}).get("pagexml") or {}
-        known = elements()["TextEquiv"].attributes
+        known = schema().elements["TextEquiv"].attributes
         for key, value in (kept.get("attributes") or {}).items():
             if key == "index":
-                attributes.setdefault("index", value) if fits("natural", value) else None
-            elif key in known and key not in attributes and fits(known[key], value):
+                attributes.setdefault("index", value) if schema().fits("natural", value) else None
+            elif key in known and key not in attributes and schema().fits(known[key], value):
                 attributes[key] = value
             else:
                 self.lose(f"attribute TextEquiv/@{key}", "PAGE 2019 does not allow it or its value")
@@ -251,7 +252,7 @@ class _Writing:
     def _role(self, segment: PageSegment, kept: dict[str, Any]) -> str:
         cell = segment.cell or {}
         header = kept.get("cell_header")
-        more = f' header="{header}"' if header and fits("boolean", header) else ""
+        more = f' header="{header}"' if header and schema().fits("boolean", header) else ""
         return (
             f'<Roles><TableCellRole rowIndex="{cell.get("row", 0)}" columnIndex="{cell.get("column", 0)}" '
             f'rowSpan="{cell.get("row_span", 1)}" colSpan="{cell.get("column_span", 1)}"{more}/></Roles>'
@@ -270,7 +271,7 @@ class _Writing:
         others: list[str],
     ) -> None:
         """Write language, script and direction in PAGE's words, else in a UserAttribute."""
-        known = elements()[tag].attributes
+        known = schema().elements[tag].attributes
         key = "language" if tag == "Word" else "primaryLanguage"
         if language and language_of(stated.get(key)) != language:
             stated[key] = language_names().get(language, language)
@@ -281,7 +282,7 @@ class _Writing:
         for name in (key, "primaryScript", "readingDirection"):
             if name in stated:
                 value = stated.pop(name)
-                if name in known and fits(known[name], value):
+                if name in known and schema().fits(known[name], value):
                     attributes[name] = value
                 else:
                     others.append(user_attribute(f"{tag}/@{name}", value))
@@ -290,31 +291,31 @@ class _Writing:
         self, tag: str, stated: dict[str, str], attributes: dict[str, str], others: list[str]
     ) -> None:
         """Write stored attributes: those PAGE 2019 has as they are, the others in a UserAttribute."""
-        known = elements()[tag].attributes
+        known = schema().elements[tag].attributes
         for key, value in stated.items():
             kind = known.get(key)
             if key in attributes:
                 continue
             if kind in ("ref", "id"):
                 continue
-            if kind is not None and fits(kind, value):
+            if kind is not None and schema().fits(kind, value):
                 attributes[key] = value
             else:
                 others.append(user_attribute(f"{tag}/@{key}", value))
 
     def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
         """Return stored fragments by the place where they go; those without one become a UserAttribute."""
-        content = elements()[tag].content
+        content = schema().elements[tag].content
         single = {token.rstrip("?*+"): token[-1] not in "*+" for token in content}
         slots: dict[str, str] = {}
         own: list[str] = []
         for fragment in kept:
             name = name_of(fragment)
-            if name == "UserDefined" and is_valid(fragment):
+            if name == "UserDefined" and schema().is_valid(fragment):
                 own.append(fragment[len("<UserDefined>") : -len("</UserDefined>")])
                 continue
             free = name in single and name not in _MODELLED and not (single[name] and name in slots)
-            settled = self.ids.settle(fragment) if free and is_valid(fragment) else None
+            settled = self.ids.settle(fragment) if free and schema().is_valid(fragment) else None
             if settled is not None:
                 slots[name] = slots.get(name, "") + settled
             else:
@@ -335,7 +336,7 @@ class _Writing:
         body = self._group(top, None)
         if not body:
             return ""
-        more = f' conf="{conf}"' if conf and fits("conf", conf) else ""
+        more = f' conf="{conf}"' if conf and schema().fits("conf", conf) else ""
         return f"<ReadingOrder{more}>{body}</ReadingOrder>"
 
     def _group(self, node: PageOrder, index: int | None) -> str:
@@ -358,7 +359,9 @@ class _Writing:
         kept = (node.extras or {}).get("pagexml") or {}
         stated = dict(kept.get("attributes") or {})
         wish = stated.pop("id", "ro")
-        attributes = {"id": wish if fits("id", wish) and wish not in self.ids.used else self.ids.make(wish)}
+        attributes = {
+            "id": wish if schema().fits("id", wish) and wish not in self.ids.used else self.ids.make(wish)
+        }
         self.ids.used.add(attributes["id"])
         if reference is not None:
             attributes["regionRef"] = reference
@@ -371,7 +374,7 @@ class _Writing:
     def _metadata(self, kept: dict[str, Any]) -> str:
         creator = kept.get("Creator") or self.context.creator
         created = kept.get("Created") or ""
-        if created and not fits("dateTime", created):
+        if created and not schema().fits("dateTime", created):
             self.lose(
                 "Metadata/Created",
                 f"{created[:40]!r} is not a date and time; the time of writing was used instead",
