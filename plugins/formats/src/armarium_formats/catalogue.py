@@ -15,19 +15,7 @@ if TYPE_CHECKING:
 
 GROUP = "armarium.formats"
 
-_PARTS = (
-    "name",
-    "label",
-    "extensions",
-    "reads",
-    "writes",
-    "validated",
-    "versions",
-    "aliases",
-    "sniff",
-    "read",
-    "write",
-)
+_PARTS = (*FormatDriver.__annotations__, "sniff", "read", "write")
 """What a format driver must have to be asked at all."""
 UNSURE = 0.5
 """A driver less sure than this is a last resort, for which the file's name must speak as well."""

@@ -116,7 +116,7 @@ def ingest_batch(ctx: ActionContext, p: IngestBatch) -> dict[str, Any]:
     """Raises NotFound for an unknown parent, Forbidden by a lock, nothing_came_in with the reasons, Unavailable
     when the disk is full. Folders in the files' names are mirrored where they contain pictures.
     """
-    return _take_in(ctx, p, p.staged_batch or _stage_sent(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.groundwork or _stage_sent(ctx.engine, ctx.project, p))
 
 
 def _files_example(ex: Example) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def ingest_files(ctx: ActionContext, p: IngestFiles) -> dict[str, Any]:
     """Raises what `ingest.batch` does; a path that is not allowed is refused by itself. With `link` a picture
     stays where it is and the project stores a link to it; layout files are always stored byte for byte.
     """
-    return _take_in(ctx, p, p.staged_batch or _stage_named(ctx.engine, ctx.project, p))
+    return _take_in(ctx, p, p.groundwork or _stage_named(ctx.engine, ctx.project, p))
 
 
 def _take_in(ctx: ActionContext, p: IngestBatch | IngestFiles, staged: BatchPlan) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from armarium_formats.actions.samples import SAMPLE_PAGE
 from armarium_formats.errors import not_of_a_file
 from armarium_formats.models import format_imports
 from armarium_formats.queries.exchange import pass_as_filed
-from armarium_formats.schemas.orders import TakenOrder, TakeOrder
+from armarium_formats.schemas.exchange import TakenOrder, TakeOrder
 from armarium_source_model.api import get_pass, written_order
 
 AT_ONCE = 10_000

@@ -15,8 +15,8 @@ from armarium_formats.alto.tags import kind_in
 from armarium_formats.alto.writer_state import IDS, OURS, is_moved
 from armarium_formats.driver import WriteContext, WrittenPage, as_losses
 from armarium_formats.kinds import in_page_words, is_furniture, of_alto
-from armarium_formats.markup.fragments import attributes_of, name_of, text_of
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment
+from armarium_formats.markup.fragments import attributes_of, element, name_of, text_of
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, kept_by
 
 Facts: TypeAlias = tuple[str | None, str | None]
 """A language and a direction."""
@@ -36,14 +36,8 @@ class _File(Textlines):
         """Write the file. Tags, styles and the body come first, so that references to their ids are known."""
         page = self.page
         description = self._description()
-        styles = [
-            settled
-            for one in self.kept.get("styles") or ()
-            if (settled := self._name_fragment(one, "Styles"))
-        ]
-        chain = (
-            ((page.order.extras or {}).get("alto") or {}).get("idnext") if page.order is not None else None
-        )
+        styles = [settled for one in self.kept.get("styles") or () if (settled := self._name_fragment(one))]
+        chain = kept_by("alto", page.order).get("idnext") if page.order is not None else None
         if chain is not None and page.order is not None:
             names = [node.segment_id for node in page.order.items if node.segment_id]
             self.after = dict(pairwise(names))
@@ -81,7 +75,7 @@ class _File(Textlines):
         )
         return WrittenPage(content, as_losses(self.losses))
 
-    def _name_fragment(self, fragment: str, where: str) -> str | None:
+    def _name_fragment(self, fragment: str) -> str | None:
         """A kept part of the file with an id that clashes with nothing; what ALTO 4.4 has no place for goes into our tag."""
         name = name_of(fragment)
         if fragment in self.own_page.get("alto", {}).get("elements", ()) or not schema().is_valid(fragment):
@@ -99,7 +93,7 @@ class _File(Textlines):
         for fragment in self.kept.get("description") or ():
             if name_of(fragment) not in ("OCRProcessing", "Processing"):
                 self._leave(self.own_page, "elements", fragment)
-            elif settled := self._name_fragment(fragment, "Description"):
+            elif settled := self._name_fragment(fragment):
                 steps.append(settled)
         steps.sort(key=lambda one: name_of(one) != "OCRProcessing")
         source: list[str] = []
@@ -184,7 +178,7 @@ class _File(Textlines):
                     "ALTO states it only for blocks of text; it is in a tag of Armarium's",
                 )
         for block in tops:
-            wish = ((block.segment.extras or {}).get("alto") or {}).get("space") if block.segment else None
+            wish = kept_by("alto", block.segment).get("space") if block.segment else None
             filled.setdefault(wish if wish in SPACES else "PrintSpace", []).append(block)
         sequence = [block for name in SPACES for block in filled.get(name, ())]
         if [id(one) for one in sequence] != [id(one) for one in tops] or is_moved(page.segments):
@@ -318,7 +312,7 @@ class _File(Textlines):
         if segment.kind_raw and in_page_words(told) != in_page_words(segment.kind_raw):
             entry["kind_raw"] = segment.kind_raw
         word = told.rpartition(":")[2]
-        space = ((segment.extras or {}).get("alto") or {}).get("space")
+        space = kept_by("alto", segment).get("space")
         told_so = space in ("TopMargin", "BottomMargin") or is_furniture(word)
         if segment.is_furniture != told_so:
             entry["furniture"] = segment.is_furniture
@@ -343,7 +337,7 @@ class _File(Textlines):
     def _order(self, order: PageOrder | None) -> str:
         if order is None:
             return ""
-        kept = (order.extras or {}).get("alto") or {}
+        kept = kept_by("alto", order)
         tops = order.items if kept.get("top") and order.items else [order]
         groups = [top if top.items else PageOrder(items=[top]) for top in tops]
         body = "".join(self._node(group) for group in groups)
@@ -371,11 +365,7 @@ class _File(Textlines):
         own = clean_extras(extras)
         if own:
             self.own_groups[attributes["ID"]] = own
-        return (
-            f"<{tag}{attributes_of(attributes)}/>"
-            if not inside
-            else f"<{tag}{attributes_of(attributes)}>{inside}</{tag}>"
-        )
+        return element(tag, attributes, inside)
 
 
 def _holder(name: str, parts: list[str]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ class Pointers(NamedTuple):
     name: str
 
 
-class Grammar:
+class Grammar(ABC):
     """A RELAX NG schema with what it cannot say: how points are written, unique ids, and pointers that lead somewhere.
 
     The XPaths may use the prefix `t` for *namespace*.
@@ -93,9 +94,9 @@ class Grammar:
         """The validator keeps its messages on itself: another thread's must not be taken for one's own."""
 
     @property
+    @abstractmethod
     def relax_ng(self) -> bytes:
         """Return the schema as RELAX NG, XML syntax."""
-        raise NotImplementedError
 
     @cached_property
     def _validator(self) -> etree.RelaxNG:

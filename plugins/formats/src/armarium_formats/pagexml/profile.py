@@ -6,7 +6,6 @@ against it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from armarium_formats.markup.languages import languages
@@ -154,6 +153,9 @@ def schema() -> Profile:
     )
 
 
-def bare_names(content: Iterable[str]) -> list[str]:
-    """Names of a content model without their marks; the mixture of regions is one name."""
-    return ["(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content]
+@cache
+def children_of(tag: str) -> tuple[str, ...]:
+    """Return the names of the children that an element may have, in order; the mixture of regions is one name."""
+    content = schema().elements[tag].content
+    names = ("(REGIONS" if token.startswith("(") else token.rstrip("?*+") for token in content)
+    return tuple(dict.fromkeys(names))

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from armarium_formats.driver import MarkWords, WriteContext, WrittenPage, as_losses
-from armarium_formats.heights import line_height
 from armarium_formats.markup.fragments import (
     attribute_of,
     attributes_of,
@@ -18,11 +17,11 @@ from armarium_formats.markup.fragments import (
     text_of,
 )
 from armarium_formats.markup.identities import Identities
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point
+from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText, Point, kept_by
 from armarium_formats.pagexml.arrangement import arrange, outline_of, says_furniture, tag_of
-from armarium_formats.pagexml.fragments import IDS, user_attribute
+from armarium_formats.pagexml.keeping import IDS, user_attribute
 from armarium_formats.pagexml.marking import READINGS, with_marks
-from armarium_formats.pagexml.profile import NAMESPACE, bare_names, schema
+from armarium_formats.pagexml.profile import NAMESPACE, children_of, schema
 from armarium_formats.pagexml.vocabulary import (
     DIRECTION_NAMES,
     brace_free,
@@ -31,6 +30,7 @@ from armarium_formats.pagexml.vocabulary import (
     script_names,
     script_of,
 )
+from armarium_formats.shapes import line_height
 from armarium_source_model.api import words_of_sum
 
 _LAWFUL_POINTS = re.compile(r"(?:[0-9]+,[0-9]+ )+[0-9]+,[0-9]+")
@@ -87,11 +87,7 @@ class _Writing:
         root = ""
         if (own := kept.get("pcGtsId")) and schema().fits("id", own):
             root = f' pcGtsId="{attribute_of(own if own not in self.ids.used else self.ids.make(own))}"'
-        head = "".join(
-            f"\n    {slots[name]}"
-            for name in bare_names(schema().elements["Page"].content)
-            if slots.get(name)
-        )
+        head = "".join(f"\n    {slots[name]}" for name in children_of("Page") if slots.get(name))
         content = (
             f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<PcGts xmlns="{NAMESPACE}"{root}>'
             f"{self._metadata(kept.get('metadata') or {})}\n  <Page{attributes_of(attributes)}>{head}{body}\n  </Page>\n</PcGts>\n"
@@ -105,7 +101,7 @@ class _Writing:
     # -------------------------------------------------------------------------------------- segments
 
     def _segment(self, segment: PageSegment, parent: PageSegment | None, indent: str) -> None:
-        kept: dict[str, Any] = (segment.extras or {}).get("pagexml") or {}
+        kept: dict[str, Any] = kept_by("pagexml", segment)
         self._foreign(segment.extras)
         stated: dict[str, str] = dict(kept.get("attributes") or {}) if kept else {}
         others: list[str] = []
@@ -131,33 +127,23 @@ class _Writing:
             outline_of(segment, parent, self.page, self.lose, self.line_height), kept.get("coords_conf")
         )
         inner = indent + "  "
-        if not kept and not others and segment.cell is None and tag in ("TextLine", "Word", "TextRegion"):
-            out.append(f"{inner}<Coords {coords}/>")
-            if tag == "TextLine":
+        slots = self._slots(tag, kept.get("elements") or (), others)
+        if segment.cell is not None:
+            slots["Roles"] = self._role(segment, kept)
+        for name in children_of(tag):
+            if name == "Coords":
+                out.append(f"{inner}<Coords {coords}/>")
+            elif name == "Baseline":
                 self._baseline(segment, kept, inner)
-            for child in segment.children:
-                self._segment(child, segment, inner)
-            if segment.texts:
+            elif name in ("TextLine", "Word", "(REGIONS"):
+                kind = {"TextLine": "line", "Word": "word"}.get(name, "region")
+                for child in segment.children:
+                    if child.kind == kind:
+                        self._segment(child, segment, inner)
+            elif name == "TextEquiv":
                 self._texts(segment, inner)
-        else:
-            slots = self._slots(tag, kept.get("elements") or (), others)
-            if segment.cell is not None:
-                slots["Roles"] = self._role(segment, kept)
-            content = bare_names(schema().elements[tag].content)
-            for name in dict.fromkeys(content):
-                if name == "Coords":
-                    out.append(f"{inner}<Coords {coords}/>")
-                elif name == "Baseline":
-                    self._baseline(segment, kept, inner)
-                elif name in ("TextLine", "Word", "(REGIONS"):
-                    kind = {"TextLine": "line", "Word": "word"}.get(name, "region")
-                    for child in segment.children:
-                        if child.kind == kind:
-                            self._segment(child, segment, inner)
-                elif name == "TextEquiv":
-                    self._texts(segment, inner)
-                elif slots.get(name):
-                    out.append(f"{inner}{slots[name]}")
+            elif slots.get(name):
+                out.append(f"{inner}{slots[name]}")
         out.append(f"{indent}</{tag}>")
 
     def _foreign(self, extras: dict[str, Any] | None) -> None:
@@ -236,7 +222,7 @@ class _Writing:
             )
 
     def _text_extras(self, text: PageText, attributes: dict[str, str]) -> str:
-        kept = (text.extras or {}).get("pagexml") or {}
+        kept = kept_by("pagexml", text)
         known = schema().elements["TextEquiv"].attributes
         for key, value in (kept.get("attributes") or {}).items():
             if key == "index":
@@ -305,6 +291,8 @@ class _Writing:
 
     def _slots(self, tag: str, kept: Iterable[str], others: list[str]) -> dict[str, str]:
         """Return stored fragments by the place where they go; those without one become a UserAttribute."""
+        if not kept and not others:
+            return {}
         content = schema().elements[tag].content
         single = {token.rstrip("?*+"): token[-1] not in "*+" for token in content}
         slots: dict[str, str] = {}
@@ -356,7 +344,7 @@ class _Writing:
         if not parts:
             return ""
         tag = ("OrderedGroup" if node.is_ordered else "UnorderedGroup") + suffix
-        kept = (node.extras or {}).get("pagexml") or {}
+        kept = kept_by("pagexml", node)
         stated = dict(kept.get("attributes") or {})
         wish = stated.pop("id", "ro")
         attributes = {

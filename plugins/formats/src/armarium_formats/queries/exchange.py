@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, select
 
 from armarium.api import NotFound, json_text, now, plain_name, raw_of
 from armarium_documents.api import PICTURE_SUFFIXES, renditions, require_document
-from armarium_formats.assembling import AssembledPage, assemble
+from armarium_formats.assembling import AssembledPage, assemble, assemble_provisional
 from armarium_formats.catalogue import drivers, writer
 from armarium_formats.driver import WriteContext
 from armarium_formats.errors import NoPageSize, not_of_a_file, order_of_other_pass, schema_invalid
@@ -20,7 +20,6 @@ from armarium_formats.left_out import losses_beside
 from armarium_formats.marks import mark_page
 from armarium_formats.models import format_imports
 from armarium_formats.opening import NO_SHAPES
-from armarium_formats.provisional import assemble_provisional
 from armarium_source_model.api import (
     IS_PROVISIONAL,
     UnknownKind,
