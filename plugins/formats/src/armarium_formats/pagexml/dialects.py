@@ -1,14 +1,19 @@
-"""The first dialect of PAGE, of 2009: `text_region` with `txt_type="Page_Number"` and the like."""
+"""Files that are not quite PAGE: the first dialect, of 2009 (`text_region` with `txt_type="Page_Number"`), names in another
+case or namespace, wrappers around lines.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from armarium_formats.markup.fragments import local_name
+from armarium_formats.pagexml.profile import schema
 
 if TYPE_CHECKING:
     from lxml import etree
+
 
 _ELEMENTS: Final = {
     "pcGts": "PcGts",
@@ -67,3 +72,33 @@ def _join_name(name: str, *, upper: bool) -> str:
         return name
     first, *others = name.split("_")
     return (first.capitalize() if upper else first) + "".join(part.capitalize() for part in others)
+
+
+@cache
+def _by_letters() -> dict[str, str]:
+    """Return PAGE's own spelling by lower-case name; cells of Transkribus tables are no element of 2019."""
+    return {name.casefold(): name for name in (*schema().elements, "TableCell", "CornerPts")}
+
+
+@cache
+def usual_tags(ns: str) -> frozenset[str]:
+    """Return the tags that PAGE has, in the namespace of a file."""
+    return frozenset(ns + name for name in _by_letters().values())
+
+
+def holds_segments(element: etree._Element) -> bool:
+    """Return whether an element is, or contains, lines, words or regions, in any case and namespace."""
+    return any(
+        folded in ("textline", "word", "tablecell") or folded.endswith("region")
+        for part in element.iter()
+        if isinstance(part.tag, str)
+        for folded in (local_name(part.tag).casefold(),)
+    )
+
+
+def respell(element: etree._Element, ns: str) -> None:
+    """Give an element and its contents PAGE's own names where only case or namespace differ."""
+    spelled = _by_letters()
+    for part in element.iter():
+        if isinstance(part.tag, str) and (name := spelled.get(local_name(part.tag).casefold())):
+            part.tag = ns + name

@@ -1,4 +1,4 @@
-"""The test suite for format drivers, ours or others': properties, recognition, reading, writing."""
+"""The kit for format drivers, ours or others': properties, recognition, reading, writing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from armarium.api import ServiceError
-from armarium_formats.driver import FormatDriver, ReadContext, WriteContext, WrittenPage
-from armarium_formats.page_model import PageModel, PageOrder, PageSegment, PageText
+from armarium_formats.api import (
+    FormatDriver,
+    PageModel,
+    PageOrder,
+    PageSegment,
+    PageText,
+    ReadContext,
+    WriteContext,
+    WrittenPage,
+)
 
 NOW = WriteContext(created="2026-01-02T03:04:05.678Z", creator="exercise_format")
 SIZE = (1000, 1400)
