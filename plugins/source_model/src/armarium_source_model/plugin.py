@@ -46,6 +46,7 @@ from armarium_source_model.queries.links import list_links, list_types, naming
 from armarium_source_model.queries.locations import reference, resolve_location
 from armarium_source_model.queries.matches import list_matches
 from armarium_source_model.queries.orders import list_entries, list_flows, list_neighbours, list_orders
+from armarium_source_model.queries.page_lines import read_page_lines, read_page_shapes
 from armarium_source_model.queries.settings import resolve
 from armarium_source_model.queries.staleness import StaleReadings
 from armarium_source_model.routes import router
@@ -155,6 +156,8 @@ def armarium_plugin() -> Plugin:
         queries=(
             list_of_page,
             read_text,
+            read_page_lines,
+            read_page_shapes,
             list_matches,
             read_segment,
             read_versions,
