@@ -118,6 +118,9 @@ export const en = {
   'who.person': 'By a person',
   'who.machine': 'By a machine',
   'who.import': 'As it was imported',
+  'who.checked': 'Checked by a person',
+  'who.agent': 'By an agent',
+  'who.unknown': 'Of unknown origin',
 
   'page.picture': 'Picture of the page',
   'page.text': 'Text of the page',

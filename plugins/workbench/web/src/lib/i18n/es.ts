@@ -121,6 +121,9 @@ export const es: Catalogue = {
   'who.person': 'De una persona',
   'who.machine': 'De una máquina',
   'who.import': 'Tal como se importó',
+  'who.checked': 'Comprobado por una persona',
+  'who.agent': 'De un agente',
+  'who.unknown': 'De origen desconocido',
 
   'page.picture': 'Imagen de la página',
   'page.text': 'Texto de la página',

@@ -1,6 +1,7 @@
 // Writes what was drawn: a changed shape, a new line, a new region, a line cut in two. Each one step.
 import { api, ask } from '$lib/api/client';
 import { dropDraft } from '$lib/drafts.svelte';
+import { versionOf } from './doing';
 import { around, boxOf, cut, type Figure } from './geometry';
 import type { Line } from './lines';
 import { isInside, type Point } from './shapes';
@@ -18,8 +19,7 @@ const anchorOf = (figure: Figure, rendition: string | undefined) => ({
 const baselineOf = (figure: Figure) => (figure.baseline ? mutable(figure.baseline) : null);
 
 const renditionOf = (page: PageState, id?: string) =>
-  (id ? page.segments.get(id) : page.segments.values().next().value)?.anchor['rendition_id'] as
-    string | undefined;
+  (id ? page.shapeById.get(id) : page.shapes[0])?.rendition ?? undefined;
 
 export async function changeShape(page: PageState, id: string, figure: Figure): Promise<void> {
   await ask(
@@ -27,13 +27,13 @@ export async function changeShape(page: PageState, id: string, figure: Figure): 
       params: { path: { segment_id: id } },
       body: {
         segment_id: id,
-        expected_version: page.segments.get(id)?.version ?? 1,
+        expected_version: page.shapeById.get(id)?.version ?? 1,
         anchor: anchorOf(figure, renditionOf(page, id)),
         baseline: baselineOf(figure),
       },
     }),
   );
-  await page.loadWriting();
+  await page.reload();
 }
 
 /** The pass that is shown; a new one where the page has none. */
@@ -65,12 +65,12 @@ async function draw(page: PageState, kind: 'line' | 'region', figure: Figure): P
       },
     }),
   );
-  await page.loadWriting();
+  await page.reload();
   return made.id;
 }
 
 export async function drawLine(page: PageState, baseline: Point[]): Promise<void> {
-  const vertical = page.lines[0]?.direction.startsWith('ttb') ?? false;
+  const vertical = page.isVertical;
   const sizes = page.shapes.filter((one) => one.kind === 'line').map((one) => one.box[vertical ? 2 : 3]);
   const height = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? LINE_HEIGHT;
   page.select(await draw(page, 'line', { outline: around(baseline, height, vertical), baseline }));
@@ -82,7 +82,7 @@ export async function drawRegion(page: PageState, outline: Point[]): Promise<voi
 
 /** Cut a line in two where its text is cut. */
 export async function splitLine(page: PageState, line: Line, text: string, at: number): Promise<void> {
-  const shape = page.shapes.find((one) => one.id === line.id);
+  const shape = page.shapeById.get(line.id);
   if (!shape || at <= 0 || at >= text.length) return;
   const [vertical, backwards] = [line.direction.startsWith('ttb'), line.direction === 'rtl'];
   const pieces = cut(shape, backwards ? 1 - at / text.length : at / text.length, vertical);
@@ -92,7 +92,7 @@ export async function splitLine(page: PageState, line: Line, text: string, at: n
     api.POST('/api/segments/split', {
       body: {
         segment_id: line.id,
-        expected_version: line.version ?? 1,
+        expected_version: versionOf(page, line),
         parts: pieces.map((figure, index) => ({
           anchor: anchorOf(figure, renditionOf(page, line.id)),
           baseline: baselineOf(figure),
@@ -102,5 +102,5 @@ export async function splitLine(page: PageState, line: Line, text: string, at: n
     }),
   );
   dropDraft(line.id);
-  await page.loadWriting();
+  await page.reload();
 }

@@ -57,6 +57,7 @@ export class PageViewer {
     this.viewer.canvas.append(canvas);
     this.overlay = new Overlay(canvas);
     this.viewer.addHandler('update-viewport', () => this.draw());
+    this.viewer.addOnceHandler('tile-drawn', () => performance.mark('page.picture'));
     // The keys are ours.
     this.viewer.addHandler('canvas-key', (event) => {
       event.preventDefaultAction = true;
@@ -107,6 +108,7 @@ export class PageViewer {
   show(shapes: Shape[]): void {
     this.overlay.show(shapes);
     this.draw();
+    if (shapes.length > 0) performance.mark('page.shapes');
   }
   mark(marks: Marks): void {
     this.marks = marks;
