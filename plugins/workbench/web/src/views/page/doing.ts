@@ -22,6 +22,14 @@ export async function deleteLine(page: PageState, line: Line): Promise<void> {
   });
 }
 
+/** Take a region or a cell away; the lines in it stay. */
+export async function deleteShape(page: PageState, id: string): Promise<void> {
+  const body = { segment_ids: [id], expected_versions: [page.shapeById.get(id)?.version ?? 1] };
+  await ask(api.POST('/api/segments/delete', { body }));
+  page.region = null;
+  await page.reload();
+}
+
 export async function joinWithNext(page: PageState, line: Line): Promise<void> {
   const next = page.lines[page.lines.findIndex((one) => one.id === line.id) + 1];
   if (!next) return;

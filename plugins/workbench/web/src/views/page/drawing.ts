@@ -1,12 +1,13 @@
 // Writes what was drawn: a changed shape, a new line, a new region, a line cut in two. Each one step.
-import { api, ask } from '$lib/api/client';
+import { api, ask, type Schemas } from '$lib/api/client';
 import { dropDraft } from '$lib/drafts.svelte';
 import { versionOf } from './doing';
 import { around, boxOf, cut, type Figure } from './geometry';
 import type { Line } from './lines';
-import { isInside, type Point } from './shapes';
+import { isInside, type Point, type Shape } from './shapes';
 import type { PageState } from './state.svelte';
 
+type Cell = Schemas['Cell'];
 const LINE_HEIGHT = 0.025;
 const mutable = (points: Point[]): number[][] => points.map((p) => [...p]);
 
@@ -77,7 +78,15 @@ export async function drawLine(page: PageState, baseline: Point[]): Promise<void
 }
 
 export async function drawRegion(page: PageState, outline: Point[]): Promise<void> {
-  await draw(page, 'region', { outline, baseline: null });
+  page.region = await draw(page, 'region', { outline, baseline: null });
+}
+
+/** Say which cell of a table a region is, or that it is none. */
+export async function placeInTable(page: PageState, shape: Shape, cell: Cell | null): Promise<void> {
+  const params = { path: { segment_id: shape.id } };
+  const body = { segment_id: shape.id, expected_version: shape.version, cell };
+  await ask(api.PUT('/api/segments/{segment_id}', { params, body }));
+  await page.reload();
 }
 
 /** Cut a line in two where its text is cut. */

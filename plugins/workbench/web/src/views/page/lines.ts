@@ -18,6 +18,8 @@ export interface Line {
   reading: string | null;
   confidence: number | null;
   direction: string;
+  /** The segment it is in: a region, or a cell of a table. */
+  parent: string | null;
   /** Who stands behind what it says; null for a line that nobody has read. */
   by: Author | null;
   byName: string | null;
@@ -48,6 +50,7 @@ function lineOf(stated: Schemas['PageLine']): Line {
     reading: stated.representation_id,
     confidence: stated.confidence,
     direction: stated.direction,
+    parent: stated.parent_segment_id,
     by: stated.made?.by ?? null,
     byName: stated.made?.name ?? null,
     entry: stated.entry,

@@ -32,7 +32,13 @@ export class PageState {
   readonly line = $derived(this.lines[this.index]);
   readonly doubtful = $derived(this.lines.filter((line) => this.isDoubtful(line)));
   readonly direction = $derived(this.lines[0]?.direction ?? 'ltr');
-  readonly isVertical = $derived(this.direction.startsWith('ttb'));
+  readonly isVertical = $derived(this.direction === 'ttb' || this.direction === 'btt');
+  /** Whether columns of a vertical page follow one another from the left, as in Mongolian: most steps say so. */
+  readonly runsRightwards = $derived.by(() => {
+    const places = this.lines.map((line) => this.shapeById.get(line.id)?.box[0] ?? 0);
+    const steps = places.slice(1).map((x, index) => Math.sign(x - (places[index] ?? 0)));
+    return this.isVertical && steps.reduce((sum, step) => sum + step, 0) > 0;
+  });
 
   constructor(
     readonly id: string,
@@ -82,6 +88,15 @@ export class PageState {
     (line.text === '' ||
       doubtOf(line.confidence) !== 'none' ||
       line.pieces.some((piece) => piece.doubt !== 'none'));
+
+  /** The cell of a table that a line is in. */
+  cellOf = (line: Line): Shape['cell'] => {
+    for (let id: string | null = line.id; id; id = this.shapeById.get(id)?.parent ?? null) {
+      const cell = this.shapeById.get(id)?.cell;
+      if (cell) return cell;
+    }
+    return null;
+  };
 
   select(id: string | null): void {
     this.selected = id;
