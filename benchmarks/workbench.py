@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import psutil
 
-from benchmarks.harness import Result
+from benchmarks.harness import Bound, Result
 from benchmarks.http_load import Server
 from benchmarks.page_import import HEIGHT, SEGMENTS, WIDTH, page_file
 from benchmarks.places import OWNER, running_engine, scratch_folder
@@ -178,7 +178,8 @@ def _page_view(browser: Browser, place: Place) -> Figures:
     )
     found = {"picture": _mark(page, "page.picture", begun), "shapes": _mark(page, "page.shapes", begun)}
     page.wait_for_load_state("networkidle")
-    box = page.get_by_role("img", name="Picture of the page").bounding_box() or {}
+    box = page.get_by_role("img", name="Picture of the page").bounding_box()
+    assert box is not None
     frames = _frames(page, lambda: _pan(page, box["x"] + 300, box["y"] + 350))
     found["frames"] = 1000 / statistics.median(frames)
     found["choosing"] = statistics.median(page.evaluate(CHOOSE, "section.text li:nth-child(3n) > button"))
@@ -284,14 +285,14 @@ def measure(rounds: int) -> list[Result]:
     def bar(row: int, name: str, what: str, unit: str, limit: float, words: str) -> Result:
         figures = [one[name] for one in ours]
         engine = statistics.median(figures)
-        bound = "at least" if name == "frames" else "at most"
+        bound: Bound = "at least" if name == "frames" else "at most"
         kept = [round(one / limit, 3) for one in figures]
         return Result(row, what, unit, engine, limit, words, engine / limit, bound, 1, load, kept)
 
     def beside(name: str, what: str, unit: str) -> Result:
         ratios = [mine[name] / other[name] for mine, other in zip(ours, theirs, strict=True)]
         engine, peer = (statistics.median(one[name] for one in side) for side in (ours, theirs))
-        bound = "at least" if name == "frames" else "at most"
+        bound: Bound = "at least" if name == "frames" else "at most"
         svg = "plain SVG in the same viewer"
         kept = [round(one, 3) for one in ratios]
         return Result(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import Desk, Shot
+from conftest import WEB, Desk, Shot
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -112,6 +112,17 @@ def wait_until(right: Callable[[], bool]) -> None:
     while not right():
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def assert_no_obstacle(page: Page) -> None:
+    """What axe-core knows of WCAG 2.2 AA, in both themes."""
+    page.evaluate((WEB / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        answer = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found = [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in answer["violations"]]
+        assert found == [], theme
+    page.emulate_media(color_scheme=None)
 
 
 def open_page(page: Page, desk: Desk, name: str) -> None:
@@ -245,6 +256,7 @@ def test_a_vertical_page_runs_in_columns_from_the_right_and_a_column_is_dragged(
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Text of line 2")).to_have_value(was[1])
     shot(page, "vertical")
+    assert_no_obstacle(page)
     page.keyboard.press("Escape")
     # The first column is read after the third: dropped on that one's far side.
     third = rows.nth(2).bounding_box()
@@ -286,6 +298,7 @@ def test_two_passes_are_compared_word_by_word_and_one_is_chosen(page: Page, page
     expect(rows.nth(1).locator("mark")).to_have_count(0)
     expect(rows.nth(3)).to_contain_text("no line here")
     shot(page, "beside")
+    assert_no_obstacle(page)
     rows.nth(2).get_by_role("button", name="Use this one").click()
     pages.wait_for(name, [*was[:2], "a veynte dias", was[3]])
     page.keyboard.press("Control+z")
@@ -320,6 +333,7 @@ def test_a_region_is_drawn_made_a_cell_of_a_table_and_taken_back(page: Page, pag
     tools.get_by_label("Column", exact=True).press("Tab")
     wait_until(lambda: cells() == [{"row": 0, "column": 1, "row_span": 1, "column_span": 1}])
     shot(page, "cell")
+    assert_no_obstacle(page)
     page.get_by_role("button", name="Undo").first.click()
     wait_until(lambda: cells() == [{"row": 0, "column": 0, "row_span": 1, "column_span": 1}])
     expect(tools.get_by_label("Column", exact=True)).to_have_value("1")

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row
 from armarium.api import Engine, Library, query
 from armarium_source_model.makers import LineMaker, line_makers
 from armarium_source_model.order import Shape
-from armarium_source_model.queries.legacy import narrow_segments, old_geometry_of
+from armarium_source_model.queries.legacy import old_geometry_of
 from armarium_source_model.queries.orders import written_order
 from armarium_source_model.queries.passes import (
     list_passes,
@@ -269,14 +269,17 @@ def _add_entries(conn: Connection, order: Row[Any], lines: Iterable[dict[str, An
     answer=PageShapes,
     refusals=(404, 409),
 )
-def read_page_shapes(conn: Connection, document_id: str, pass_id: str | None = None) -> dict[str, Any]:
+def read_page_shapes(
+    conn: Connection, library: Library, document_id: str, pass_id: str | None = None
+) -> dict[str, Any]:
     """List what is needed to draw and to edit the segments of the pass the page is read by, or of the one named."""
     if pass_id is not None and is_provisional(pass_id):
-        found = narrow_segments(
-            old_geometry_of(conn, document_id), pass_id=pass_id, artifact_id=None, kind=None
-        )
-        shapes = [_shape(one) for one in found]
-        return {"document_id": document_id, "pass_id": pass_id, "shapes": shapes}
+        old = provisional_pass(library, conn, document_id, pass_id)
+        return {
+            "document_id": document_id,
+            "pass_id": pass_id,
+            "shapes": [_shape(one) for one in old.segments],
+        }
     row, _, _ = pass_to_read(conn, document_id, pass_id, None, reading_rule(conn))
     shown: Any = []
     if row is not None:
