@@ -22,6 +22,18 @@ async function orderOf(page: PageState): Promise<string> {
   return made.id;
 }
 
+let before: Promise<unknown> = Promise.resolve();
+
+/** Move a line by so many places. Moves wait for one another, however fast the keys are pressed. */
+export function moveBy(page: PageState, id: string, by: 1 | -1): Promise<void> {
+  const moved = before.then(() => {
+    const from = page.lines.findIndex((line) => line.id === id);
+    return moveLine(page, id, by > 0 ? from + 2 : from - 1);
+  });
+  before = moved.catch(() => undefined);
+  return moved;
+}
+
 /** Read a line between others: at a place among the lines, as they are counted before it is moved. */
 export async function moveLine(page: PageState, id: string, to: number): Promise<void> {
   const from = page.lines.findIndex((line) => line.id === id);
