@@ -74,7 +74,7 @@ class Place:
 
 
 @contextmanager
-def _served() -> Iterator[Place]:
+def serve_project() -> Iterator[Place]:
     """Serve a project with a page of 4,525 segments and a folder of `PAGES` pages."""
     from PIL import Image
 
@@ -124,7 +124,7 @@ def _chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def _signed_in(browser: Browser, place: Place) -> BrowserContext:
+def _sign_in(browser: Browser, place: Place) -> BrowserContext:
     """Return a browser that has a session and nothing in its cache."""
     code = place.ask("POST", "/api/pair/code", {"role": "owner", "browser": True})["code"]
     context = browser.new_context(viewport={"width": 1280, "height": 800})
@@ -168,7 +168,7 @@ Figures = dict[str, float]
 
 def _page_view(browser: Browser, place: Place) -> Figures:
     """Open the page from its project, pan it, choose lines, and correct them."""
-    context = _signed_in(browser, place)
+    context = _sign_in(browser, place)
     page = context.new_page()
     page.goto(f"{place.address}/#/p/{place.library}")
     page.get_by_role("list", name="Contents").wait_for()
@@ -213,7 +213,7 @@ def _correct(page: Page) -> float:
 
 def _svg_view(browser: Browser, place: Place) -> Figures:
     """Open, pan and choose on the same page as plain SVG."""
-    context = _signed_in(browser, place)
+    context = _sign_in(browser, place)
     at = f"{place.address}/bench"
     files = {
         "page.html": ("text/html", SVG_PAGE),
@@ -242,7 +242,7 @@ def _svg_view(browser: Browser, place: Place) -> Figures:
 
 def _library(browser: Browser, place: Place) -> Figures:
     """Start with an empty cache, then scroll through the folder; memory is what the process of the page has for itself."""
-    context = _signed_in(browser, place)
+    context = _sign_in(browser, place)
     page = context.new_page()
     page.goto(f"{place.address}/#/p/{place.library}/library/{place.folder}", wait_until="commit")
     page.get_by_role("list", name="Contents").get_by_role("listitem").first.wait_for()
@@ -272,7 +272,7 @@ def measure(rounds: int) -> list[Result]:
         raise RuntimeError("the web application is not built here; make base builds it")
     ours: list[Figures] = []
     theirs: list[Figures] = []
-    with _served() as place, _chromium() as browser:
+    with serve_project() as place, _chromium() as browser:
         _page_view(browser, place), _svg_view(browser, place)
         for number in range(rounds):
             order = ((_page_view, ours), (_svg_view, theirs))
@@ -287,7 +287,8 @@ def measure(rounds: int) -> list[Result]:
         engine = statistics.median(figures)
         bound: Bound = "at least" if name == "frames" else "at most"
         kept = [round(one / limit, 3) for one in figures]
-        return Result(row, what, unit, engine, limit, words, engine / limit, bound, 1, load, kept)
+        note = load if name in ("picture", "correcting", "usable") else ""
+        return Result(row, what, unit, engine, limit, words, engine / limit, bound, 1, note, kept)
 
     def beside(name: str, what: str, unit: str) -> Result:
         ratios = [mine[name] / other[name] for mine, other in zip(ours, theirs, strict=True)]
@@ -305,7 +306,7 @@ def measure(rounds: int) -> list[Result]:
             statistics.median(ratios),
             bound,
             None,
-            load,
+            "",
             kept,
         )
 
