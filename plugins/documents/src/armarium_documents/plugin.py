@@ -32,7 +32,7 @@ from armarium_documents.queries import classifications as prototypes_read
 from armarium_documents.queries import files as files_read
 from armarium_documents.queries import trash as trash_read
 from armarium_documents.queries.annotations import AnnotationLocator
-from armarium_documents.queries.documents import list_documents, names_of, view
+from armarium_documents.queries.documents import list_documents, names_of, neighbours, view
 from armarium_documents.queries.exported import exported_revisions
 from armarium_documents.queries.regions import region
 from armarium_documents.queries.runs import run_history
@@ -118,6 +118,7 @@ def armarium_plugin() -> Plugin:
             trash_read.plan,
             list_documents,
             view,
+            neighbours,
             files_read.list_renditions,
             files_read.list_artifacts,
             files_read.artifact,
