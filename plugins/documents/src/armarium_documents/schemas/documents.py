@@ -70,6 +70,14 @@ class DocumentView(Message):
     attachments: Attachments | None
 
 
+class NeighbouringDocuments(Message):
+    """null at the ends of the folder."""
+
+    document_id: str
+    before_id: str | None
+    after_id: str | None
+
+
 class DescriptionFields(Params):
     """The descriptive fields that a person fills in."""
 
