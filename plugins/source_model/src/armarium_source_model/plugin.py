@@ -42,6 +42,7 @@ from armarium_source_model.queries.answers import (
     read_versions,
 )
 from armarium_source_model.queries.compare import compare_readings
+from armarium_source_model.queries.coverage import coverage
 from armarium_source_model.queries.links import list_links, list_types, naming
 from armarium_source_model.queries.locations import reference, resolve_location
 from armarium_source_model.queries.matches import list_matches
@@ -154,6 +155,7 @@ def armarium_plugin() -> Plugin:
         ),
         queries=(
             list_of_page,
+            coverage,
             read_text,
             list_matches,
             read_segment,
