@@ -25,6 +25,7 @@ from armarium.api import (
     new_id,
 )
 from armarium_exports.bundles import write_jsonl, write_parquet
+from armarium_exports.downloads import prepare
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.folders import KeptFolder
 from armarium_exports.keeping import JOB, note_all, queue_again
@@ -32,6 +33,8 @@ from armarium_exports.models import kept_exports, sites
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.schemas import (
+    Download,
+    DownloadParams,
     KeepParams,
     Kept,
     KeptParams,
@@ -220,6 +223,26 @@ def _pictured_page(ex: Example) -> str:
     segment_id = ex.run("segment.create_many", {"segments": [line]})["items"][0]["id"]
     ex.run("representation.create", {"segment_id": segment_id, "text": "Dear Sir"})
     return page
+
+
+def _download(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
+    return prepare(engine, library, principal, p)
+
+
+@action(
+    "export.download",
+    params=DownloadParams,
+    result=Download,
+    summary="Make an export as one file to be saved over HTTP, and say what it could not carry.",
+    route=Route("POST", "/api/export/downloads", name="prepare_download", refusals=(403, 404, 409, 422, 503)),
+    words="Exported {scope_ids|the project} to be saved elsewhere",
+    undoable=False,
+    example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
+    conduct=_write_ahead(_download),
+)
+def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
+    """Nothing is saved by this: `GET /api/export/downloads/{id}` answers the bytes to the same token for an hour."""
+    return _record_export(ctx, p, _download)
 
 
 def _publish_example(ex: Example) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from armarium_exports.keeping import note_changes
 from armarium_exports.models import metadata
 from armarium_exports.queries import list_kept, list_sites
 from armarium_exports.receivers.routes import list_receivers, report
+from armarium_exports.routes import router
 from armarium_exports.site.building import GROUP
 from armarium_exports.stale_exports import RestingExports
 from armarium_source_model.api import RestsOnText
@@ -31,11 +32,13 @@ def armarium_plugin() -> Plugin:
             actions.training,
             actions.eleventy,
             actions.receiver,
+            actions.download,
             actions.publish,
             actions.keep,
             actions.unkeep,
             actions.write_kept,
         ),
+        routers=(router,),
         jobs=(WRITE_KEPT,),
         recipe_jobs=(EXPORT, PUBLISH),
         queries=(list_kept, list_sites, list_receivers, report),
