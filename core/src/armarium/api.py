@@ -102,7 +102,7 @@ from armarium.jobs.undoing import cancel_with_undo
 from armarium.messages import Message, Sent, written
 from armarium.network.egress import Egress, forget_partial
 from armarium.network.limits import Limits
-from armarium.plugin import Migration, Plugin, Site, hookimpl, hookspec
+from armarium.plugin import Migration, Panel, Plugin, Site, hookimpl, hookspec
 from armarium.principals import Principal, asking
 from armarium.projects.libraries import Library, project_setting
 from armarium.records.record import Record, record
@@ -208,6 +208,7 @@ __all__ = [
     "PageSkipped",
     "PageWithheld",
     "PageWork",
+    "Panel",
     "Params",
     "PathNotAllowed",
     "PictureFont",
