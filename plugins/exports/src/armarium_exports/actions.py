@@ -33,13 +33,13 @@ from armarium_exports.models import kept_exports, sites
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.schemas import (
-    Download,
     DownloadParams,
     KeepParams,
     Kept,
     KeptParams,
     ParquetParams,
     ParquetWritten,
+    PreparedExport,
     PublishedSite,
     PublishParams,
     ReceiverParams,
@@ -232,16 +232,19 @@ def _download(engine: Engine, library: Library, principal: Principal, p: Downloa
 @action(
     "export.download",
     params=DownloadParams,
-    result=Download,
+    result=PreparedExport,
     summary="Make an export as one file to be saved over HTTP, and say what it could not carry.",
     route=Route("POST", "/api/export/downloads", name="prepare_download", refusals=(403, 404, 409, 422, 503)),
+    role="viewer",
     words="Exported {scope_ids|the project} to be saved elsewhere",
     undoable=False,
     example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
     conduct=_write_ahead(_download),
 )
 def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
-    """Nothing is saved by this: `GET /api/export/downloads/{id}` answers the bytes to the same token for an hour."""
+    """Nothing is saved by this: `GET /api/export/downloads/{id}` answers the bytes to the same token for an hour. It
+    contains what the caller may read, and so may be made by whoever may read it.
+    """
     return _record_export(ctx, p, _download)
 
 

@@ -213,7 +213,7 @@ class LostInFiles(Lost):
     pages: Annotated[int, Field(description="In how many files")]
 
 
-class Download(Message):
+class PreparedExport(Message):
     """A file that `GET /api/export/downloads/{id}` answers for an hour, and what it could not carry."""
 
     id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from armarium.api import Plugin, hookimpl
 from armarium_rights import actions
 from armarium_rights.models import metadata
-from armarium_rights.queries import effective
+from armarium_rights.queries import effective, list_records
 from armarium_rights.withholding import RightsOfProject
 
 
@@ -17,6 +17,6 @@ def armarium_plugin() -> Plugin:
         summary="Who may see a project, a document or a part of a page, and whether models may receive it",
         metadata=metadata,
         actions=(actions.set_rights, actions.withdraw),
-        queries=(effective,),
+        queries=(effective, list_records),
         rights=RightsOfProject(),
     )

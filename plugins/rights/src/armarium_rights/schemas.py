@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from armarium.api import Message, Params, answer_of
+from armarium.api import Message, Params, answer_of, paged
 from armarium_rights.models import records
 
 TargetKind = Literal["library", "document", "segment"]
@@ -65,6 +65,16 @@ class Record(Message):
     labels: list[str]
     readers: list[str]
     model_use: ModelUse | None
+
+
+class StandingRecord(Record):
+    """A record in force. `target_name`: of the document; null for the project, and for a part of a page that has none."""
+
+    document_id: str | None
+    target_name: str | None
+
+
+RecordsPage = paged(StandingRecord, "RightsRecords", "The records in force, the newest first.")
 
 
 class Effective(Message):
