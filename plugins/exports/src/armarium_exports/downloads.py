@@ -52,6 +52,8 @@ from armarium_source_model.api import join_made
 KEPT_FOR = 3600.0
 """Seconds for which a prepared file can be saved."""
 _ABOUT = "about.json"
+_NOTHING: dict[str, Any] = {"records": None, "made": [], "losses": [], "left_out": [], "problems": []}
+"""What not every export has to say."""
 
 
 def prepare(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def prepare(engine: Engine, library: Library, principal: Principal, p: DownloadP
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
     shown = {key: about[key] for key in ("filename", "media_type", "size_bytes")}
-    return {"id": identity, **shown, **written}
+    return {"id": identity, **shown, **_NOTHING, **written}
 
 
 def prepared(library: Library, principal: Principal, download_id: str) -> tuple[Path, str, str]:

@@ -221,12 +221,12 @@ class PreparedExport(Message):
     media_type: str
     size_bytes: int
     pages: int
-    records: int | None = None
-    made: list[MadeLines] = Field(default_factory=list)
-    losses: list[LostInFiles] = Field(default_factory=list)
-    left_out: list[LeftOut] = Field(default_factory=list)
+    records: int | None
+    made: list[MadeLines]
+    losses: list[LostInFiles]
+    left_out: list[LeftOut]
     withheld: list[WithheldSource]
-    problems: list[str] = Field(default_factory=list)
+    problems: list[str]
 
 
 class KeptFile(Message):
