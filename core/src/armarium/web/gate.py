@@ -152,6 +152,7 @@ class Gate:
                     and (origin in self.origins or origin == OPAQUE)
                     and b"access-control-request-method" in headers
                 ):
+                    scope[FRAMED] = origin == OPAQUE
                     await _preflight(answer)
                     return
             if method not in READING:

@@ -8,6 +8,8 @@ addEventListener('message', async ({ source, data }) => {
   if (source !== parent) return;
   const page = known.page;
   known = { ...known, ...data };
+  // The look of the workbench, where it is not simply the system's.
+  if (known.theme) document.documentElement.style.colorScheme = known.theme === 'auto' ? '' : known.theme;
   if (!known.token || !known.page) return;
   if (known.page !== page || text === null) text = await ask(`/api/segments/document/${known.page}/text`);
   show();
