@@ -69,7 +69,9 @@ def keep_picture(page: Page, name: str) -> None:
 
     page.wait_for_load_state("networkidle")
     page.mouse.move(0, 0)
-    Image.open(io.BytesIO(page.screenshot())).save(Path(folder) / f"workbench-{name}.webp", quality=78, method=6)
+    Image.open(io.BytesIO(page.screenshot())).save(
+        Path(folder) / f"workbench-{name}.webp", quality=78, method=6
+    )
 
 
 def saved(page: Page, button: str) -> bytes:
@@ -270,3 +272,5 @@ def test_three_hundred_dropped_files_are_there_and_go_back_in_one_step(
     page.evaluate(drop, [list(picture.getvalue()), 300])
     expect(page.locator("p[role=status]").filter(has_text="300")).to_be_attached(timeout=60_000)
     shot(page, "out-dropped")
+    page.get_by_role("region", name="Import files").get_by_role("button", name="Undo").click()
+    expect(page.locator("p[role=status]").filter(has_text="0 things")).to_be_attached(timeout=60_000)

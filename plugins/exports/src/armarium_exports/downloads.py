@@ -176,12 +176,13 @@ def _receiver(
 def _records(
     engine: Engine, library: Library, principal: Principal, p: DownloadParams, place: Path
 ) -> dict[str, Any]:
-    at = {"output_path": MaterialPath(place), "target_id": _one_scope(p)}
+    output, target = MaterialPath(place), _one_scope(p)
     if p.what == "parquet":
-        asked = ParquetParams(**at, line_pictures=p.line_pictures)
+        asked = ParquetParams(output_path=output, target_id=target, line_pictures=p.line_pictures)
         found = write_parquet(engine, library, principal, _checked(engine, principal, asked))
     else:
-        found = write_jsonl(engine, library, principal, _checked(engine, principal, RecordsParams(**at)))
+        lines = RecordsParams(output_path=output, target_id=target)
+        found = write_jsonl(engine, library, principal, _checked(engine, principal, lines))
     return {
         "pages": found["document_count"],
         "records": sum(found["record_counts"].values()),

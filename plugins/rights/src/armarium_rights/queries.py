@@ -124,9 +124,9 @@ def list_records(
     """Return the newest first; of what the caller may not see there is none."""
     newest = (records.c.created_at.desc(), records.c.id.desc())
     named = select(records, documents.c.name).outerjoin(documents, documents.c.id == records.c.document_id)
-    rows = conn.execute(named.where(live).order_by(*newest).limit(limit).offset(offset)).mappings().all()
+    rows = conn.execute(named.where(live).order_by(*newest).limit(limit).offset(offset)).all()
     items = [
-        {**as_answer(row), "document_id": row["document_id"], "target_name": row["name"]} for row in rows
+        {**as_answer(row._asdict()), "document_id": row.document_id, "target_name": row.name} for row in rows
     ]
     total = conn.execute(select(func.count()).select_from(records).where(live)).scalar_one()
     return {"items": items, "count": len(items), "total": total, "limit": limit, "offset": offset}

@@ -143,8 +143,10 @@ def working_passes(
 ) -> dict[str, Working]:
     """Return what `working` says of each of these pages, with as many statements as for one."""
     facts: dict[str, list[PassFacts]] = {one: [] for one in document_ids}
-    for page, *stated, provider in conn.exec_driver_sql(_LIVE_PASSES, (json_text(list(document_ids)),)):
-        facts[page].append(PassFacts(*stated, provider, stated[1] == IMPORTED))
+    for page, pass_id, kind, at, provider in conn.exec_driver_sql(
+        _LIVE_PASSES, (json_text(list(document_ids)),)
+    ):
+        facts[page].append(PassFacts(pass_id, kind, at, provider, kind == IMPORTED))
     with_passes = json_text([page for page, own in facts.items() if own])
     chosen = _chosen(conn, with_passes)
     stands = {page for page, own in facts.items() if any(one.id == chosen.get(page) for one in own)}
