@@ -187,18 +187,20 @@ def test_a_pause_is_told_of_what_lies_below_and_of_what_rests_with_it(chores: An
             conn, [NewJob("chore-items", {"items": n + 1}, "page") for n in range(2)], parent_id=folder
         )
 
-    def told(step: Any) -> dict[str, str]:
+    def states_told_by(step: Any) -> dict[str, str]:
         before = chores.engine.events.seq
         step()
         return told_since(chores, before)
 
     each = (parent, folder, *pages)
-    assert told(lambda: chores.act("job.pause", job_id=parent, paused=True)) == dict.fromkeys(each, "paused")
-    assert told(lambda: chores.act("job.pause", job_id=parent, paused=False)) == dict.fromkeys(
+    assert states_told_by(lambda: chores.act("job.pause", job_id=parent, paused=True)) == dict.fromkeys(
+        each, "paused"
+    )
+    assert states_told_by(lambda: chores.act("job.pause", job_id=parent, paused=False)) == dict.fromkeys(
         each, "waiting"
     )
     paused = chores.act("job.pause", job_id=parent, paused=True)["audit_id"]
-    assert told(lambda: chores.undo(paused)) == dict.fromkeys(each, "waiting")
+    assert states_told_by(lambda: chores.undo(paused)) == dict.fromkeys(each, "waiting")
 
 
 def test_what_rests_above_the_item_in_progress_is_told_once_that_is_finished(chores: Any) -> None:

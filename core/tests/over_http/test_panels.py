@@ -151,6 +151,6 @@ def test_a_panel_that_is_declared_wrongly_refuses_the_plugin_with_a_sentence(
     assert faults() == ""
     assert "places are page, entity, work, figures" in faults(place="ceiling")
     assert "no panel.js" in faults(folder=tmp_path)
-    assert "write a route as GET" in faults(routes=("/api/library",))
+    assert "write a route as its method" in faults(routes=("/api/library",))
     assert "no title" in faults(title=" ")
     assert "not allowed" in faults(name="../x")

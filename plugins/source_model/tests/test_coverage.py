@@ -45,17 +45,17 @@ def test_coverage_is_of_the_pass_each_page_is_read_by(client: Any, desk: Any) ->
     earlier = desk.machine_lines(page, ["one", "two"])
     later = desk.machine_lines(page, [None])
 
-    def covered() -> tuple[str, int, int]:
+    def cover_page() -> tuple[str, int, int]:
         (one,) = client.get("/api/segments/coverage", params={"ids": [page]}).json()["items"]
         return one["pass_id"], one["lines"], one["unread"]
 
-    assert covered() == (later["pass_id"], 1, 1)
+    assert cover_page() == (later["pass_id"], 1, 1)
     desk.run("segment.pass_choose", pass_id=earlier["pass_id"])
-    assert covered() == (earlier["pass_id"], 2, 0)
+    assert cover_page() == (earlier["pass_id"], 2, 0)
     desk.undo()
-    assert covered() == (later["pass_id"], 1, 1)
+    assert cover_page() == (later["pass_id"], 1, 1)
     desk.correct(earlier["segment_ids"][0], "1")
-    assert covered()[0] == earlier["pass_id"]
+    assert cover_page()[0] == earlier["pass_id"]
 
 
 def test_coverage_asks_as_often_for_many_pages_as_for_one(

@@ -74,7 +74,7 @@ def keep_picture(page: Page, name: str) -> None:
     )
 
 
-def saved(page: Page, button: str) -> bytes:
+def save_file(page: Page, button: str) -> bytes:
     """Make an export and save it, as a person does; return the file."""
     with page.expect_download() as waiting:
         page.get_by_role("link", name=re.compile(button)).click()
@@ -106,11 +106,11 @@ def test_from_the_first_start_to_a_saved_file(page: Page, desk: Desk, tmp_path: 
     expect(files.get_by_text("shapes of lines")).to_be_visible()
     shot(page, "out-export")
     keep_picture(page, "export")
-    with zipfile.ZipFile(io.BytesIO(saved(page, r"Save Brief 1\.docx"))) as word:
+    with zipfile.ZipFile(io.BytesIO(save_file(page, r"Save Brief 1\.docx"))) as word:
         assert "Dear Sir" in word.read("word/document.xml").decode()
     whole = page.get_by_role("region", name="The whole project")
     whole.get_by_role("button", name="See what it would be").click()
-    assert b"Dear Sir" in saved(page, r"Save .*\.jsonl")
+    assert b"Dear Sir" in save_file(page, r"Save .*\.jsonl")
 
 
 def test_a_panel_of_a_plugin_shows_the_page_and_reaches_nothing_else(
@@ -186,7 +186,7 @@ def test_a_restricted_page_appears_nowhere_to_a_viewer_until_that_is_taken_back(
     files = viewer.get_by_role("region", name="Files to save")
     files.get_by_role("combobox", name="Format").select_option("markdown")
     files.get_by_role("button", name="See what it would be").click()
-    with zipfile.ZipFile(io.BytesIO(saved(viewer, "Save"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(save_file(viewer, "Save"))) as archive:
         assert len(archive.namelist()) == 2
         assert all(text not in archive.read(one).decode() for one in archive.namelist())
     page.get_by_role("button", name="Undo", exact=True).first.click()

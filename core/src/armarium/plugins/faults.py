@@ -267,7 +267,7 @@ def _panel(panel: Panel) -> Iterator[str]:
         yield f"{what} has no panel.js in {panel.folder.name}; put the module there that the frame runs."
     for route in panel.routes:
         if _PANEL_ROUTE.fullmatch(route) is None:
-            yield f"{what} declares {route!r}; write a route as GET /api/documents/{{doc_id}}."
+            yield f"{what} declares {route!r}; write a route as its method, a space and its published path."
 
 
 def _routes(plugin: Plugin) -> Iterator[str]:

@@ -31,7 +31,7 @@ PAGE = """<!doctype html>
 """
 
 unknown_panel = NotFound.saying(
-    "unknown_panel", "No plugin here has a panel {plugin}/{name}; GET /api/panels lists them."
+    "unknown_panel", "No plugin here has a panel {plugin}/{name}; the list of panels has the right names."
 )
 undeclared_route = Forbidden.saying(
     "undeclared_route",

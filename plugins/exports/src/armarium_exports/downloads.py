@@ -37,7 +37,7 @@ from armarium_exports.errors import (
 )
 from armarium_exports.pages import units_of
 from armarium_exports.receivers.writing import write_for
-from armarium_exports.rendering.units import Rendered, check_format, ending_of, render
+from armarium_exports.rendering.units import RenderedUnit, check_format, ending_of, render
 from armarium_exports.schemas import (
     DownloadParams,
     ParquetParams,
@@ -86,7 +86,7 @@ def prepare(engine: Engine, library: Library, principal: Principal, p: DownloadP
     return {"id": identity, **shown, **_NOTHING, **written}
 
 
-def prepared(library: Library, principal: Principal, download_id: str) -> tuple[Path, str, str]:
+def find_prepared(library: Library, principal: Principal, download_id: str) -> tuple[Path, str, str]:
     """Return the file of a download, its media type and its name; refused to others than whoever had it made, and
     where something in it has been withheld since.
     """
@@ -112,7 +112,7 @@ def prepared(library: Library, principal: Principal, download_id: str) -> tuple[
 P = TypeVar("P", bound=Params)
 
 
-def _checked(engine: Engine, principal: Principal, params: P) -> P:
+def _check_place(engine: Engine, principal: Principal, params: P) -> P:
     """Return the parameters of an export to a place that the engine chose: what the caller's token may reach is not in
     question.
     """
@@ -131,7 +131,7 @@ def _files(
         library, principal, {one for unit in units for one in (unit.id, *unit.page_ids)}, "export"
     )
     left_out: list[dict[str, str]] = []
-    parts: list[Rendered] = []
+    parts: list[RenderedUnit] = []
     taken: set[str] = set()
     place.mkdir()
     for unit in units:
@@ -166,7 +166,7 @@ def _receiver(
     asked = ReceiverParams(
         receiver=p.receiver, scope_ids=p.scope_ids or _tops(library), output_path=MaterialPath(place)
     )
-    found = write_for(engine, library, principal, _checked(engine, principal, asked))
+    found = write_for(engine, library, principal, _check_place(engine, principal, asked))
     return {
         **{key: found[key] for key in ("pages", "made", "left_out", "withheld", "problems")},
         "losses": _sum_losses(one["losses"] for one in found["losses"]),
@@ -179,10 +179,10 @@ def _records(
     output, target = MaterialPath(place), _one_scope(p)
     if p.what == "parquet":
         asked = ParquetParams(output_path=output, target_id=target, line_pictures=p.line_pictures)
-        found = write_parquet(engine, library, principal, _checked(engine, principal, asked))
+        found = write_parquet(engine, library, principal, _check_place(engine, principal, asked))
     else:
         lines = RecordsParams(output_path=output, target_id=target)
-        found = write_jsonl(engine, library, principal, _checked(engine, principal, lines))
+        found = write_jsonl(engine, library, principal, _check_place(engine, principal, lines))
     return {
         "pages": found["document_count"],
         "records": sum(found["record_counts"].values()),
@@ -199,7 +199,7 @@ def _site(
         site_title=p.site_title,
         include_unreviewed=p.include_unreviewed,
     )
-    found = write_site(engine, library, principal, _checked(engine, principal, asked))
+    found = write_site(engine, library, principal, _check_place(engine, principal, asked))
     return {"pages": found["document_count"], "made": found["made"], "withheld": found["withheld"]}
 
 

@@ -71,7 +71,7 @@ one_scope = Invalid.saying(
     "An export as {what} is of the whole project or of one folder or document; name at most one in scope_ids.",
 )
 receiver_needed = Invalid.saying(
-    "receiver_needed", "Name the program in `receiver`; GET /api/export/receivers lists them."
+    "receiver_needed", "Name the program in `receiver`; the list of receivers has their names."
 )
 download_gone = NotFound.saying(
     "download_gone",

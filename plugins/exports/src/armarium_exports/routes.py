@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
-from starlette.responses import FileResponse
+from fastapi.responses import FileResponse
 
 from armarium.api import REFUSALS, CurrentLibrary, CurrentPrincipal
-from armarium_exports.downloads import prepared
+from armarium_exports.downloads import find_prepared
 
 router = APIRouter(tags=["export"])
 
@@ -22,5 +22,5 @@ router = APIRouter(tags=["export"])
 )
 def save_download(library: CurrentLibrary, principal: CurrentPrincipal, download_id: str) -> Response:
     """Answered for an hour to the token that had it made; 403 where something in it was withheld since."""
-    path, media_type, name = prepared(library, principal, download_id)
+    path, media_type, name = find_prepared(library, principal, download_id)
     return FileResponse(path, media_type=media_type, filename=name, headers={"Cache-Control": "no-store"})

@@ -35,7 +35,7 @@ def ending_of(engine: Engine, format_name: str) -> str:
     return TEXTS.get(format_name) or file_ending(kept_driver(engine, format_name))
 
 
-class Rendered(NamedTuple):
+class RenderedUnit(NamedTuple):
     """The file of a unit, what its format could not express, and who stands behind its lines, in sum."""
 
     content: bytes
@@ -43,7 +43,7 @@ class Rendered(NamedTuple):
     made: list[dict[str, Any]]
 
 
-def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> Rendered:
+def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> RenderedUnit:
     """Return the file of *unit*; NotFound (no_pass) if none of its pages can be written."""
     if format_name not in TEXTS:
         return _layout(engine, library, unit, format_name)
@@ -60,9 +60,9 @@ def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> Re
         raise no_pages(unit.title)
     made = sum_makers(maker for page in pages for maker in page.makers)
     if format_name == "word":
-        return Rendered(word(unit.title, pages), _lost_shapes(pages), made)
+        return RenderedUnit(word(unit.title, pages), _lost_shapes(pages), made)
     text = markdown(unit.title, pages) if format_name == "markdown" else plain_text(pages)
-    return Rendered(text.encode("utf-8", "replace"), _lost_shapes(pages), made)
+    return RenderedUnit(text.encode("utf-8", "replace"), _lost_shapes(pages), made)
 
 
 def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def _lost_shapes(pages: Sequence[ReadablePage]) -> list[dict[str, Any]]:
     return [{"what": "shapes of lines", "count": shapes, "why": why}] if shapes else []
 
 
-def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> Rendered:
+def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> RenderedUnit:
     contents: list[str] = []
     losses: list[dict[str, Any]] = []
     made: list[list[dict[str, Any]]] = []
@@ -89,4 +89,4 @@ def _layout(engine: Engine, library: Library, unit: Unit, format_name: str) -> R
         assert refused is not None
         raise refused
     whole = contents[0] if len(contents) == 1 else JOINED[format_name](unit.title, contents)
-    return Rendered(whole.encode(), losses, join_made(made))
+    return RenderedUnit(whole.encode(), losses, join_made(made))

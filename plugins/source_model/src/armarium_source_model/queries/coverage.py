@@ -54,7 +54,7 @@ def coverage(
         pages = pages_under(conn, _tops(conn) if parent_id is None else [parent_id])
     shown = _names(conn, pages[offset : offset + limit])
     return {
-        "items": _covered(conn, engine, shown),
+        "items": _cover_pages(conn, engine, shown),
         "count": len(shown),
         "total": len(pages),
         "limit": limit,
@@ -72,7 +72,7 @@ def _names(conn: Connection, pages: Sequence[str]) -> dict[str, str]:
     return dict(raw_of(conn).execute(_KNOWN, (json_text(list(pages)),)).fetchall())
 
 
-def _covered(conn: Connection, engine: Engine, pages: Mapping[str, str]) -> list[dict[str, Any]]:
+def _cover_pages(conn: Connection, engine: Engine, pages: Mapping[str, str]) -> list[dict[str, Any]]:
     rule = reading_rule(conn)
     read_by = {page: found.pass_id for page, found in working_passes(conn, list(pages), rule).items()}
     wanted = json_text([one for one in read_by.values() if one is not None])

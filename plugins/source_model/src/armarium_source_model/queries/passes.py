@@ -130,7 +130,7 @@ def notice_of_text_elsewhere(conn: Connection, document_id: str, pass_id: str | 
 
 def chosen_pass(conn: Connection, document_id: str) -> str | None:
     """Return the pass a person chose for the page, whether or not it is still live."""
-    return _chosen(conn, json_text([document_id])).get(document_id)
+    return _choices_of(conn, json_text([document_id])).get(document_id)
 
 
 def working(conn: Connection, document_id: str, rule: ReadingRule = "strict") -> Working:
@@ -148,7 +148,7 @@ def working_passes(
     ):
         facts[page].append(PassFacts(pass_id, kind, at, provider, kind == IMPORTED))
     with_passes = json_text([page for page, own in facts.items() if own])
-    chosen = _chosen(conn, with_passes)
+    chosen = _choices_of(conn, with_passes)
     stands = {page for page, own in facts.items() if any(one.id == chosen.get(page) for one in own)}
     undecided = json_text([page for page, own in facts.items() if own and page not in stands])
     touched = [row[0] for row in conn.exec_driver_sql(_TOUCHED, {"documents": undecided})]
@@ -158,7 +158,7 @@ def working_passes(
     }
 
 
-def _chosen(conn: Connection, document_ids: str) -> dict[str, str]:
+def _choices_of(conn: Connection, document_ids: str) -> dict[str, str]:
     return {row[0]: row[1] for row in conn.exec_driver_sql(_CHOSEN, (document_ids,))}
 
 
