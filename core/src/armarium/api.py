@@ -114,6 +114,7 @@ from armarium.network.egress import Egress as Egress
 from armarium.network.egress import forget_partial as forget_partial
 from armarium.network.limits import Limits as Limits
 from armarium.plugin import Migration as Migration
+from armarium.plugin import Panel as Panel
 from armarium.plugin import Plugin as Plugin
 from armarium.plugin import Site as Site
 from armarium.plugin import hookimpl as hookimpl

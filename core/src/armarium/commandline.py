@@ -5,7 +5,7 @@ That function's module is imported without the engine, so it should import nothi
 engine for everything over HTTP.
 """
 
-from armarium.cli.browsing import NoBrowser, served_engine, show_link, sign_in_link
+from armarium.cli.browsing import NoBrowser, has_desktop, served_engine, show_link, sign_in_link
 from armarium.cli.names import complete_word
 from armarium.cli.options import Topic
 from armarium.cli.output import answer, legible, progress, table, wants_json
@@ -30,12 +30,14 @@ from armarium.cli.work import (
     result_of,
     write_file,
 )
+from armarium.engine_card import Reachable
 from armarium.ids import is_id
 
 __all__ = [
     "ID",
     "Commands",
     "NoBrowser",
+    "Reachable",
     "Refused",
     "Session",
     "Topic",
@@ -45,6 +47,7 @@ __all__ = [
     "file_name",
     "follow_job",
     "full_path",
+    "has_desktop",
     "id_of",
     "is_id",
     "legible",

@@ -22,7 +22,7 @@ class Principal:
     name: str
     role: Role
     token_id: str | None = None
-    token_kind: Literal["owner", "device", "session", "agent", "run", "none"] = "none"
+    token_kind: Literal["owner", "device", "session", "agent", "run", "panel", "none"] = "none"
     libraries: frozenset[str] | None = None
     """Paths of the projects the token is bound to; None for every project."""
     folders: frozenset[str] | None = frozenset()
@@ -37,6 +37,9 @@ class Principal:
 
     device_id: str | None = None
     """The token with which a browser session was opened."""
+
+    routes: tuple[str, ...] | None = None
+    """The only routes it may ask, as `GET /api/documents/{doc_id}`; None for all that its role permits."""
 
     @property
     def reader_ids(self) -> frozenset[str]:

@@ -42,7 +42,7 @@ def sign_in_link(card: Reachable, place: Place = lambda session: None) -> str | 
 def show_link(link: str, *, browser: bool) -> None:
     """Print *link*, and open it where *browser* says so and there is a desktop."""
     answer({"link": link}, f"Open the workbench, once and within ten minutes: {link}")
-    if browser and _has_desktop():
+    if browser and has_desktop():
         import webbrowser
 
         webbrowser.open(link)
@@ -65,5 +65,6 @@ def served_engine() -> Reachable | None:
     return None
 
 
-def _has_desktop() -> bool:
+def has_desktop() -> bool:
+    """Return whether a window can be shown here."""
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

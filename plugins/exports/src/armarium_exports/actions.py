@@ -26,18 +26,21 @@ from armarium.api import (
 )
 from armarium_documents.api import sample_picture
 from armarium_exports.bundles import write_jsonl, write_parquet
+from armarium_exports.downloads import prepare
 from armarium_exports.errors import folder_kept, no_folder
 from armarium_exports.folders import KeptFolder
 from armarium_exports.keeping import JOB, note_all, queue_again
 from armarium_exports.queries import kept_export, same_folder
 from armarium_exports.receivers.writing import write_for
 from armarium_exports.records import (
+    DownloadParams,
     KeepParams,
     Kept,
     KeptExport,
     KeptParams,
     ParquetParams,
     ParquetWritten,
+    PreparedExport,
     PublishedSite,
     PublishParams,
     ReceiverParams,
@@ -185,6 +188,29 @@ def _pictured_page(ex: Example) -> str:
     return sample_page(
         ex, ["Dear Sir"], document_id=sample_picture(ex, Image.new("L", (80, 60), 255))
     ).document_id
+
+
+def _download(engine: Engine, library: Library, principal: Principal, p: DownloadParams) -> dict[str, Any]:
+    return prepare(engine, library, principal, p)
+
+
+@action(
+    "export.download",
+    params=DownloadParams,
+    result=PreparedExport,
+    summary="Make an export as one file to be saved over HTTP, and say what it could not carry.",
+    route=Route("POST", "/api/export/downloads", name="prepare_download", refusals=(403, 404, 409, 422, 503)),
+    role="viewer",
+    words="Exported {scope_ids|the project} to be saved elsewhere",
+    undoable=False,
+    example=lambda ex: {"what": "files", "format": "markdown", "scope_ids": [_page(ex)]},
+    conduct=_write_ahead(_download),
+)
+def download(ctx: ActionContext, p: DownloadParams) -> dict[str, Any]:
+    """Nothing is saved by this: `GET /api/export/downloads/{id}` answers the bytes to the same token for an hour. It
+    contains what the caller may read, and so may be made by whoever may read it.
+    """
+    return _record_export(ctx, p, _download)
 
 
 def _publish_example(ex: Example) -> dict[str, Any]:

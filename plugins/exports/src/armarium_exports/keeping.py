@@ -153,7 +153,8 @@ def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str
         return "withheld", None
     before = work.files.get(unit.id)
     try:
-        content, _ = render(job.engine, job.library, Unit(unit.id, unit.title, pages), work.kept.format)
+        unit = Unit(unit.id, unit.title, pages)
+        content = render(job.engine, job.library, unit, work.kept.format).content
     except NotFound:
         return "nothing_to_write", None
     except ServiceError as refusal:

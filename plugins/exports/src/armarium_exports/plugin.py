@@ -10,6 +10,7 @@ from armarium_exports.jobs import EXPORT, PUBLISH, WRITE_KEPT
 from armarium_exports.keeping import note_changes
 from armarium_exports.receivers import routes as receiver_routes
 from armarium_exports.records import metadata
+from armarium_exports.routes import router
 from armarium_exports.site.building import GROUP
 from armarium_exports.stale_exports import RestingExports
 from armarium_source_model.api import RestsOnText
@@ -25,6 +26,7 @@ def armarium_plugin() -> Plugin:
         metadata=metadata,
         driver_groups=(GROUP,),
         actions=actions_in(actions),
+        routers=(router,),
         jobs=(WRITE_KEPT,),
         recipe_jobs=(EXPORT, PUBLISH),
         queries=queries_in(queries, receiver_routes),

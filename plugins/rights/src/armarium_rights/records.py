@@ -8,7 +8,17 @@ from pydantic import Field, model_validator
 from sqlalchemy import Column, Index, MetaData, Text, text
 
 from armarium import api
-from armarium.api import HIDDEN, Computed, Message, Params, provenance_columns, record, reference, tracked
+from armarium.api import (
+    HIDDEN,
+    Computed,
+    Message,
+    Params,
+    paged,
+    provenance_columns,
+    record,
+    reference,
+    tracked,
+)
 from armarium_documents.api import documents
 from armarium_rights.errors import unknown_record
 from armarium_source_model.api import segments
@@ -87,6 +97,16 @@ class Record(RightsFields, api.Record):
 
 records = Record.table
 """A statement of the rights in the project, a document or a segment; a record is withdrawn, never changed."""
+
+
+class StandingRecord(Record):
+    """A record in force. `target_name`: of the document; null for the project, and for a part of a page that has none."""
+
+    document_id: str | None
+    target_name: str | None
+
+
+RecordsPage = paged(StandingRecord, "RightsRecords", "The records in force, the newest first.")
 
 
 class Effective(Message):

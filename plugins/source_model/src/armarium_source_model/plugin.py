@@ -24,7 +24,7 @@ from armarium_source_model.actions import (
     take,
 )
 from armarium_source_model.hookspecs import RestsOnText
-from armarium_source_model.queries import answers, boxes, compare, forwarding, locations, page_lines
+from armarium_source_model.queries import answers, boxes, compare, coverage, forwarding, locations, page_lines
 from armarium_source_model.queries import links as links_read
 from armarium_source_model.queries import matches as matches_read
 from armarium_source_model.queries import orders as orders_read
@@ -97,7 +97,15 @@ def armarium_plugin() -> Plugin:
             passes, segments, joins, matches, convert, take, links, settings, orders, filling, readings
         ),
         queries=queries_in(
-            answers, page_lines, matches_read, locations, compare, orders_read, links_read, settings_read
+            answers,
+            page_lines,
+            coverage,
+            matches_read,
+            locations,
+            compare,
+            orders_read,
+            links_read,
+            settings_read,
         ),
         routers=(router, settings_router),
         jobs=(keeping.KEEPING,),
