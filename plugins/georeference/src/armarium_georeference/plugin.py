@@ -9,8 +9,10 @@ from armarium_georeference import actions, hookspecs, imported
 from armarium_georeference.models import metadata, points
 from armarium_georeference.queries import (
     list_control_points,
+    list_maps,
     read_geojson,
     read_linked_places,
+    read_on_picture,
     read_place,
     read_transform,
     read_world_shape,
@@ -36,8 +38,10 @@ def armarium_plugin() -> Plugin:
             actions.place_names,
         ),
         queries=(
+            list_maps,
             list_control_points,
             read_transform,
+            read_on_picture,
             read_world_shape,
             read_geojson,
             read_place,
