@@ -17,8 +17,8 @@ from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
 from armarium_knowledge.models import metadata
 from armarium_knowledge.queries import claims as claims_read
+from armarium_knowledge.queries import dates, for_families, graph, names, staleness
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import for_families, graph, names, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
@@ -83,6 +83,7 @@ def armarium_plugin() -> Plugin:
             graph.search,
             staleness.list_staleness,
             names.list_known_names,
+            dates.read_written_date,
         ),
         jobs=(MATCHES,),
         recipe_jobs=RECIPE_JOBS,
