@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, hookimpl
 from armarium_paleography import hooks
-from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
+from armarium_paleography.actions import campaigns, editorial, hands, joining, letterforms, likeness, signs
 from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
@@ -45,6 +45,12 @@ def armarium_plugin() -> Plugin:
             letterforms.clear,
             letterforms.create_allograph,
             letterforms.withdraw_allograph,
+            joining.update_hand,
+            joining.merge_hands,
+            joining.update_sign,
+            joining.merge_signs,
+            joining.update_allograph,
+            joining.merge_allographs,
             likeness.look,
             likeness.propose,
             likeness.accept,
