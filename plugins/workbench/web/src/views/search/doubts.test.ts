@@ -5,7 +5,11 @@ const row = (kind: string, id: string, todo: Doubt['todo'], document = 'p') =>
   ({ kind, id, todo, document_id: document, segment_id: null, text: null, why: '' }) as Doubt;
 
 test('pages keep the order in which they come first', () => {
-  const rows = [row('mention', 'a', 'confirm', 'q'), row('mention', 'b', 'confirm'), row('claim', 'c', 'redo', 'q')];
+  const rows = [
+    row('mention', 'a', 'confirm', 'q'),
+    row('mention', 'b', 'confirm'),
+    row('claim', 'c', 'redo', 'q'),
+  ];
   expect(byPage(rows).map(([page, found]) => [page, found.map((one) => one.id)])).toEqual([
     ['q', ['a', 'c']],
     ['p', ['b']],

@@ -3,7 +3,16 @@ import { asLarge, replaced } from './words';
 
 test('only the words that were found are replaced, wherever they stand', () => {
   const line = 'viile de Paris, la viile';
-  expect(replaced(line, [[0, 5], [19, 24]], 'ville')).toBe('ville de Paris, la ville');
+  expect(
+    replaced(
+      line,
+      [
+        [0, 5],
+        [19, 24],
+      ],
+      'ville',
+    ),
+  ).toBe('ville de Paris, la ville');
   expect(replaced(line, [], 'ville')).toBe(line);
 });
 
