@@ -15,10 +15,10 @@ from armarium_training.jobs.kinds_of_training import TRAIN_A_MODEL, TRAIN_HERE
 from armarium_training.jobs.reasons import COMPARE_REASONS, GATHER_REASONS
 from armarium_training.jobs.scale import READ_AT_SCALE
 from armarium_training.models import metadata
-from armarium_training.queries.evaluation import list_scores, read_evaluation
+from armarium_training.queries.evaluation import list_evaluations, list_scores, read_evaluation
 from armarium_training.queries.reasons import read_comparison, read_gathering
 from armarium_training.queries.scale import read_scale
-from armarium_training.queries.training import list_models, read_model, read_training
+from armarium_training.queries.training import list_models, list_trainings, read_model, read_training
 from armarium_training.stale_models import RestingModels
 from armarium_training.trainers import CONVERTERS, check_converter, check_trainer
 from armarium_training.trainers import GROUP as TRAINERS
@@ -69,9 +69,11 @@ def armarium_plugin() -> Plugin:
         jobs=(TRAIN_HERE, EVALUATION, READ_AT_SCALE, GATHER_REASONS, COMPARE_REASONS),
         recipe_jobs=(TRAIN_A_MODEL,),
         queries=(
+            list_trainings,
             read_training,
             list_models,
             read_model,
+            list_evaluations,
             read_evaluation,
             list_scores,
             read_scale,
