@@ -111,7 +111,8 @@ export class Sheet {
 
 /** The pass of a page on which its points are set: its newest map, else its first pass, else a new one. */
 export async function passOf(document: string, name: string): Promise<string> {
-  const params = { path: { doc_id: document }, query: { area: '0,0,0,0' } };
+  // An area without shapes: only the passes are wanted.
+  const params = { path: { doc_id: document }, query: { area: '0,0,0.000001,0.000001' } };
   const found = await ask(api.GET('/api/segments/document/{doc_id}', { params }));
   const own = found.passes[0]?.id;
   if (own && !own.startsWith('legacy')) return own;
