@@ -892,5 +892,7 @@ export const en = {
   'library.work': 'Work on it',
   'work.startOn': 'Folder to work on',
   'work.startIt': 'Start it',
+  'work.withOthers': 'beside those that are here',
+  'figures.readWith': 'Read with it',
   // End of these.
 } as const;

@@ -901,5 +901,7 @@ export const es: Catalogue = {
   'library.work': 'Trabajar con ello',
   'work.startOn': 'Carpeta con la que trabajar',
   'work.startIt': 'Empezar',
+  'work.withOthers': 'junto a los que hay aquí',
+  'figures.readWith': 'Leer con él',
   // End of these.
 };
