@@ -6,7 +6,7 @@ from armarium.cli import main
 from armarium_training.samples import LoopbackTrainer
 from armarium_training.trainers import HandTrainer
 
-HandTrainer.worker, HandTrainer.runtime = LoopbackTrainer.worker, None
+HandTrainer.worker, HandTrainer.runtime, HandTrainer.fits_text = LoopbackTrainer.worker, None, False
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import Desk, Shot
-from test_the_project import check, show
+from test_the_project import check, line_of, show
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -38,6 +38,12 @@ def test_a_reader_is_trained_measured_and_reads_again(page: Page, desk: Desk, sh
     check(page, "figures-model", shot)
     (model,) = desk.engine.ask("GET", "/api/training/models")["items"]
     (held,) = desk.engine.ask("GET", f"/api/training/model?model={model['id']}")["card"]["held_out"]
+    # It is measured by what a person checked.
+    name = next(name for name, identity in desk.pages.items() if identity == held["document_id"])
+    for number in range(3):
+        line = line_of(desk, name, number)
+        path = f"/api/segments/{line['segment_id']}/correct"
+        desk.engine.ask("POST", path, {"text": line["text"] + " ¶"})
 
     show(page, desk, f"work?on={held['document_id']}")
     page.get_by_role("combobox", name="What", exact=True).select_option(

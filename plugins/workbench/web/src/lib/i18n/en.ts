@@ -894,5 +894,8 @@ export const en = {
   'work.startIt': 'Start it',
   'work.withOthers': 'beside those that are here',
   'figures.readWith': 'Read with it',
+  'figures.base': 'Begin from',
+  'figures.base.hand': 'the hand reader that ships',
+  'figures.base.none': 'nothing',
   // End of these.
 } as const;

@@ -903,5 +903,8 @@ export const es: Catalogue = {
   'work.startIt': 'Empezar',
   'work.withOthers': 'junto a los que hay aquí',
   'figures.readWith': 'Leer con él',
+  'figures.base': 'Empezar desde',
+  'figures.base.hand': 'el lector de manuscritos incluido',
+  'figures.base.none': 'cero',
   // End of these.
 };
