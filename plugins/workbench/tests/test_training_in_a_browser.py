@@ -57,6 +57,7 @@ def test_a_reader_is_trained_measured_and_reads_again(page: Page, desk: Desk, sh
     show(page, desk, "figures")
     measured = page.get_by_role("region", name="Readers measured")
     expect(measured.get_by_role("heading", name="Letters wrong, page by page")).to_be_visible(timeout=60_000)
+    measured.get_by_role("heading", name="Letters wrong, page by page").scroll_into_view_if_needed()
     check(page, "figures-measured", shot)
 
     models.get_by_text("Tomás & <co>").click()
