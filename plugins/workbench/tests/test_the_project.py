@@ -112,7 +112,9 @@ def test_a_statement_is_made_with_its_line_and_date_changed_and_withdrawn(
 ) -> None:
     from playwright.sync_api import expect
 
-    entity = desk.engine.ask("POST", "/api/entities", {"canonical_name": "Ana", "entity_type": "person"})["id"]
+    entity = desk.engine.ask("POST", "/api/entities", {"canonical_name": "Ana", "entity_type": "person"})[
+        "id"
+    ]
     show(page, desk, f"people/{entity}")
     page.get_by_role("button", name="New statement").click()
     form = page.get_by_role("dialog", name="New statement")

@@ -152,7 +152,7 @@ def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
     return row
 
 
-def georeferenced_passes(conn: Connection) -> Sequence[Row[Any]]:
+def georeferenced_passes(conn: Connection) -> list[tuple[str, str, str, str]]:
     """Return (id, name, document_id, document_name) of the live passes with control points or a transformation."""
     has_points = select(points.c.pass_id)
     found = (
@@ -165,7 +165,7 @@ def georeferenced_passes(conn: Connection) -> Sequence[Row[Any]]:
         )
         .order_by(documents.c.name, documents.c.id, passes.c.created_at, passes.c.id)
     )
-    return conn.execute(found).all()
+    return [(row[0], row[1], row[2], row[3]) for row in conn.execute(found)]
 
 
 def passes_of(conn: Connection, document_id: str) -> list[tuple[str, dict[str, Any] | None]]:
