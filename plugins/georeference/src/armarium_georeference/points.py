@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, func, select
 
 from armarium.api import Rows, is_among
-from armarium_documents.api import representations
+from armarium_documents.api import documents, representations
 from armarium_georeference.errors import segment_withdrawn, unknown_segment
 from armarium_georeference.records import ControlPoint, points
 from armarium_source_model.api import counting_readings, links, passes, reading_rule, segments
@@ -149,6 +149,22 @@ def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
     if row.deleted_at is not None:
         raise segment_withdrawn(segment_id)
     return row
+
+
+def georeferenced_passes(conn: Connection) -> list[tuple[str, str, str, str]]:
+    """Return (id, name, document_id, document_name) of the live passes with control points or a transformation."""
+    has_points = select(points.c.pass_id)
+    found = (
+        select(passes.c.id, passes.c.name, documents.c.id, documents.c.name)
+        .join(documents, documents.c.id == passes.c.document_id)
+        .where(
+            passes.c.deleted_at.is_(None),
+            documents.c.deleted_at.is_(None),
+            passes.c.transformation.is_not(None) | passes.c.id.in_(has_points),
+        )
+        .order_by(documents.c.name, documents.c.id, passes.c.created_at, passes.c.id)
+    )
+    return [(row[0], row[1], row[2], row[3]) for row in conn.execute(found)]
 
 
 def passes_of(conn: Connection, document_id: str) -> list[tuple[str, dict[str, Any] | None]]:

@@ -146,6 +146,38 @@ reading.
 ControlPoints = listed(ControlPoint, "ControlPoints", "The control points of a pass, oldest first.")
 
 
+class MapSheet(Message):
+    """A page with control points, or whose pass has a type of transformation."""
+
+    document_id: str
+    name: str
+    pass_id: str
+    pass_name: str
+    type: Type | None
+    status: Status
+    have: Annotated[int, Field(description="How many control points count")]
+    rms_m: float | None
+
+
+MapSheets = listed(MapSheet, "MapSheets", "The maps of the project, by name.")
+
+
+class OnPicture(Message):
+    """A place on the ground and where the map shows it: fractions of the picture from the top left, beyond 0 and 1
+    outside of it; null where the map shows no such place.
+    """
+
+    lon: float
+    lat: float
+    x: float | None
+    y: float | None
+
+
+PlacesOnPicture = listed(
+    OnPicture, "PlacesOnPicture", "Places of the ground on a picture, in the order asked."
+)
+
+
 class PointDeleted(Message):
     status: Literal["deleted"]
     id: str

@@ -128,14 +128,16 @@ def statements(
 
 
 def in_doubt(
-    document: Annotated[str, typer.Argument(help="A page by name, path or id.")],
+    document: Annotated[
+        str | None, typer.Argument(help="A page by name, path or id; default: the pages written on last.")
+    ] = None,
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Confirm everything whose words are still there.")
     ] = False,
 ) -> None:
-    """Show what rests on text of a page that has been corrected since, and what to do about each."""
+    """Show what rests on text that has been corrected since, and what to do about each."""
     with project_session() as session:
-        page = document_id(session, document)
+        page = None if document is None else document_id(session, document)
         found = session.get("/api/staleness", document_id=page)
         sure = [one for one in found["items"] if one["todo"] == "confirm" and one["kind"] != "interpretation"]
         if confirm and sure:
@@ -151,7 +153,7 @@ def in_doubt(
 
     def print_doubts() -> None:
         if not found["items"]:
-            typer.echo("Nothing on this page is in doubt.")
+            typer.echo("Nothing is in doubt.")
         for one in found["items"]:
             typer.echo(f"{one['todo']}: {one['kind']} {one['text'] or ''} ({one['id']})")
             typer.echo(f"    {one['why']}")

@@ -144,7 +144,6 @@ accept_needs_a_person = Forbidden.saying(
 interval_reversed = Invalid.saying(
     "interval_reversed", "{field} ends before it begins; send its start before its end."
 )
-name_nothing_about = Invalid.saying("nothing_named", "Send one of segment_id, document_id and audit_id.")
 unknown_step = NotFound.saying(
     "audit_not_found",
     "There is no step {audit_id} in this project. The answer of a write contains the id of its step as "

@@ -16,8 +16,8 @@ from armarium_knowledge.actions import (
 from armarium_knowledge.folding import refold
 from armarium_knowledge.jobs.matches import MATCHES
 from armarium_knowledge.queries import claims as claims_read
+from armarium_knowledge.queries import dates, for_families, graph, names, staleness
 from armarium_knowledge.queries import entities as entities_read
-from armarium_knowledge.queries import for_families, graph, names, staleness
 from armarium_knowledge.queries import mentions as mentions_read
 from armarium_knowledge.queries.visible import WithheldKnowledge
 from armarium_knowledge.recipe_jobs import RECIPE_JOBS
@@ -44,7 +44,7 @@ def armarium_plugin() -> Plugin:
         version=2,
         migrations=(Migration(2, "Names folded without their punctuation", refold),),
         actions=actions_in(entities, merging, job_findings, mentions, claims, notes, confirming),
-        queries=queries_in(entities_read, mentions_read, claims_read, graph, staleness, names),
+        queries=queries_in(entities_read, mentions_read, claims_read, graph, staleness, names, dates),
         jobs=(MATCHES,),
         recipe_jobs=RECIPE_JOBS,
         routers=(router,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarium.api import Plugin, actions_in, hookimpl, queries_in
 from armarium_paleography import hooks
-from armarium_paleography.actions import campaigns, editorial, hands, letterforms, likeness, signs
+from armarium_paleography.actions import campaigns, editorial, hands, joining, letterforms, likeness, signs
 from armarium_paleography.jobs import LOOK_KIND
 from armarium_paleography.queries import campaigns as campaign_queries
 from armarium_paleography.queries import editorial as editorial_queries
@@ -24,7 +24,7 @@ def armarium_plugin() -> Plugin:
         summary="Campaigns, editorial facts, hands, signs, letterforms and fonts",
         prefixes=("paleography", "campaign", "editorial", "hand", "sign", "letterform", "likeness"),
         metadata=metadata,
-        actions=actions_in(campaigns, editorial, hands, signs, letterforms, likeness),
+        actions=actions_in(campaigns, editorial, hands, signs, letterforms, joining, likeness),
         jobs=(LOOK_KIND,),
         queries=queries_in(
             campaign_queries,

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, create_model
 
 from armarium.api import Engine, JobContext, Library, PageSkipped, PageWork, Placement
-from armarium_documents.api import ReadDate, read_date
+from armarium_documents.api import read_date
 from armarium_knowledge.actions.entities import known_types
 from armarium_knowledge.jobs.asking import ask_about, occurrences, one_of, text_of
 from armarium_knowledge.known_names import known_names, names_on_page
 from armarium_knowledge.placing import PagePlaces
+from armarium_knowledge.queries.dates import date_value
 from armarium_knowledge.queries.mentions import on_page
 from armarium_knowledge.records.entities import Entity
 from armarium_knowledge.records.mentions import Mention, mentions
@@ -144,15 +145,3 @@ def work_out_dates(job: JobContext, page_id: str) -> PageWork:
         output={"dates": len(found)},
         answers=("entity_ids",),
     )
-
-
-def date_value(read: ReadDate) -> dict[str, Any]:
-    """Return a date that was read in the form entities store: when it was in the Gregorian calendar."""
-    start, _, end = read.gregorian.partition("/")
-    return {
-        "as_written": read.as_written,
-        "iso_start": start if start and start != ".." else None,
-        "iso_end": end if end and end != ".." else None,
-        "precision": read.precision,
-        "calendar": read.calendar,
-    }

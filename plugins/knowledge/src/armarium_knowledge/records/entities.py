@@ -286,3 +286,19 @@ class KnowledgePredictionReview(ReviewCreate, Record):
 reviews = KnowledgePredictionReview.table
 
 ReviewList = listed(KnowledgePredictionReview, "ReviewList", "Reviews, the oldest first.")
+
+
+class WrittenDate(Message):
+    """A date as it is written, and when that was in the Gregorian calendar."""
+
+    as_written: str
+    iso_start: str | None
+    iso_end: str | None
+    precision: str
+    calendar: str
+
+
+class DateRead(Message):
+    """What was read; null for what is not a date."""
+
+    date: WrittenDate | None
