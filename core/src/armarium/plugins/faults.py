@@ -21,6 +21,7 @@ from armarium.history.visibility import WithheldAlong
 from armarium.jobs.kinds import LANES, JobKind
 from armarium.jobs.recipe_jobs import RecipeJob, faults_of_recipe_job
 from armarium.plugin import Migration, Plugin, Site
+from armarium.principals import Role
 from armarium.store.tables import TableKind, TableRules, rules_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -201,8 +202,8 @@ def _action(found: Action[Any]) -> Iterator[str]:
         isinstance(found.result, type) and issubclass(found.result, BaseModel)
     ):
         yield f"{what} answers {_kind(found.result)}; name a model of pydantic, or none."
-    if found.role not in ("owner", "editor", "viewer"):
-        yield f"{what} asks for the role {found.role!r}; roles are owner, editor, viewer."
+    if found.role not in get_args(Role):
+        yield f"{what} asks for the role {found.role!r}; roles are {', '.join(get_args(Role))}."
     if found.scope not in ("library", "engine", "either"):
         yield f"{what} has the scope {found.scope!r}; scopes are library, engine, either."
     if not isinstance(found.rules, tuple | list) or not all(
