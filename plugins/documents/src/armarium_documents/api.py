@@ -11,6 +11,7 @@ from armarium.api import ActionContext, json_text, new_id, raw_of
 from armarium_documents.dates.calendars import YearBegins
 from armarium_documents.dates.date_answers import ReadDate
 from armarium_documents.dates.edtf import Span, check_date, runs_backwards, span_asked, span_between, span_of
+from armarium_documents.flags import FLAGS as FLAGS
 from armarium_documents.frames import IDENTITY
 from armarium_documents.hookspecs import Carrier, ModelsAsked, Vocabulary, Work, Writing
 from armarium_documents.intake import taken_in
@@ -64,6 +65,7 @@ from armarium_documents.scan import (
 )
 from armarium_documents.schemas.documents import DocType, FileType, SourceAuthority
 from armarium_documents.schemas.fields import check_json, clean_name
+from armarium_documents.schemas.fields import with_flags as with_flags
 from armarium_documents.schemas.geometry import TOLERANCE, check_rect, fault_of_rect
 from armarium_documents.started_jobs import start_actions
 from armarium_documents.stated_geometry import NoGeometry, geometry_of, geometry_parts, geometry_places

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from armarium.api import Migration, Plugin, hookimpl
 from armarium_search import actions, entries, hookspecs
+from armarium_search.hookspecs import Scope
 from armarium_search.jobs import JOBS
 from armarium_search.models import metadata, saved_searches
 from armarium_search.queries.saved_searches import list_saved
+from armarium_search.queries.scopes import SCOPES
 from armarium_search.queries.search import search
 from armarium_search.recipe_jobs import VECTORS
 from armarium_search.routes import router
@@ -48,6 +50,11 @@ def armarium_plugin() -> Plugin:
         hookspecs=hookspecs,
         hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_search_scopes() -> Sequence[Scope]:
+    return SCOPES
 
 
 @hookimpl
