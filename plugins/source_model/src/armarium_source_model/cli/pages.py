@@ -214,12 +214,18 @@ def picture(
     """Save the picture of a segment, cut out of its page."""
     place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
     place_for(place, overwrite=overwrite)
+    _check_folder(place)
     query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
     with project_session() as session:
         data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
     write_file(place, data, overwrite=overwrite)
     written = {"path": str(place), "bytes": len(data), "checksum": hashlib.sha256(data).hexdigest()}
     answer(written, f"Wrote {place}.")
+
+
+def _check_folder(place: Path) -> None:
+    if not place.parent.is_dir():
+        raise Refused(f"There is no folder {place.parent} to write into.")
 
 
 @commands.example("draw 0001.jpg --out page.png")
@@ -234,6 +240,8 @@ def draw(
     overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Draw a page with its lines in reading order and their texts."""
+    if out is not None:
+        _check_folder(out)
     query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
     route = "/api/segments/document/{id}/picture"
     drawn = save_drawing(page, route, "-lines.png", out, overwrite=overwrite, query=query)
