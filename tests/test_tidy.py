@@ -67,6 +67,8 @@ def test_no_open_ends_in_the_code() -> None:
 def test_messages_name_things_and_not_routes() -> None:
     """Refusals are also read at the command line, so they name the thing and not the route for it."""
     route = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) /api/")
+    # A command that only asks a route names it, and nothing else.
+    asked = re.compile(r"(GET|POST|PUT|PATCH|DELETE) /api/\S*")
     found = []
     for path in PYTHON:
         if not is_test(path) and "src" in path.parts:
@@ -83,7 +85,7 @@ def test_messages_name_things_and_not_routes() -> None:
                 f"{place(path)}:{node.lineno}: {node.value[:80]}"
                 for node in ast.walk(tree)
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
-                if route.search(node.value)
+                if route.search(node.value) and not asked.fullmatch(node.value)
             ]
     assert not found, "\n".join(found)
 

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Role = Literal["owner", "editor", "viewer"]
+"""What a caller may do: each may also do what the roles after it may."""
+
+AgentRole = Literal["editor", "viewer"]
+"""The roles that a token of an agent may have."""
+
 PrincipalKind = Literal["person", "machine"]
 
-_RANK: dict[str, int] = {"viewer": 0, "editor": 1, "owner": 2}
+_RANK: dict[str, int] = {role: -place for place, role in enumerate(get_args(Role))}
 
 
 @dataclass(frozen=True, slots=True)

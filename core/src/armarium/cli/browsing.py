@@ -8,15 +8,13 @@ from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import quote
 
-import typer
-
 from armarium.cli.output import answer
 from armarium.cli.refusals import Refused
 from armarium.cli.session import Session
 from armarium.cli.shared_engine import running, this_place, wire_to
 from armarium.engine_card import Reachable
 
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the link only; open no browser.")]
+NoBrowser = Annotated[bool, "Print the link only; open no browser."]
 
 Place = Callable[[Session], str | None]
 """Returns what the application shows first, as the address it has there; None: its first view."""

@@ -16,6 +16,7 @@ from armarium_documents.dates.edtf import runs_backwards as runs_backwards
 from armarium_documents.dates.edtf import span_asked as span_asked
 from armarium_documents.dates.edtf import span_between as span_between
 from armarium_documents.dates.edtf import span_of as span_of
+from armarium_documents.flags import FLAGS as FLAGS
 from armarium_documents.frames import IDENTITY as IDENTITY
 from armarium_documents.hookspecs import Carrier as Carrier
 from armarium_documents.hookspecs import ModelsAsked as ModelsAsked
@@ -71,6 +72,7 @@ from armarium_documents.schemas.documents import FileType as FileType
 from armarium_documents.schemas.documents import SourceAuthority as SourceAuthority
 from armarium_documents.schemas.fields import check_json as check_json
 from armarium_documents.schemas.fields import clean_name as clean_name
+from armarium_documents.schemas.fields import with_flags as with_flags
 from armarium_documents.schemas.geometry import TOLERANCE as TOLERANCE
 from armarium_documents.schemas.geometry import check_rect as check_rect
 from armarium_documents.schemas.geometry import fault_of_rect as fault_of_rect

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from armarium.api import Migration, Plugin, actions_in, hookimpl, queries_in
 from armarium_search import actions, entries, hookspecs
+from armarium_search.hookspecs import Scope
 from armarium_search.jobs import JOBS
 from armarium_search.models import metadata, saved_searches
 from armarium_search.queries import saved_searches as saved_searches_read
 from armarium_search.queries import search as queries_search
+from armarium_search.queries.scopes import SCOPES
 from armarium_search.recipe_jobs import VECTORS
 from armarium_search.routes import router
 from armarium_search.stale_vectors import RestingVectors
@@ -41,6 +43,11 @@ def armarium_plugin() -> Plugin:
         hookspecs=hookspecs,
         hooks=__name__,
     )
+
+
+@hookimpl
+def armarium_search_scopes() -> Sequence[Scope]:
+    return SCOPES
 
 
 @hookimpl

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from armarium.commandline import (
+    Commands,
     NoBrowser,
     Refused,
     Session,
@@ -20,24 +19,14 @@ from armarium.commandline import (
 from armarium_documents.commandline import document_id
 from armarium_workbench.window import engine_for_window, require_window, show_window
 
-
-def commands() -> typer.Typer:
-    """Return the command."""
-    program = typer.Typer()
-    program.command("open", rich_help_panel=Topic.engine, epilog="Example: armarium open 0001.jpg")(open_)
-    # Without this, typer would make the single command the whole program.
-    program.callback()(lambda: None)
-    return program
+commands = Commands(Topic.engine)
 
 
+@commands.example("open 0001.jpg")
 def open_(
-    page: Annotated[
-        str | None, typer.Argument(help="The page to show, by name, path or id; default: the project.")
-    ] = None,
+    page: Annotated[str | None, "PAGE: The page to show, by name, path or id; default: the project."] = None,
     no_browser: NoBrowser = False,
-    window: Annotated[
-        bool, typer.Option("--window", help="Show it in a window of its own, until that is closed.")
-    ] = False,
+    window: Annotated[bool, "Show it in a window of its own, until that is closed."] = False,
 ) -> None:
     """Open the workbench in a browser, with a link that signs it in once; without a served engine, serve one."""
 
