@@ -205,7 +205,9 @@ def segments(
 @commands.example("picture ID --out line.png")
 def picture(
     segment: Annotated[str, "Id of the segment (armarium segments shows them)."],
-    out: Annotated[Path | None, "--out, -o: The PNG file to write [ID.png]."] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The PNG file to write [ID.png].", dir_okay=False)
+    ] = None,
     mask: Annotated[bool, "--mask/--no-mask: White outside its outline."] = False,
     straighten: Annotated[bool, "--straighten/--no-straighten: Turned level along its baseline."] = False,
     size: Annotated[int, "Pixels of the longer side, at most (32 to 4096)."] = 1024,
@@ -214,6 +216,7 @@ def picture(
     """Save the picture of a segment, cut out of its page."""
     place = Path(full_path(str(out or f"{id_of(segment).replace(':', '-')}.png")))
     place_for(place, overwrite=overwrite)
+    _check_folder(place)
     query = {"mask": str(mask).lower(), "straighten": str(straighten).lower(), "size": size}
     with project_session() as session:
         data = session.raw("GET", f"/api/segments/{id_of(segment)}/picture", query=query)
@@ -222,18 +225,25 @@ def picture(
     answer(written, f"Wrote {place}.")
 
 
+def _check_folder(place: Path) -> None:
+    if not place.parent.is_dir():
+        raise Refused(f"There is no folder {place.parent} to write into.")
+
+
 @commands.example("draw 0001.jpg --out page.png")
 def draw(
     page: Page,
     out: Annotated[
         Path | None,
-        "--out, -o: The PNG file to write [NAME-lines.png].",
+        typer.Option("--out", "-o", help="The PNG file to write [NAME-lines.png].", dir_okay=False),
     ] = None,
     of_pass: Annotated[str | None, "--pass ID: Of this pass instead of the working pass."] = None,
     size: Annotated[int, "Pixels of the longer side, at most (256 to 4096)."] = 1600,
     overwrite: Annotated[bool, "Overwrite an existing file."] = False,
 ) -> None:
     """Draw a page with its lines in reading order and their texts."""
+    if out is not None:
+        _check_folder(out)
     query = {"max_size": size, "pass_id": of_pass and id_of(of_pass)}
     route = "/api/segments/document/{id}/picture"
     drawn = save_drawing(page, route, "-lines.png", out, overwrite=overwrite, query=query)
