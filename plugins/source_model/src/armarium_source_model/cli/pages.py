@@ -205,7 +205,9 @@ def segments(
 @commands.example("picture ID --out line.png")
 def picture(
     segment: Annotated[str, "Id of the segment (armarium segments shows them)."],
-    out: Annotated[Path | None, "--out, -o: The PNG file to write [ID.png]."] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The PNG file to write [ID.png].", dir_okay=False)
+    ] = None,
     mask: Annotated[bool, "--mask/--no-mask: White outside its outline."] = False,
     straighten: Annotated[bool, "--straighten/--no-straighten: Turned level along its baseline."] = False,
     size: Annotated[int, "Pixels of the longer side, at most (32 to 4096)."] = 1024,
@@ -233,7 +235,7 @@ def draw(
     page: Page,
     out: Annotated[
         Path | None,
-        "--out, -o: The PNG file to write [NAME-lines.png].",
+        typer.Option("--out", "-o", help="The PNG file to write [NAME-lines.png].", dir_okay=False),
     ] = None,
     of_pass: Annotated[str | None, "--pass ID: Of this pass instead of the working pass."] = None,
     size: Annotated[int, "Pixels of the longer side, at most (256 to 4096)."] = 1600,
