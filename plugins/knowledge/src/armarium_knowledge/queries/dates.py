@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from armarium.api import query
 from armarium_documents.api import ReadDate, read_date
-from armarium_knowledge.schemas.entities import DateRead
+from armarium_knowledge.records.entities import DateRead
 
 
 @query("/api/dates/read", summary="When a date was that is written in words", answer=DateRead, refusals=())
