@@ -81,8 +81,8 @@ class Engine:
         self._across = threading.RLock()
         self._roots = allowed_roots(self.settings.library_roots)
         for plugin in self.plugins.loaded:
-            for found in plugin.actions:
-                self.actions.add(found, plugin.name)
+            for action in plugin.actions:
+                self.actions.add(action, plugin.name)
             for kind in plugin.kinds:
                 self.kinds.add(kind)
         self.recipe_jobs = RecipeJobs(job for plugin in self.plugins.loaded for job in plugin.recipe_jobs)

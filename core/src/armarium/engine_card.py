@@ -159,4 +159,4 @@ def code_in_place() -> tuple[str, ...]:
     own = tuple({os.path.join(os.path.realpath(root), "") for root in (sys.prefix, sys.base_prefix)})
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     folders = {os.path.dirname(file) for file in files if isinstance(file, str) and file.endswith(".py")}
-    return tuple(sorted(one for one in folders if not os.path.realpath(one).startswith(own)))
+    return tuple(sorted(folder for folder in folders if not os.path.realpath(folder).startswith(own)))

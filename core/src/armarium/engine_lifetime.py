@@ -92,7 +92,7 @@ class EngineLifetime:
 
     def work(self) -> list[str]:
         """Return in words the work that goes on or will by itself, project by project."""
-        return [words for one in self.queues() if (words := _in_words(one))]
+        return [words for queue in self.queues() if (words := _in_words(queue))]
 
     def queues(self) -> list[dict[str, Any]]:
         """Return each open project, and the engine itself (path null), with the state of its background work."""

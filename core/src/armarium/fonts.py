@@ -223,7 +223,7 @@ class PictureFont:
             if (
                 before
                 and before == after
-                and all(_has(before, char) for one in letters[last:place] for char in one)
+                and all(_has(before, char) for letter in letters[last:place] for char in letter)
             ):
                 paths[last:place] = [before] * (place - last)
             for one in range(last, place):
@@ -258,7 +258,7 @@ def _letters(text: str) -> list[str]:
 def _for_pillow(run: _Run) -> str:
     """Return what Pillow writes from left to right: it knows no direction, and no invisible characters."""
     letters: Iterable[str] = (
-        reversed([_MIRRORED.get(one, one) for one in run.letters]) if run.backward else run.letters
+        reversed([_MIRRORED.get(letter, letter) for letter in run.letters]) if run.backward else run.letters
     )
     return "".join(char for letter in letters for char in letter if not shaping.is_ignorable(char))
 

@@ -141,10 +141,10 @@ class Trial:
                 except BaseException as error:
                     self.others.append([entry.name, _words(error)])
             for group in {entry.group for entry in offer.entries} - {PLUGINS, COMMANDS}:
-                for one in drivers.refusals(group):
-                    if one.distribution == offer.name and [one.name, one.why] not in self.others:
-                        self.others = [fault for fault in self.others if fault[0] != one.name]
-                        self.others.append([one.name, one.why])
+                for refusal in drivers.refusals(group):
+                    if refusal.distribution == offer.name and [refusal.name, refusal.why] not in self.others:
+                        self.others = [fault for fault in self.others if fault[0] != refusal.name]
+                        self.others.append([refusal.name, refusal.why])
 
     def _registry(self, offers: list[Offer], only: set[str] | None = None) -> PluginRegistry:
         """Return a registry of the core and the plugins of *offers* (those whose names are in *only*), as an engine

@@ -127,15 +127,17 @@ def bundled_fonts() -> tuple[BundledFont, ...]:
 
 def _is_spared(font: BundledFont, there: Iterable[BundledFont]) -> bool:
     """Whether the machine has a font, or for its scripts others; of symbols no font has all."""
-    families = {one.family for one in there}
-    scripts = {script for one in there for script in one.scripts if not script.startswith("Z")}
+    families = {font.family for font in there}
+    scripts = {script for font in there for script in font.scripts if not script.startswith("Z")}
     return font.family in families or scripts.issuperset(font.scripts)
 
 
 def fonts_for(letters: Iterable[str]) -> tuple[BundledFont, ...]:
     """Return for each of *letters* the first font that has it; letters that no font has are skipped."""
     fonts = bundled_fonts()
-    first = (next((font for font in fonts if has_letters(str(font.path), one)), None) for one in set(letters))
+    first = (
+        next((font for font in fonts if has_letters(str(font.path), letter)), None) for letter in set(letters)
+    )
     found = {font.order: font for font in first if font is not None}
     return tuple(found[order] for order in sorted(found))
 
@@ -157,9 +159,9 @@ def packaged_fonts(packages: Iterable[FontPackage]) -> Iterator[BundledFont]:
         if spec is None or spec.origin is None:
             continue
         root = Path(spec.origin).parent
-        found = _font_at(package, root) if package.file else _font_by_metadata(package, root)
-        if found is not None:
-            yield found
+        font = _font_at(package, root) if package.file else _font_by_metadata(package, root)
+        if font is not None:
+            yield font
 
 
 def installed_fonts(folders: Iterable[Path]) -> Iterator[BundledFont]:
@@ -193,7 +195,7 @@ def _font_at(package: FontPackage, root: Path) -> BundledFont | None:
 
 def _font_by_metadata(package: FontPackage, root: Path) -> BundledFont | None:
     about = json.loads((root / "metadata.json").read_text(encoding="utf-8"))
-    upright = [one for one in about["files"] if one["style"] == "normal"]
+    upright = [file for file in about["files"] if file["style"] == "normal"]
     chosen = min(
         upright, key=lambda one: (not one["variable"], abs((one["weight"] or 400) - 400)), default=None
     )

@@ -125,7 +125,7 @@ def _covered_letters(path: str) -> frozenset[int]:
     placeholders = (
         codes
         for codes in alike
-        if len({unicodedata.normalize("NFKC", chr(one)) for one in codes}) >= _PLACEHOLDER
+        if len({unicodedata.normalize("NFKC", chr(code)) for code in codes}) >= _PLACEHOLDER
     )
     return known.difference(*placeholders)
 

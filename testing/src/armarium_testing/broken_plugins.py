@@ -65,8 +65,8 @@ class BrokenPlugin:
 
 def write_all(broken: Iterable[BrokenPlugin], site: Path) -> None:
     """Write all of *broken* into one folder."""
-    for one in broken:
-        one.write(site)
+    for broken_plugin in broken:
+        broken_plugin.write(site)
 
 
 def _plugin(name: str, words: str | None, fields: str, before: str = "", **more: object) -> BrokenPlugin:

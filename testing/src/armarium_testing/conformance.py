@@ -46,10 +46,10 @@ def exercise_plugin(engine: Engine, name: str, folder: Path) -> list[Fault]:
         why = next((r.why for r in engine.plugins.refused if r.name == name), "it is not installed")
         return [Fault(name, f"the plugin is not loaded: {why}")]
     faults: list[Fault] = []
-    for number, found in enumerate(plugin.actions):
+    for number, action in enumerate(plugin.actions):
         place = folder / f"{number:03}"
         place.mkdir(parents=True)
-        faults += exercise_action(engine, found, place)
+        faults += exercise_action(engine, action, place)
     from armarium_testing.rights import exercise_rights
 
     return faults + exercise_rights(engine, name, folder)

@@ -107,7 +107,7 @@ def _states_itself(driver: FormatDriver) -> None:
     assert driver.label, f"{driver.name} has no label to show a person."
     assert driver.reads or driver.writes, f"{driver.name} neither reads nor writes."
     assert driver.extensions, f"{driver.name} names no file extension."
-    assert all(re.fullmatch(r"\.[a-z0-9.]+", one) for one in driver.extensions), (
+    assert all(re.fullmatch(r"\.[a-z0-9.]+", extension) for extension in driver.extensions), (
         f"{driver.name} needs extensions in lower case, each with its dot."
     )
 
@@ -241,10 +241,10 @@ def _gives_back(driver: FormatDriver, page: PageModel, name: str, text_only: boo
     assert driver.sniff(data) >= 0.5, f"{driver.name} does not recognise what it wrote for {name}."
     back = driver.read(data, ReadContext(name, SIZE))[0]
     sound(back, f"{name}, written and read again")
-    one, two = page.in_order(), back.in_order()
-    assert _texts(one) == _texts(two), f"{driver.name} does not return the texts of {name} in order."
+    segments, two = page.in_order(), back.in_order()
+    assert _texts(segments) == _texts(two), f"{driver.name} does not return the texts of {name} in order."
     known = {segment.id: segment for segment in two}
-    for segment in one:
+    for segment in segments:
         other = known.get(segment.id)
         assert other is not None, (
             f"{driver.name} loses the id {segment.id} of {name}: what it writes and reads again has the same ids. "
@@ -263,14 +263,14 @@ def _texts(segments: Iterable[PageSegment]) -> list[tuple[str, str]]:
 def _facts(page: PageModel) -> list[tuple[object, ...]]:
     return [
         (
-            one.id,
-            one.kind,
-            one.kind_raw,
-            tuple(one.points),
-            tuple(one.baseline),
-            tuple(t.text for t in one.texts),
+            segment.id,
+            segment.kind,
+            segment.kind_raw,
+            tuple(segment.points),
+            tuple(segment.baseline),
+            tuple(t.text for t in segment.texts),
         )
-        for one in page.walk()
+        for segment in page.walk()
     ]
 
 

@@ -23,7 +23,7 @@ class Model:
     def __init__(self, engine: Engine, library: Library) -> None:
         self.engine, self.library = engine, library
         self.tables: dict[str, Table] = {table.name: table for table in engine.library_schema.tracked}
-        self.tree = next((one for one in self.tables.values() if rules_of(one).tree), None)
+        self.tree = next((table for table in self.tables.values() if rules_of(table).tree), None)
 
     def read(self) -> Content:
         """Read every tracked row."""

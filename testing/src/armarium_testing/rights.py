@@ -45,7 +45,7 @@ class _Lock(Params):
 
 def set_lock(engine: Engine, library: Library, node_id: str, locked: bool) -> None:
     """Lock or unlock a node as its owner, by whatever column its table declares."""
-    tree = next(one for one in engine.library_schema.tracked if rules_of(one).tree)
+    tree = next(table for table in engine.library_schema.tracked if rules_of(table).tree)
     rules = rules_of(tree).tree
     assert rules is not None
     column = rules.locked
@@ -89,17 +89,17 @@ def exercise_rights(engine: Engine, name: str, folder: Path) -> list[Fault]:
     """
     plugin = next(p for p in engine.plugins.loaded if p.name == name)
     faults: list[Fault] = []
-    for number, found in enumerate(plugin.actions):
-        if found.example is None:
+    for number, action in enumerate(plugin.actions):
+        if action.example is None:
             continue
         place = folder / f"rights-{number:03}"
         place.mkdir(parents=True)
         engine.run(None, "library.create", {"path": str(place / "Kit.library")}, LOCAL_OWNER)
         library = engine.libraries.get(place / "Kit.library")
-        params = found.example(Example(engine, library, LOCAL_OWNER, place))
+        params = action.example(Example(engine, library, LOCAL_OWNER, place))
         stop_background_work(engine, library)
         try:
-            faults += [Fault(found.name, what) for what in _Trial(engine, library, found, params).faults()]
+            faults += [Fault(action.name, what) for what in _Trial(engine, library, action, params).faults()]
         finally:
             engine.libraries.release(library.path)
     return faults
@@ -197,19 +197,19 @@ class _Trial:
         """Try callers who may not run the action whatever the rows are: viewers, tokens of other projects, machines,
         and editors for an owner's action.
         """
-        found = self.found
-        owners_first = found.role == "owner" and self.home is None
+        action = self.found
+        owners_first = action.role == "owner" and self.home is None
         stranger = (403, "owner_only" if owners_first else "library_access_denied")
         # An engine-wide action that a bound token may run checks the token's reach itself.
-        own = found.bound and self.home is None and what == "does it"
+        own = action.bound and self.home is None and what == "does it"
         expected: list[tuple[Principal, Refusal]] = [] if own else [(STRANGER, stranger)]
-        if found.role != "viewer":
-            role = "owner_only" if found.role == "owner" else "library_access_denied"
+        if action.role != "viewer":
+            role = "owner_only" if action.role == "owner" else "library_access_denied"
             expected.append((VIEWER, (403, role)))
-        if found.role == "owner":
+        if action.role == "owner":
             expected += [(EDITOR, (403, "owner_only")), (AGENT, (403, "owner_only"))]
-        elif found.person_only:
-            refusal = found.person_only() if callable(found.person_only) else None
+        elif action.person_only:
+            refusal = action.person_only() if callable(action.person_only) else None
             expected.append(
                 (AGENT, (refusal.status, refusal.code) if refusal is not None else (403, "person_only"))
             )

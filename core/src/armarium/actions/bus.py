@@ -63,18 +63,18 @@ class Bus:
         the same transaction (a job writes its checkpoint there). Raises the refusals of `armarium.errors`; then nothing
         has changed.
         """
-        found = self.engine.actions.get(name)
-        authorise(found, principal, library)
-        parsed = found.parse(params)
-        check_params(found, parsed, principal)
+        action = self.engine.actions.get(name)
+        authorise(action, principal, library)
+        parsed = action.parse(params)
+        check_params(action, parsed, principal)
         self.engine.paths.check(parsed, principal)
         refuse_named(library, parsed, principal)
-        if found.conduct is not None:
-            return found.conduct(
-                Conductor(self, library, found, principal, set_id=set_id, in_transaction=in_transaction),
+        if action.conduct is not None:
+            return action.conduct(
+                Conductor(self, library, action, principal, set_id=set_id, in_transaction=in_transaction),
                 parsed,
             )
-        return self.step(found, library, parsed, principal, set_id=set_id, in_transaction=in_transaction)
+        return self.step(action, library, parsed, principal, set_id=set_id, in_transaction=in_transaction)
 
     def step(
         self,

@@ -225,10 +225,10 @@ action = Action
 def actions_in(*modules: ModuleType) -> tuple[Action[Any], ...]:
     """Return the actions declared in *modules*, in their order; those that a module only imports are left out."""
     return tuple(
-        found
+        var
         for module in modules
-        for found in vars(module).values()
-        if isinstance(found, Action) and found.perform.__module__ == module.__name__
+        for var in vars(module).values()
+        if isinstance(var, Action) and var.perform.__module__ == module.__name__
     )
 
 

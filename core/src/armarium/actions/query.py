@@ -65,8 +65,8 @@ def query_of(function: Callable[..., Any]) -> Query | None:
 def queries_in(*modules: ModuleType) -> tuple[Callable[..., Any], ...]:
     """Return the queries declared in *modules*, in their order; those that a module only imports are left out."""
     return tuple(
-        found
+        var
         for module in modules
-        for found in vars(module).values()
-        if callable(found) and query_of(found) is not None and found.__module__ == module.__name__
+        for var in vars(module).values()
+        if callable(var) and query_of(var) is not None and var.__module__ == module.__name__
     )

@@ -66,12 +66,12 @@ def authorise_step(
     """Return the actions *names*, which ran in a step; refuse its undo unless *principal* may run each of them."""
     ran: dict[str, Action[Any]] = {}
     for name in names:
-        found = engine.actions.find(name)
-        if found is None:
+        action = engine.actions.find(name)
+        if action is None:
             authorise_unknown(name, principal, library)
         else:
-            authorise(found, principal, library)
-            ran[name] = found
+            authorise(action, principal, library)
+            ran[name] = action
     return ran
 
 
@@ -90,8 +90,8 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
     if locks is not None and ctx.heeds_locks and (ctx.any_locked or locks.has_any(raw)):
         locks.refuse(raw, ctx.guarded)
         locks.refuse_step(raw, ctx.audit_seq)
-    for found in ctx.ran.values():
-        for rule in found.rules:
+    for action in ctx.ran.values():
+        for rule in action.rules:
             table = ctx.schema.by_name.get(rule.table)
             # No step changes the tables of a plugin that is left out of this project.
             if table is None or rule.when is None or rule.allows(ctx.principal):
@@ -99,8 +99,8 @@ def check_rows(ctx: ActionContext, raw: sqlite3.Connection, *, taking_back: bool
             for where in spans(raw, [table], ctx.audit_seq).values():
                 for before, after in images(raw, table, where):
                     if rule.when(before, after) or (taking_back and rule.when(after, before)):
-                        raise rule.make_refusal(found.name)
-        for law in found.laws:
+                        raise rule.make_refusal(action.name)
+        for law in action.laws:
             bound = ctx.schema.by_name.get(law.table)
             if bound is None:
                 continue

@@ -194,12 +194,12 @@ def names(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Every action by name, without its JSON Schemas: a tenth of the registry."""
     items = [
         {
-            "name": one.name,
-            "summary": one.summary,
-            "plugin": engine.actions.plugin_of(one.name),
-            "role": one.role,
+            "name": action.name,
+            "summary": action.summary,
+            "plugin": engine.actions.plugin_of(action.name),
+            "role": action.role,
         }
-        for one in engine.actions.all()
+        for action in engine.actions.all()
     ]
     return json_response({"items": items, "count": len(items)})
 

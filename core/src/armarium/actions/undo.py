@@ -283,7 +283,7 @@ def _take_back(
     ctx, before, _ = bus.open_step(conn, name, library, principal, set_id, schema)
     ctx.ran |= ran
     ctx.target(*row.target_ids)
-    if any(one.guards_targets for one in ran.values()):
+    if any(action.guards_targets for action in ran.values()):
         ctx.guarded |= dict.fromkeys(row.target_ids)
     ctx.note_changes(**row.changed)
     if not schema.defers:

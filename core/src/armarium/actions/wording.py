@@ -65,18 +65,18 @@ class Wording:
             row["about"] = [{"id": identity, "name": name} for identity, name in about.items()]
 
     def _words(self, origin: Origin) -> str:
-        found = self.actions.find(origin.action_name)
-        if found is None:
+        action = self.actions.find(origin.action_name)
+        if action is None:
             return origin.action_name
-        if found.words is None:
-            return found.summary.rstrip(".")
+        if action.words is None:
+            return action.summary.rstrip(".")
         try:
-            template = found.words if isinstance(found.words, str) else found.words(origin.params)
+            template = action.words if isinstance(action.words, str) else action.words(origin.params)
             return _SLOT.sub(lambda slot: self._fill_slot(slot, origin), template)
         except Exception:
             # A plugin's fault costs its own words, not the history.
             log.warning("The wording of %s failed", origin.action_name, exc_info=True)
-            return found.summary.rstrip(".")
+            return action.summary.rstrip(".")
 
     def _fill_slot(self, slot: re.Match[str], origin: Origin) -> str:
         """Return a slot of a template filled with names, or its alternative text where there are none."""
@@ -110,7 +110,9 @@ class Wording:
         names: dict[str, str] = {}
         for plugin in self.plugins:
             own = plugin.metadata.tables.values() if plugin.metadata is not None else ()
-            here = all(one.name in self.schema.by_name for one in own if rules_of(one).kind != "foreign")
+            here = all(
+                table.name in self.schema.by_name for table in own if rules_of(table).kind != "foreign"
+            )
             if plugin.names is None or not here:
                 # The engine's own log lies in a database without documents.
                 continue

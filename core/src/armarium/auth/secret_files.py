@@ -55,8 +55,8 @@ def make_private_folder(folder: Path) -> None:
 
 def _is_the_engines(folder: Path) -> bool:
     """Return whether *folder* is empty, contains only sockets, or contains an engine's state."""
-    inside = [one for one in folder.iterdir() if one.name not in _LEFT_BY_SYSTEMS]
-    return all(one.is_socket() for one in inside) or any(one.name in _STATE for one in inside)
+    inside = [path for path in folder.iterdir() if path.name not in _LEFT_BY_SYSTEMS]
+    return all(path.is_socket() for path in inside) or any(path.name in _STATE for path in inside)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -167,7 +167,10 @@ def _show(
     says: Says,
 ) -> None:
     if columns:
-        headed = [(one.partition("=")[0], _field(one)) if isinstance(one, str) else one for one in columns]
+        headed = [
+            (column.partition("=")[0], _field(column)) if isinstance(column, str) else column
+            for column in columns
+        ]
         table(
             in_words(title, found),
             [heading for heading, _ in headed],

@@ -28,8 +28,8 @@ def project_names(incomplete: str) -> list[str]:
 
     def ask() -> None:
         with _running_session() as session:
-            for one in session.get("/api/registry")["libraries"]:
-                known.append(one["name"] or Path(one["path"]).stem)
+            for library in session.get("/api/registry")["libraries"]:
+                known.append(library["name"] or Path(library["path"]).stem)
 
     _without_failing(ask)
     return _fitting([*here, *known], incomplete)

@@ -39,8 +39,8 @@ _asked: ContextVar[CallOptions | None] = ContextVar("armarium_command_line", def
 
 def global_options() -> CallOptions:
     """Return the common options; before a command begins, what the environment sets."""
-    found = _asked.get()
-    return found if found is not None else reset_options()
+    call_options = _asked.get()
+    return call_options if call_options is not None else reset_options()
 
 
 def reset_options() -> CallOptions:
@@ -156,7 +156,7 @@ def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     if getattr(command, "has_common_options", False):
         return command
     own = inspect.signature(command, eval_str=True)
-    own = own.replace(parameters=[_explain(one) for one in own.parameters.values()])
+    own = own.replace(parameters=[_explain(parameter) for parameter in own.parameters.values()])
     taken = _spellings(own)
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -176,7 +176,7 @@ def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     parameters = [*own.parameters.values(), *added]
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.has_common_options = True  # type: ignore[attr-defined]
     return run
 

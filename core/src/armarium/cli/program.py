@@ -50,7 +50,7 @@ class Program(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return every name for the help, topic by topic."""
-        return [one.name for one in self.tree.entries()]
+        return [entry.name for entry in self.tree.entries()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name, or None; while the help is listed, only a line about it."""
@@ -83,7 +83,7 @@ class Program(TyperGroup):
             self.commands, self._listing = {}, False
 
     def _rows(self) -> dict[str, Any]:
-        return {one.name: one.row() for one in self.tree.entries()}
+        return {entry.name: entry.row() for entry in self.tree.entries()}
 
     def _tell_missing(self) -> None:
         for plugin, why in self.tree.missing().items():
@@ -184,7 +184,9 @@ def named_projects(session: Session) -> list[str]:
 
 def which_project(session: Session) -> str:
     """Return the sentence for a caller who named no project where it cannot be determined."""
-    known = [one["name"] or Path(one["path"]).stem for one in session.get("/api/registry")["libraries"]]
+    known = [
+        library["name"] or Path(library["path"]).stem for library in session.get("/api/registry")["libraries"]
+    ]
     if not known:
         return "There is no project yet; make one: armarium create NAME."
     some = ", ".join(known[:_NAMED]) + (" …" if len(known) > _NAMED else "")

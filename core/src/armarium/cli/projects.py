@@ -137,10 +137,10 @@ def _seconds(text: str) -> int:
     """Return a typed duration in whole seconds."""
     if text == OFF:
         return 0
-    found = re.fullmatch(r"(\d{1,9})([smhd])", text.strip().lower())
-    if found is None:
+    match = re.fullmatch(r"(\d{1,9})([smhd])", text.strip().lower())
+    if match is None:
         raise Refused(f"{text!r} is not a duration: write a number and s, m, h or d (30m, 12h, 1d), or off.")
-    return int(found[1]) * _SECONDS[found[2]]
+    return int(match[1]) * _SECONDS[match[2]]
 
 
 @commands.example("release")

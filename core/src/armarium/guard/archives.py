@@ -104,7 +104,7 @@ def _find_encoding(members: Sequence[zipfile.ZipInfo]) -> str:
     """Return the encoding of the names that do not state theirs: the first in which all of them consist of its letters;
     CP437, as the format demands, where there is none.
     """
-    raw = b"\n".join(_raw_name(one) for one in members if not _states_encoding(one))
+    raw = b"\n".join(_raw_name(member) for member in members if not _states_encoding(member))
     for encoding, script in _WRITTEN_IN.items():
         with suppress(UnicodeError):
             letters = {char for char in raw.decode(encoding) if char > "\x7f"}

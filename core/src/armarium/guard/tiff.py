@@ -68,7 +68,7 @@ def pages_among(directories: Sequence[TiffDirectory]) -> Sequence[int]:
     """Return the numbers of the images that are pages; all of them where each says that it is a copy or a mask, and the
     first of a pyramid that does not say so: of three or more images each half as large as the one before.
     """
-    sizes = [(one.width, one.height) for one in directories]
+    sizes = [(directory.width, directory.height) for directory in directories]
     halved = [
         all(small in (large // 2, (large + 1) // 2) for small, large in zip(after, before, strict=True))
         for before, after in pairwise(sizes)

@@ -122,7 +122,7 @@ class Visibility:
 
     def __post_init__(self) -> None:
         parts = None if self.rights is None else self.rights.parts
-        self.rows = VisibleRows(self.schema, parts, [table for one in self.along for table in one.tables])
+        self.rows = VisibleRows(self.schema, parts, [table for rule in self.along for table in rule.tables])
         self._readers = self.db.readers(self.rows.lay)
 
     def close(self) -> None:
@@ -162,15 +162,15 @@ class Visibility:
 
     def _fill(self, conn: Connection, raw: sqlite3.Connection, principal: Principal, who: str) -> None:
         self.rows.empty(raw)
-        found = (
+        withheld_rows = (
             WithheldRows(everything=True)
             if self.rights is None
             else self.rights.find_withheld(conn, principal)
         )
-        self.rows.fill(raw, who, found.everything, found.nodes, found.parts)
-        for one in self.along:
+        self.rows.fill(raw, who, withheld_rows.everything, withheld_rows.nodes, withheld_rows.parts)
+        for rule in self.along:
             given = (conn, f"temp.{NODES}", f"temp.{PARTS}")
-            self.rows.add(raw, one.find_withheld(*given), one.find_partial(*given))
+            self.rows.add(raw, rule.find_withheld(*given), rule.find_partial(*given))
 
     def find_hidden(self, principal: Principal, ids: Iterable[str]) -> set[str]:
         """Return those of *ids* that are ids of rows which *principal* may not see."""

@@ -226,7 +226,7 @@ class VisibleRows:
                     for reference in table.foreign_keys
                     if self.parts is not None and reference.column.table.name == self.parts.name
                 ]
-                places = [(rules.document, NODES), *((one, PARTS) for one in parts)]
+                places = [(rules.document, NODES), *((part, PARTS) for part in parts)]
                 hidden = " OR ".join(
                     f"{quote_name(one)} IN (SELECT id FROM temp.{among})" for one, among in places
                 )

@@ -140,7 +140,7 @@ def _following(
         return []
     watched = store.list_watched() if chosen.watched and not store.all_watched else ()
     ask = lane_question(kind, lane.name)
-    found = select(
+    claims = select(
         raw,
         ask,
         limit=count + 1,
@@ -149,7 +149,7 @@ def _following(
         watched=watched,
         any_holds=any_holds(raw),
     )
-    return [one for one in found if one.seq != claim.seq and not one.interruptions and not one.body_done]
+    return [one for one in claims if one.seq != claim.seq and not one.interruptions and not one.body_done]
 
 
 def _take(
@@ -188,7 +188,7 @@ def _take(
         lane.model = claims[0].model
     picked = [ClaimedJob(claim, kind, lane.name, JobContext(runner, store, claim, kind)) for claim in claims]
     with store.lock:
-        store.picked.update((one.claim.seq, one) for one in picked)
+        store.picked.update((claimed.claim.seq, claimed) for claimed in picked)
     return picked
 
 
@@ -213,15 +213,15 @@ def _options(runner: JobRunner, store: JobStore, lane: Lane, raw: sqlite3.Connec
             store.maybe.discard((kind.name, lane.name))
             continue
         ask = lane_question(kind, lane.name)
-        found = select(raw, ask, limit=1, any_holds=holds)
-        if not found:
+        claims = select(raw, ask, limit=1, any_holds=holds)
+        if not claims:
             _none_left(store, lane, kind, raw)
             if kind.first and store.first_since is not None:
                 store.first_since = None
                 runner.look_again(store)
             continue
-        mine = [_Option(found[0], kind, store.all_watched or found[0].id in watched)]
-        if lane.model is not None and found[0].model != lane.model:
+        mine = [_Option(claims[0], kind, store.all_watched or claims[0].id in watched)]
+        if lane.model is not None and claims[0].model != lane.model:
             mine += [
                 _Option(claim, kind, store.all_watched)
                 for claim in select(raw, ask, limit=1, model=lane.model, same_model=True, any_holds=holds)

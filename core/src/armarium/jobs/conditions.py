@@ -123,8 +123,8 @@ def _mac_idle() -> float | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'"HIDIdleTime" = (\d+)', output)
-    return int(found.group(1)) / 1e9 if found else None
+    match = re.search(r'"HIDIdleTime" = (\d+)', output)
+    return int(match.group(1)) / 1e9 if match else None
 
 
 def _windows_idle() -> float | None:

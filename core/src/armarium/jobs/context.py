@@ -305,8 +305,8 @@ class JobContext:
 
     def child(self, key: str) -> Child | None:
         """Return the child that was queued with this key, as it stands now."""
-        found = self._children("key = ?", (key,), 1)
-        return found[0] if found else None
+        children = self._children("key = ?", (key,), 1)
+        return children[0] if children else None
 
     def children(self, after: int = 0, limit: int = 500) -> list[Child]:
         """Return its children in the order in which they were queued, from the one after row number *after* on."""

@@ -158,23 +158,27 @@ def recover(conn: Connection, working: Iterable[int] = (), *, holder: str | None
         if seq in at_work or (holder is not None and lease_holder == holder and (lease_until or "") > moment):
             continue
         raw.execute("UPDATE job SET interruptions = interruptions + 1 WHERE seq = ?", (seq,))
-        one = Ending(seq, job_id, "waiting", attempts, started_at or moment, moment, parent_id)
+        ending = Ending(seq, job_id, "waiting", attempts, started_at or moment, moment, parent_id)
         if stop == "cancel":
-            one.state, one.reason, one.reason_code = "cancelled", "Cancelled by a person.", "cancelled"
+            ending.state, ending.reason, ending.reason_code = (
+                "cancelled",
+                "Cancelled by a person.",
+                "cancelled",
+            )
         elif interruptions >= INTERRUPTIONS_ALLOWED:
-            one.state, one.reason_code = "failed", "interrupted"
-            one.reason = (
+            ending.state, ending.reason_code = "failed", "interrupted"
+            ending.reason = (
                 "The engine stopped three times while this ran, so it is not started again by itself. "
                 "Retry carries on from where it was."
             )
             failed += 1
         else:
-            one.reason, one.reason_code = (
+            ending.reason, ending.reason_code = (
                 "The engine stopped while this ran; it resumes where it was.",
                 None,
             )
             back += 1
-        ended.append(one)
+        ended.append(ending)
     if ended:
         end(conn, ended)
     return back, failed
@@ -209,5 +213,5 @@ def lend_rights(conn: Connection, jobs: Sequence[str], principal: Principal) -> 
     raw_of(conn).executemany(
         "UPDATE job SET principal = json_set(principal, '$.role', ?) WHERE id = ?"
         " AND json_extract(principal, '$.role') = 'owner'",
-        [(principal.role, one) for one in jobs],
+        [(principal.role, job) for job in jobs],
     )

@@ -126,12 +126,12 @@ class LaneThreads:
         for candidate in candidates:
             mine = [(how, picked) for _, how, picked in ended]
             ended = []
-            found = self.write_ends(candidate, mine, lane, alone=len(candidates) == 1)
-            if found:
+            claimed_jobs = self.write_ends(candidate, mine, lane, alone=len(candidates) == 1)
+            if claimed_jobs:
                 lane.served, lane.picks = candidate, lane.picks + 1
                 with self._lock:
-                    lane.ahead.extend((candidate, one) for one in found[1:])
-                return candidate, found[0]
+                    lane.ahead.extend((candidate, claimed) for claimed in claimed_jobs[1:])
+                return candidate, claimed_jobs[0]
         return None
 
     def _write_all(self, ended: list[tuple[JobStore, Ending, ClaimedJob]]) -> None:
@@ -152,13 +152,15 @@ class LaneThreads:
     def _candidates(self, lane: Lane) -> list[JobStore]:
         """Yield projects that may have work for *lane*: first where a person watches, then in turn."""
         with self._lock:
-            found = [s for s in self.runner.stores() if not s.closing and _wants(s, lane.name)]
-        if len(found) > 1:
+            job_stores = [s for s in self.runner.stores() if not s.closing and _wants(s, lane.name)]
+        if len(job_stores) > 1:
             # The project served last comes last; one that a person watches comes first, but not every time.
-            found = [s for s in found if s is not lane.served] + [s for s in found if s is lane.served]
+            job_stores = [s for s in job_stores if s is not lane.served] + [
+                s for s in job_stores if s is lane.served
+            ]
             if lane.picks % 4:
-                found.sort(key=lambda s: not (s.all_watched or s.list_watched()))
-        return found
+                job_stores.sort(key=lambda s: not (s.all_watched or s.list_watched()))
+        return job_stores
 
     def _has_work(self, lane: Lane) -> bool:
         return self.runner.mode != "paused" and any(
@@ -191,8 +193,8 @@ class LaneThreads:
         try:
             with store.db.write() as conn:
                 if ended:
-                    for how, one in ended:
-                        pending = one.context.take_pending()
+                    for how, claimed in ended:
+                        pending = claimed.context.take_pending()
                         if pending is not None:
                             move_on(raw_of(conn), how.id, done=pending[0], total=pending[1])
                     changes.add(end(conn, [how for how, _ in ended]))
@@ -207,7 +209,7 @@ class LaneThreads:
         except Exception as error:
             self._not_written(store, ended, picked, error)
             return []
-        begun = [one.claim.id for one in picked]
+        begun = [claimed.claim.id for claimed in picked]
         try:
             if changes.states or begun:
                 over = [how.id for how, _ in ended]
@@ -232,8 +234,8 @@ class LaneThreads:
         error: Exception,
     ) -> None:
         store.put_down(picked)
-        for one in picked:
-            if one.kind.heavy_in(one.lane):
+        for claimed in picked:
+            if claimed.kind.heavy_in(claimed.lane):
                 self.runner.give_heavy_back()
         if not isinstance(error, ServiceError):
             log.exception("the queue of %s could not be written", store.path or "the engine")

@@ -52,7 +52,10 @@ def _places(engine: Engine, principal: Principal, library: Library | None) -> li
     itself: list[Library | None] = [None] if principal.libraries is None else []
     if library is not None:
         return [library, *itself]
-    return [*(one for one in engine.libraries.open_now() if principal.reaches(str(one.path))), *itself]
+    return [
+        *(library for library in engine.libraries.open_now() if principal.reaches(str(library.path))),
+        *itself,
+    ]
 
 
 def _imports(places: list[Library | None]) -> list[Library | None]:
@@ -76,12 +79,12 @@ def _homes(views: list[QueueView], job_id: str) -> list[QueueView]:
         # The import row is shown while one of its jobs runs, even if none waits: decisions about it must work all the
         # same.
         shown = [job_id == DERIVATIVES and import_goes_on(view) for view in views]
-        found = [view for view, on in zip(views, shown, strict=True) if on or targets(view, job_id)]
+        queue_views = [view for view, on in zip(views, shown, strict=True) if on or targets(view, job_id)]
     else:
-        found = [view for view in views if view.row(job_id) is not None][:1]
-    if not found:
+        queue_views = [view for view in views if view.row(job_id) is not None][:1]
+    if not queue_views:
         raise no_such(job_id)
-    return found
+    return queue_views
 
 
 def _decide(

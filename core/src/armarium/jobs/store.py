@@ -100,10 +100,10 @@ class JobStore:
     def put_down(self, picked: Iterable[ClaimedJob]) -> None:
         """Forget jobs: their end is written, or their pick was not."""
         with self.lock:
-            for one in picked:
+            for claimed in picked:
                 # Another lane may have the row by now, when it was put back in the queue.
-                if self.picked.get(one.claim.seq) is one:
-                    del self.picked[one.claim.seq]
+                if self.picked.get(claimed.claim.seq) is claimed:
+                    del self.picked[claimed.claim.seq]
 
     def look(self, kinds: KindRegistry) -> set[str]:
         """Find out which kinds may have jobs to start; return the lanes they need."""

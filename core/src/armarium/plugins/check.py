@@ -99,7 +99,7 @@ def _laid_out(place: Path, folder: Path) -> list[str]:
     """Return the folders to add to the path for the source in *place*; the metadata from its pyproject.toml is written
     into *folder*.
     """
-    if any(one.suffix in (".dist-info", ".egg-info") for one in place.iterdir()):
+    if any(path.suffix in (".dist-info", ".egg-info") for path in place.iterdir()):
         return [str(place)]
     file = place / "pyproject.toml"
     if not file.is_file():

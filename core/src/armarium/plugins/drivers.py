@@ -102,11 +102,11 @@ class Drivers:
     def list_refused(self, group: str) -> dict[str, str]:
         """Return name to reason of the refused drivers; one that would have taken a name, with its distribution."""
         return {
-            f"{one.name} ({one.distribution})"
-            if one.name in self._entries(group)
-            and (one.distribution != self.distribution_of(group, one.name))
-            else one.name: one.why
-            for one in self.refusals(group)
+            f"{refusal.name} ({refusal.distribution})"
+            if refusal.name in self._entries(group)
+            and (refusal.distribution != self.distribution_of(group, refusal.name))
+            else refusal.name: refusal.why
+            for refusal in self.refusals(group)
         }
 
     def _check_driver(self, group: str, name: str, driver: Any) -> str | None:

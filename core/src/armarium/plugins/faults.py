@@ -49,7 +49,7 @@ def faults_of(plugin: Plugin) -> list[str]:
         return wrong
     return [
         *_tables(plugin),
-        *(fault for found in plugin.actions for fault in _action(found)),
+        *(fault for action in plugin.actions for fault in _action(action)),
         *(fault for kind in plugin.kinds for fault in _job(kind)),
         *(fault for job in plugin.recipe_jobs for fault in faults_of_recipe_job(job)),
         *_routes(plugin),
@@ -279,9 +279,9 @@ def _routes(plugin: Plugin) -> Iterator[str]:
                 yield f"One of its routers holds {_kind(route)}; only routes of FastAPI are let in."
             elif not path.startswith("/api/"):
                 yield f"Its route {path} does not begin with /api/."
-    for found in plugin.actions:
-        if isinstance(found.route, Route) and not found.route.path.startswith("/api/"):
-            yield f"The route {found.route.path} of its action {found.name} does not begin with /api/."
+    for action in plugin.actions:
+        if isinstance(action.route, Route) and not action.route.path.startswith("/api/"):
+            yield f"The route {action.route.path} of its action {action.name} does not begin with /api/."
     for function in plugin.queries:
         yield from _query(function)
     for method, path in routes_of_plugin(plugin):
@@ -308,11 +308,13 @@ def _query(function: Any) -> Iterator[str]:
 def routes_of_plugin(plugin: Plugin) -> list[tuple[str, str]]:
     """As `routes_of`, for all routers of *plugin* and its actions."""
     declared: list[tuple[str, str]] = [
-        (one.route.method, one.route.path) for one in plugin.actions if isinstance(one.route, Route)
+        (action.route.method, action.route.path)
+        for action in plugin.actions
+        if isinstance(action.route, Route)
     ]
     declared += [(query.method, query.path) for one in plugin.queries if (query := query_of(one)) is not None]
     return [
-        *(one for router in plugin.routers for one in routes_of(router)),
+        *(route for router in plugin.routers for route in routes_of(router)),
         *((method, _any_name(path)) for method, path in declared),
     ]
 

@@ -180,7 +180,7 @@ class ExtensionPoints:
                     self._note_fault(plugin.name, _wrong(name, answer, point))
 
     def _only(self, name: str, answers: object) -> Any:
-        others = [one for one in self.manager.get_plugins() if one is not answers]
+        others = [plugin for plugin in self.manager.get_plugins() if plugin is not answers]
         return self.manager.subset_hook_caller(name, others)
 
     def _state(self, plugin: Plugin, name: str, answers: object) -> Any:

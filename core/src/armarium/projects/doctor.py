@@ -217,7 +217,7 @@ def _missing(library: Library) -> Iterator[Finding]:
     have.
     """
     for table in library.schema.tables:
-        for column in (one for one in table.columns if one.info.get("object")):
+        for column in (column for column in table.columns if column.info.get("object")):
             lost = _find_lost(library, table.name, column.name)
             yield from _lost_files(lost, f"that a row of {table.name} names", f"of {table.name}")
             if table in library.schema.tracked:

@@ -177,8 +177,8 @@ class Libraries:
 
     def open_at(self, path: str) -> Library | None:
         """Return the open project at exactly *path*, where it still lies, or None: the hot path of every request."""
-        found = self._open.get(path)
-        return found if found is not None and found.in_place() else None
+        library = self._open.get(path)
+        return library if library is not None and library.in_place() else None
 
     def get(self, path: str | Path) -> Library:
         """Return the project at *path*, opened (and registered) if necessary; never creates a package.
@@ -186,26 +186,26 @@ class Libraries:
         Refused: wrong suffix or outside the allowed roots 403, no such package 404, held by another engine, damaged or
         written by a newer one 409.
         """
-        found = self.open_only(path)
-        self._engine.remember(found)
-        return found
+        library = self.open_only(path)
+        self._engine.remember(library)
+        return library
 
     def open_only(self, path: str | Path) -> Library:
         """As `get`, without the registry: for actions that register the project themselves."""
         wanted = self.check_path(path)
-        found = self.open_at(str(wanted))
-        if found is not None:
-            return found
+        library = self.open_at(str(wanted))
+        if library is not None:
+            return library
         self._let_go_of_moved()
         with self._lock:
-            found = self._open.get(str(wanted))
-            if found is not None:
-                return found
-            found = self._open_package(wanted)
-            self._open[str(wanted)] = found
-            self._engine.library_opened(found)
-        self._engine.tell_opened(found)
-        return found
+            library = self._open.get(str(wanted))
+            if library is not None:
+                return library
+            library = self._open_package(wanted)
+            self._open[str(wanted)] = library
+            self._engine.library_opened(library)
+        self._engine.tell_opened(library)
+        return library
 
     def _let_go_of_moved(self) -> None:
         """Close the projects that were moved, renamed, removed or replaced while they were open.
@@ -213,7 +213,7 @@ class Libraries:
         What was committed is in the package, wherever that is now; naming it there opens it.
         """
         with self._letting_go:
-            for library in [one for one in self.open_now() if not one.in_place()]:
+            for library in [library for library in self.open_now() if not library.in_place()]:
                 log.warning("%s is no longer where it was opened, and is closed", library.path)
                 try:
                     self._engine.jobs.detach(library)
@@ -355,10 +355,10 @@ class Libraries:
     def release(self, path: str | Path) -> Library | None:
         """Close the project at *path* when it is open, and return it. Its jobs were detached before."""
         with self._lock:
-            found = self._open.pop(os.path.normpath(str(path)), None)
-            if found is not None:
-                found.close()
-            return found
+            library = self._open.pop(os.path.normpath(str(path)), None)
+            if library is not None:
+                library.close()
+            return library
 
     def close(self) -> None:
         """Close every project."""

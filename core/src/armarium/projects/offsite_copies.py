@@ -67,18 +67,18 @@ def copy_away(
     home = home_of(library, place)
     try:
         needed = (snapshot / "objects.txt").read_text(encoding="ascii").split()
-        kept = ObjectStore(home / "objects")
-        for part in (home, home / "snapshots", kept.root):
+        object_store = ObjectStore(home / "objects")
+        for part in (home, home / "snapshots", object_store.root):
             if part.is_symlink():
                 raise OSError(errno.ELOOP, f"{part.name} there is a link to another place")
             part.mkdir(parents=True, exist_ok=True)
-        kept.clear_temporary()
+        object_store.clear_temporary()
         copied = lost = 0
         for number, digest in enumerate(needed):
             on_file(number, len(needed))
-            if kept.holds(digest):
+            if object_store.holds(digest):
                 continue
-            if _copy_file(library.objects, kept, digest):
+            if _copy_file(library.objects, object_store, digest):
                 copied += 1
             else:
                 lost += 1

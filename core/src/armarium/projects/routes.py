@@ -121,7 +121,10 @@ def read_settings(library: CurrentLibrary) -> Response:
 )
 def list_snapshots(library: CurrentLibrary, principal: CurrentPrincipal) -> Response:
     """Taken before migrations and Empty Trash, at the interval, and on demand."""
-    items = [snapshots.told_to(principal, library.db, one) for one in snapshots.list_snapshots(library.path)]
+    items = [
+        snapshots.told_to(principal, library.db, snapshot)
+        for snapshot in snapshots.list_snapshots(library.path)
+    ]
     return json_response({"items": items, "count": len(items)})
 
 

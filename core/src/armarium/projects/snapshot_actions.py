@@ -167,7 +167,11 @@ def run_copy(ctx: JobContext) -> dict[str, Any]:
     """Copy it with the files it needs; a snapshot that was removed meanwhile, or a folder no longer set, is no fault."""
     library = ctx.library
     place = library.setting("snapshot_offsite_path")
-    found = [one for one in snapshots.list_snapshots(library.path) if one["id"] == ctx.args.snapshot_id]
+    found = [
+        snapshot
+        for snapshot in snapshots.list_snapshots(library.path)
+        if snapshot["id"] == ctx.args.snapshot_id
+    ]
     if not place or not found:
         return {"path": None, "files_copied": 0, "files_lost": 0}
 

@@ -126,7 +126,7 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
     """Return the types of value that *annotation* allows, without limits and without null."""
     plain = _without_limits(annotation)
     options = get_args(plain) if get_origin(plain) in (Union, types.UnionType) else (plain,)
-    return tuple(one for one in options if one is not types.NoneType)
+    return tuple(option for option in options if option is not types.NoneType)
 
 
 def _without_limits(annotation: Any) -> Any:

@@ -71,7 +71,9 @@ def list_jobs(
     )
     what = f"SELECT {select_columns(JobRow, stored, _STORED)} FROM {jobs} WHERE"
     # Each state by itself and by name: only so are the indexes of what waits and what runs used.
-    parts = [f"{what} 1{named}"] if states is None else [f"{what} state = '{one}'{named}" for one in states]
+    parts = (
+        [f"{what} 1{named}"] if states is None else [f"{what} state = '{state}'{named}" for state in states]
+    )
     asked = f"{' UNION ALL '.join(parts)} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?"
     rows = connection_of(conn).execute(asked, (*values * len(parts), limit))
     return [decode_json(JobRow._make(row), _STORED) for row in rows]

@@ -168,7 +168,7 @@ class Runtimes:
             summary=runtime.summary,
             installed=marker is not None,
             outdated=marker is None and any(markers.values()),
-            size_bytes=sum(int(found.get("size_bytes", 0)) for found in markers.values() if found),
+            size_bytes=sum(int(marker.get("size_bytes", 0)) for marker in markers.values() if marker),
             expected_size_mb=runtime.size_mb,
             installed_at=marker.get("installed_at") if marker else None,
             versions=dict(marker.get("versions", {})) if marker else {},

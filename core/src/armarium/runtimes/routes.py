@@ -49,5 +49,5 @@ def read(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
 )
 def list_runtimes(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
     """Those that the installed drivers need, by name. `POST /api/runtimes/{name}/install` installs one as a job."""
-    items = [asdict(one) for one in engine.runtimes.list()]
+    items = [asdict(runtime_state) for runtime_state in engine.runtimes.list()]
     return json_response({"items": items, "count": len(items)})

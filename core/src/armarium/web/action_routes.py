@@ -69,10 +69,12 @@ def _build_router(queries: tuple[Callable[..., Any], ...], actions: tuple[Action
         declared = query_of(function)
         assert declared is not None
         _add_route(router, declared.path, declared.method, declared.name, partial(_describe_query, function))
-    for found in actions:
-        if found.route is not None:
-            name = found.route.name or found.name.rpartition(".")[2]
-            _add_route(router, found.route.path, found.route.method, name, partial(_describe_action, found))
+    for action in actions:
+        if action.route is not None:
+            name = action.route.name or action.name.rpartition(".")[2]
+            _add_route(
+                router, action.route.path, action.route.method, name, partial(_describe_action, action)
+            )
     return router
 
 
@@ -121,8 +123,8 @@ INJECTED: dict[str, Any] = {"library": CurrentLibrary, "engine": CurrentEngine, 
 
 
 def _query_endpoint(function: Callable[..., Any]) -> Any:
-    stated = query_of(function)
-    prepare = None if stated is None else stated.prepare
+    query = query_of(function)
+    prepare = None if query is None else query.prepare
     prepared = () if prepare is None else tuple(inspect.signature(prepare).parameters)
     hints = get_type_hints(function, include_extras=True)
     _, *taken = inspect.signature(function).parameters.values()

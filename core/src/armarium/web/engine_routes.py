@@ -82,7 +82,7 @@ def standing(engine: CurrentEngine, principal: CurrentOwner) -> Response:
             "stopping": stay.asked_to_go,
             **described,
             "projects": sorted(str(library.path) for library in engine.libraries.open_now()),
-            "queues": [{key: one[key] for key in Queue.model_fields} for one in queues],
+            "queues": [{key: queue[key] for key in Queue.model_fields} for queue in queues],
             "state_dir": str(engine.settings.state_dir),
             "log": str(engine.settings.state_dir / LOG) if stay.rest_seconds else None,
             "application": (site := engine.plugins.site) is not None and site.is_built,

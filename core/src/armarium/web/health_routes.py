@@ -134,12 +134,14 @@ def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
             "version": _version(registry.distributions.get(plugin.name)),
             "engine_api": plugin.engine_api,
             "prefixes": list(plugin.owned_prefixes),
-            "actions": sorted(found.name for found in plugin.actions),
+            "actions": sorted(action.name for action in plugin.actions),
             "jobs": sorted(kind.name for kind in plugin.kinds),
             "tables": sorted(plugin.metadata.tables) if plugin.metadata is not None else [],
             "driver_groups": list(plugin.driver_groups),
             "drivers": {
-                group: [one["name"] for one in drivers if one is not None and one["group"] == group]
+                group: [
+                    driver["name"] for driver in drivers if driver is not None and driver["group"] == group
+                ]
                 for group in plugin.driver_groups
             },
         }
@@ -149,10 +151,12 @@ def plugins(engine: CurrentEngine, _: CurrentPrincipal) -> Response:
         {
             "items": loaded,
             "refused": [asdict(one) for one in registry.refused],
-            "faults": [asdict(one) for one in registry.faults],
-            "drivers": [one for one in drivers if one is not None],
+            "faults": [asdict(fault) for fault in registry.faults],
+            "drivers": [driver for driver in drivers if driver is not None],
             "refused_drivers": [
-                {"group": group, **asdict(one)} for group in groups for one in engine.drivers.refusals(group)
+                {"group": group, **asdict(refusal)}
+                for group in groups
+                for refusal in engine.drivers.refusals(group)
             ],
             "count": len(loaded),
         }

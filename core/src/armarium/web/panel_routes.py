@@ -48,8 +48,8 @@ def make_panel_token(
     """
     if principal.kind != "person":
         raise panel_of_session()
-    found = find_panel(engine, plugin, name)
-    token = engine.auth.make_panel_token(principal, f"{plugin}/{name}", str(library.path), found.routes)
+    panel = find_panel(engine, plugin, name)
+    token = engine.auth.make_panel_token(principal, f"{plugin}/{name}", str(library.path), panel.routes)
     return json_response(
-        {"token": token, "routes": list(found.routes)}, headers={"Cache-Control": "no-store"}
+        {"token": token, "routes": list(panel.routes)}, headers={"Cache-Control": "no-store"}
     )

@@ -68,7 +68,7 @@ def panel_may_ask(principal: Principal, method: str, path: str) -> None:
     if principal.routes is None:
         return
     verb = "GET" if method == "HEAD" else method
-    if not any(_pattern(one).fullmatch(f"{verb} {path}") for one in principal.routes):
+    if not any(_pattern(route).fullmatch(f"{verb} {path}") for route in principal.routes):
         raise undeclared_route(panel=principal.name, method=method, path=path)
 
 
@@ -80,15 +80,15 @@ def _pattern(route: str) -> re.Pattern[str]:
 
 def panels_of(engine: Engine) -> dict[tuple[str, str], Panel]:
     """Return the panels of the loaded plugins by plugin and name."""
-    return {(plugin.name, one.name): one for plugin in engine.plugins.loaded for one in plugin.panels}
+    return {(plugin.name, panel.name): panel for plugin in engine.plugins.loaded for panel in plugin.panels}
 
 
 def find_panel(engine: Engine, plugin: str, name: str) -> Panel:
     """Return a panel; NotFound."""
-    found = panels_of(engine).get((plugin, name))
-    if found is None:
+    panel = panels_of(engine).get((plugin, name))
+    if panel is None:
         raise unknown_panel(plugin=plugin, name=name)
-    return found
+    return panel
 
 
 def panel_files(engine: Engine) -> APIRouter:
@@ -110,10 +110,10 @@ def panel_files(engine: Engine) -> APIRouter:
 
     @router.get(PANELS + "{plugin}/{name}/", response_class=Response)
     async def frame(request: Request, plugin: str, name: str) -> Response:
-        found = find_panel(engine, plugin, name)
-        styled = (found.folder / "panel.css").is_file()
+        panel = find_panel(engine, plugin, name)
+        styled = (panel.folder / "panel.css").is_file()
         style = '<link rel="stylesheet" crossorigin href="panel.css">\n' if styled else ""
-        body = PAGE.format(title=escape(found.title), style=style)
+        body = PAGE.format(title=escape(panel.title), style=style)
         return Response(body, media_type="text/html", headers=policy(request, plugin, name))
 
     @router.get(PANELS + "{plugin}/{name}/{file}", response_class=Response)

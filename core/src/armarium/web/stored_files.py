@@ -107,10 +107,10 @@ def _parts(request: Request, etag: str, size: int) -> list[str] | None:
     """Return the requested ranges that lie in the file, maybe none; None where no Range counts and the whole file is
     sent.
     """
-    found = _RANGE.fullmatch(request.headers["range"])
-    if found is None or request.headers.get("if-range", etag) != etag:
+    match = _RANGE.fullmatch(request.headers["range"])
+    if match is None or request.headers.get("if-range", etag) != etag:
         return None
-    parts = [part.strip() for part in found[1].split(",")]
+    parts = [part.strip() for part in match[1].split(",")]
     wanted = []
     for part in parts:
         first, last = part.split("-")

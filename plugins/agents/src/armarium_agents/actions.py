@@ -78,7 +78,8 @@ def _fields(ctx: ActionContext, p: WorkspaceFields) -> dict[str, Any]:
     }
     if "messages" in p.model_fields_set:
         values["messages"] = [
-            {"role": one.role, "content": one.content, "at": one.at or ctx.now} for one in p.messages or ()
+            {"role": message.role, "content": message.content, "at": message.at or ctx.now}
+            for message in p.messages or ()
         ]
     if "scoped_document_ids" in p.model_fields_set:
         ids = list(dict.fromkeys(p.scoped_document_ids or ()))
@@ -97,7 +98,7 @@ def _as_seen(ctx: ActionContext, workspace: dict[str, Any]) -> dict[str, Any]:
     """Return what a read would show the caller: nothing but the title of a workspace that is about something withheld,
     and no withheld members.
     """
-    about = [*workspace["scoped_document_ids"], *(one["target_id"] for one in workspace["members"])]
+    about = [*workspace["scoped_document_ids"], *(member["target_id"] for member in workspace["members"])]
     withheld = find_withheld(ctx.project, ctx.principal, about, "show")
     if not withheld:
         return workspace
@@ -105,8 +106,10 @@ def _as_seen(ctx: ActionContext, workspace: dict[str, Any]) -> dict[str, Any]:
         **workspace,
         **dict.fromkeys(("provider", "model", "message_history_ref")),
         "messages": [],
-        "scoped_document_ids": [one for one in workspace["scoped_document_ids"] if one not in withheld],
-        "members": [one for one in workspace["members"] if one["target_id"] not in withheld],
+        "scoped_document_ids": [
+            document_id for document_id in workspace["scoped_document_ids"] if document_id not in withheld
+        ],
+        "members": [member for member in workspace["members"] if member["target_id"] not in withheld],
     }
 
 
@@ -199,12 +202,12 @@ def change_members(ctx: ActionContext, p: MembersPatch) -> dict[str, Any]:
         (row[0], row[1]) for row in ctx.conn.execute(select(members.c.kind, members.c.target_id).where(own))
     }
     new: list[dict[str, Any]] = []
-    for one in p.add:
-        _check_target(ctx, one)
-        if (one.kind, one.target_id) in there:
+    for member in p.add:
+        _check_target(ctx, member)
+        if (member.kind, member.target_id) in there:
             continue
-        there.add((one.kind, one.target_id))
-        sent = one.model_dump()
+        there.add((member.kind, member.target_id))
+        sent = member.model_dump()
         new.append(
             {
                 "id": new_id(),

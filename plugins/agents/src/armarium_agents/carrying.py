@@ -16,7 +16,7 @@ from armarium_documents.api import Carrier, documents
 def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return (member, the document's name, the workspace's title) for each member of a workspace that stays."""
     workspace = documents.alias("workspace")
-    found = (
+    statement = (
         select(members.c.id, documents.c.name, workspace.c.name)
         .join(documents, documents.c.id == members.c.target_id)
         .join(workspace, workspace.c.id == members.c.workspace_id)
@@ -27,7 +27,7 @@ def _slots(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
         )
         .order_by(members.c.id)
     )
-    return [(row[0], row[1], row[2]) for row in conn.execute(found)]
+    return [(row[0], row[1], row[2]) for row in conn.execute(statement)]
 
 
 def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:

@@ -88,7 +88,7 @@ def require_workspace(conn: Connection, workspace_id: str) -> None:
 
 def _answers(conn: Connection, engine: Engine, rows: Sequence[RowMapping]) -> list[dict[str, Any]]:
     found = _members(conn, engine, [row["id"] for row in rows])
-    scoped = {one for row in rows for one in row["scoped_document_ids"] or ()}
+    scoped = {document_id for row in rows for document_id in row["scoped_document_ids"] or ()}
     live = _live_nodes(conn, scoped)
     return [
         {
@@ -100,7 +100,9 @@ def _answers(conn: Connection, engine: Engine, rows: Sequence[RowMapping]) -> li
             "message_history_ref": row["message_history_ref"],
             "messages": row["messages"] or [],
             "members": found.get(row["id"], []),
-            "scoped_document_ids": [one for one in row["scoped_document_ids"] or () if one in live],
+            "scoped_document_ids": [
+                document_id for document_id in row["scoped_document_ids"] or () if document_id in live
+            ],
             "created_at": row["created_at"],
             "updated_at": max(row["node_updated_at"], row["updated_at"] or ""),
         }

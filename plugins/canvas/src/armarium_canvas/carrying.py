@@ -15,13 +15,13 @@ from armarium_documents.api import Carrier, documents
 def _places(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return (place, the thing's name, the folder's name) for each place on a canvas that stays behind."""
     folder = documents.alias("folder")
-    found = (
+    statement = (
         select(places.c.id, documents.c.name, folder.c.name)
         .join(documents, documents.c.id == places.c.item_id)
         .join(folder, folder.c.id == places.c.folder_id)
         .where(is_among(places.c.item_id, moved), ~is_among(places.c.folder_id, moved))
     )
-    return [(one, name, folder) for one, name, folder in conn.execute(found.order_by(places.c.id))]
+    return [(one, name, folder) for one, name, folder in conn.execute(statement.order_by(places.c.id))]
 
 
 def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -29,12 +29,12 @@ def _links(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]
     moves.
     """
     ends = or_(is_among(items.c.source_item_id, moved), is_among(items.c.target_item_id, moved))
-    found = (
+    statement = (
         select(items.c.id, func.coalesce(items.c.text, ""), documents.c.name)
         .join(documents, documents.c.id == items.c.folder_id)
         .where(ends, ~is_among(items.c.folder_id, moved))
     )
-    return [(one, words, folder) for one, words, folder in conn.execute(found.order_by(items.c.id))]
+    return [(one, words, folder) for one, words, folder in conn.execute(statement.order_by(items.c.id))]
 
 
 def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:

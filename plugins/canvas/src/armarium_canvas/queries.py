@@ -103,8 +103,10 @@ def exists_at_all(conn: Connection, item_id: str) -> bool:
 def links_at(conn: Connection, item_id: str) -> list[str]:
     """Return the links that end at an item, oldest first."""
     ends = or_(items.c.source_item_id == item_id, items.c.target_item_id == item_id)
-    found = select(items.c.id).where(items.c.kind == "link", ends).order_by(items.c.created_at, items.c.id)
-    return list(conn.execute(found).scalars())
+    statement = (
+        select(items.c.id).where(items.c.kind == "link", ends).order_by(items.c.created_at, items.c.id)
+    )
+    return list(conn.execute(statement).scalars())
 
 
 def _in_folder(folder_id: str) -> ColumnElement[bool]:

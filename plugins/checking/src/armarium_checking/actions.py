@@ -180,22 +180,26 @@ def take(ctx: ActionContext, p: TakeParams) -> dict[str, Any]:
     layer = layer_named(ctx.engine, p.layer)
     # A run states its checker; outside a run, the checker is the caller.
     checker = p.checker.model_dump() if ctx.run_id is not None else _caller(ctx)
-    _require_episodes(ctx, [one.episode_id for one in p.verdicts])
+    _require_episodes(ctx, [run_verdict.episode_id for run_verdict in p.verdicts])
     written = []
-    decided = _decided_by_persons(ctx, layer, [one.target_id for one in p.verdicts]) if ctx.run_id else set()
-    for one in p.verdicts:
-        found = _target(ctx, layer, one.target_id)
-        if one.target_id in decided:
+    decided = (
+        _decided_by_persons(ctx, layer, [run_verdict.target_id for run_verdict in p.verdicts])
+        if ctx.run_id
+        else set()
+    )
+    for run_verdict in p.verdicts:
+        found = _target(ctx, layer, run_verdict.target_id)
+        if run_verdict.target_id in decided:
             continue
         replacement = None
-        if one.correction is not None:
-            if one.verdict != "correct":
+        if run_verdict.correction is not None:
+            if run_verdict.verdict != "correct":
                 raise errors.corrects_nothing()
             if ctx.principal.kind == "person":
                 raise errors.of_a_run_alone()
             if layer.replace is not None:
-                replacement = layer.replace(ctx, one.target_id, one.correction, p.kind)
-        row = {"layer": p.layer, **one.model_dump(mode="json"), "replacement_id": replacement}
+                replacement = layer.replace(ctx, run_verdict.target_id, run_verdict.correction, p.kind)
+        row = {"layer": p.layer, **run_verdict.model_dump(mode="json"), "replacement_id": replacement}
         row["checker"] = checker
         written.append(_write(ctx, layer, found, row, by_run=True)["id"])
     return {"verdict_ids": written}

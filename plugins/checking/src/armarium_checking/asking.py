@@ -90,8 +90,8 @@ def _ask_about(
         use_case=job.kind.name,
         pages_may_leave=args.pages_may_leave,
     )
-    found = ask(caller, request, VerdictOnOne)
-    said = found.answer
+    model = ask(caller, request, VerdictOnOne)
+    said = model.answer
     mended = " ".join((said.correction or "").split())
     # A correction that is missing, or that changes nothing, is not an answer.
     if said.verdict == "unsure" or (said.verdict == "correct" and mended in ("", proposal.text)):
@@ -101,5 +101,5 @@ def _ask_about(
         said.verdict,
         said.reasons.strip() or "The model gave no reasons.",
         mended if said.verdict == "correct" else None,
-        found.episode_id,
+        model.episode_id,
     )

@@ -77,13 +77,13 @@ def _take(job: JobContext, part: PagePart, kept: dict[str, Any], number: int) ->
         "next": number + 1 if part.last else number,
         "within": [] if part.last else [*kept["within"], *part.keys],
     }
-    for one in part.opinions:
-        after[one.verdict] += 1
+    for opinion in part.opinions:
+        after[opinion.verdict] += 1
     sent = {
         "layer": args.layer,
         "kind": args.kind,
         "checker": {"provider": args.provider, "model": args.model},
-        "verdicts": [one._asdict() for one in part.opinions],
+        "verdicts": [opinion._asdict() for opinion in part.opinions],
     }
     done, total = after["next"], len(args.page_ids)
     if part.opinions:

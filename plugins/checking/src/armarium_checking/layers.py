@@ -35,4 +35,4 @@ def find_placement(
     except (Invalid, NotFound):
         # A provider or model unknown to the engine is not a checker either.
         pass
-    raise unknown_checker(*checker, ("/".join(one) for one in layer.checkers))
+    raise unknown_checker(*checker, ("/".join(checker) for checker in layer.checkers))

@@ -42,9 +42,9 @@ def find_reading(conn: Connection, target_id: str) -> Target | None:
 
 def correct_reading(ctx: ActionContext, target_id: str, text: str, kind: str) -> str:
     """Write *text* as the caller's reading that names the one it corrects; refused if that no longer counts."""
-    found = find_reading(ctx.conn, target_id)
-    assert found is not None
-    sent = {"segment_id": found.segment_id, "text": text, "kind": kind, "expected_counting_id": target_id}
+    reading = find_reading(ctx.conn, target_id)
+    assert reading is not None
+    sent = {"segment_id": reading.segment_id, "text": text, "kind": kind, "expected_counting_id": target_id}
     return str(ctx.run("representation.create", sent)["id"])
 
 

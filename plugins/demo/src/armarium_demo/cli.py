@@ -199,7 +199,9 @@ def _main_job(
         "seconds": run.seconds,
         "corrected": {key: corrected[key] for key in ("page", "was", "now", "audit_id")},
         "readers": readers,
-        "untried": [page["name"] for page in pages if page["name"] not in {one["page"] for one in readers}],
+        "untried": [
+            page["name"] for page in pages if page["name"] not in {reader["page"] for reader in readers}
+        ],
         "not_imported": refused,
         "library": session.library,
         "exports": str(files),
@@ -318,12 +320,12 @@ def _reasons(report: dict[str, Any]) -> list[tuple[object, ...]]:
     """Return a row for each page: its reader, and what it and the others expected on a sample of its lines."""
     return [
         (
-            one["page"],
-            one["reader"],
+            reader["page"],
+            reader["reader"],
             ", ".join(
                 f"{name} {share:.0%}"
-                for name, share in sorted(one["expected"].items(), key=lambda pair: -pair[1])
+                for name, share in sorted(reader["expected"].items(), key=lambda pair: -pair[1])
             ),
         )
-        for one in report["readers"]
+        for reader in report["readers"]
     ]

@@ -55,11 +55,11 @@ def read_table(file: IO[bytes]) -> Table:
     text = io.TextIOWrapper(file, encoding, newline="")
     lines = _lines_of(text)
     first = next(lines, "")
-    stated = _STATED.fullmatch(first)
-    skipped = 1 if stated is not None else 0
-    if stated is not None:
+    match = _STATED.fullmatch(first)
+    skipped = 1 if match is not None else 0
+    if match is not None:
         first = next(lines, "")
-    separator = stated[1] if stated is not None else max(_SEPARATORS, key=first.count)
+    separator = match[1] if match is not None else max(_SEPARATORS, key=first.count)
     columns = tuple(one.strip().casefold() for one in next(csv.reader([first], delimiter=separator), []))
     if not any(columns):
         raise NotATable("it contains no table")

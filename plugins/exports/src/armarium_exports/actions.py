@@ -255,12 +255,12 @@ def _keep_again(undo: UndoContext) -> None:
     not recorded. Refused to a caller who could not keep it there. After one by which it ends: its job is cancelled.
     """
     ctx = undo.step
-    kept = ctx.conn.execute(select(kept_exports).where(is_among(kept_exports.c.id, undo.target_ids))).all()
-    for row in kept:
+    rows = ctx.conn.execute(select(kept_exports).where(is_among(kept_exports.c.id, undo.target_ids))).all()
+    for row in rows:
         ctx.engine.paths.check(KeptFolder(row.folder), ctx.principal)
         note_all(ctx.conn, row.id, ctx.audit_seq)
         queue_again(ctx, row.id)
-    if not kept:
+    if not rows:
         cancel_with_undo(undo)
 
 

@@ -35,7 +35,7 @@ def head(engine: Engine, library: Library, selection: Selection, target_id: str 
         "library": library.name,
         "library_uuid": library.uuid,
         "target_id": target_id,
-        "record_types": [one.name for one in record_types(engine)],
+        "record_types": [record_type.name for record_type in record_types(engine)],
         "created_at": now(),
         "withheld": selection.omissions,
     }

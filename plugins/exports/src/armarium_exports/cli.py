@@ -197,8 +197,8 @@ def kept_exports(
             session.delete(f"/api/export/kept/{end}")
         found = session.get("/api/export/kept")
         if write:
-            for one in found["exports"]:
-                follow_job(session, session.post(f"/api/export/kept/{one['id']}/write")["job_id"], "Write")
+            for export in found["exports"]:
+                follow_job(session, session.post(f"/api/export/kept/{export['id']}/write")["job_id"], "Write")
             found = session.get("/api/export/kept")
 
     def words() -> None:

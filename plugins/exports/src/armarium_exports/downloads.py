@@ -102,7 +102,7 @@ def find_prepared(library: Library, principal: Principal, download_id: str) -> t
     with library.db.read() as conn:
         scopes: list[str | None] = [*about["scope_ids"]] or [None]
         withheld = set[str]().union(
-            *(select_documents(library, conn, principal, one).withheld for one in scopes)
+            *(select_documents(library, conn, principal, scope).withheld for scope in scopes)
         )
     if withheld - set(about["withheld"]):
         raise download_withheld()
@@ -135,7 +135,7 @@ def _files(
     taken: set[str] = set()
     place.mkdir()
     for unit in units:
-        pages = tuple(one for one in unit.page_ids if one not in barred)
+        pages = tuple(page_id for page_id in unit.page_ids if page_id not in barred)
         if unit.id in barred or not pages:
             continue
         try:
@@ -151,8 +151,8 @@ def _files(
         raise nothing_to_export()
     return {
         "pages": len(parts),
-        "made": join_made(one.made for one in parts),
-        "losses": _sum_losses(one.losses for one in parts),
+        "made": join_made(part.made for part in parts),
+        "losses": _sum_losses(part.losses for part in parts),
         "left_out": left_out,
         "withheld": [{"document_id": one, "why": why} for one, why in sorted(barred.items())],
     }
@@ -169,7 +169,7 @@ def _receiver(
     found = write_for(engine, library, principal, _check_place(engine, principal, asked))
     return {
         **{key: found[key] for key in ("pages", "made", "left_out", "withheld", "problems")},
-        "losses": _sum_losses(one["losses"] for one in found["losses"]),
+        "losses": _sum_losses(loss["losses"] for loss in found["losses"]),
     }
 
 
@@ -236,14 +236,14 @@ def _title(library: Library, scope_ids: Sequence[str]) -> str:
 
 def _pack(place: Path, folder: Path, title: str) -> Path:
     """Move the single file that was written to *folder*, or all of them as a ZIP file called *title*."""
-    files = sorted(one for one in place.rglob("*") if one.is_file()) if place.is_dir() else [place]
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     if len(files) == 1:
         name = f"{title}.jsonl" if files[0] == place else files[0].name
         return Path(shutil.move(files[0], folder / name))
     packed = folder / f"{title}.zip"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-        for one in files:
-            archive.write(one, one.relative_to(place))
+        for file in files:
+            archive.write(file, file.relative_to(place))
     return packed
 
 
@@ -274,6 +274,6 @@ def _folder(library: Library) -> Path:
 def _remove_old(folder: Path) -> None:
     """Remove the files whose time is over, and what killed exports left."""
     oldest = time.time() - KEPT_FOR
-    for one in folder.iterdir() if folder.is_dir() else ():
-        if one.stat().st_mtime < oldest:
-            shutil.rmtree(one, ignore_errors=True)
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.stat().st_mtime < oldest:
+            shutil.rmtree(path, ignore_errors=True)

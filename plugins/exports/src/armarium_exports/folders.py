@@ -36,7 +36,7 @@ class KeptFolder(MaterialPath):
     def _refuse(self, real: Path, in_project: bool) -> None:
         if belongs_to_system(real):
             raise system_folder(self)
-        if in_project or any(one.name.casefold().endswith(".library") for one in (real, *real.parents)):
+        if in_project or any(path.name.casefold().endswith(".library") for path in (real, *real.parents)):
             raise inside_project(self)
 
 

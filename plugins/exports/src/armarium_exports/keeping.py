@@ -134,7 +134,7 @@ def _read_notes(conn: Connection, export_id: str) -> dict[str, int]:
 def _select_changed(conn: Connection, units: list[Unit], noted: Iterable[str]) -> list[Unit]:
     """Return the units that contain what is *noted*, or are contained in it."""
     all_of_them = list_beneath(conn, noted) | set(noted)
-    return [one for one in units if one.id in all_of_them or not all_of_them.isdisjoint(one.page_ids)]
+    return [unit for unit in units if unit.id in all_of_them or not all_of_them.isdisjoint(unit.page_ids)]
 
 
 def _forget(conn: Connection, export_id: str, noted: Mapping[str, int]) -> None:
@@ -148,7 +148,7 @@ def _forget(conn: Connection, export_id: str, noted: Mapping[str, int]) -> None:
 def _write_unit(job: JobContext, work: _Work, unit: Unit) -> tuple[str, dict[str, Any] | None]:
     """Return the outcome for a unit, and the row that records it; None if nothing is to be recorded."""
     barred = find_withheld(job.library, job.principal, [unit.id, *unit.page_ids], "export")
-    pages = tuple(one for one in unit.page_ids if one not in barred)
+    pages = tuple(page_id for page_id in unit.page_ids if page_id not in barred)
     if unit.id in barred or not pages:
         return "withheld", None
     before = work.files.get(unit.id)
@@ -214,4 +214,4 @@ def _save(conn: Connection, row: dict[str, Any] | None) -> None:
 def note_all(conn: Connection, export_id: str, seq: int) -> None:
     """Record that every page or document is to be written."""
     units = units_of(conn, conn.execute(select(kept_exports.c.per).where(K.id == export_id)).scalar_one())
-    _note(conn, export_id, (one.id for one in units), seq)
+    _note(conn, export_id, (unit.id for unit in units), seq)

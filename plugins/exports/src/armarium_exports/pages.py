@@ -134,7 +134,7 @@ def _blocks(
     loose = Block()
     for segment in ordered:
         if segment.id in inside or segment.is_furniture:
-            inside.update(one.id for one in segment.walk())
+            inside.update(page_segment.id for page_segment in segment.walk())
             continue
         if segment.kind == "region":
             if loose.lines:
@@ -145,7 +145,7 @@ def _blocks(
             if block.lines or block.rows:
                 yield block
         else:
-            inside.update(one.id for one in segment.walk())
+            inside.update(page_segment.id for page_segment in segment.walk())
             loose.lines += [_line(segment, rows, remarks)] if _text(segment) else []
     if loose.lines:
         yield loose
@@ -154,42 +154,48 @@ def _blocks(
 def _of_region(
     region: PageSegment, rows: dict[str, str], remarks: dict[str, list[str]], places: dict[int, int]
 ) -> tuple[Block, set[str]]:
-    cells = [one for one in region.walk() if one.cell is not None]
+    cells = [segment for segment in region.walk() if segment.cell is not None]
     if cells:
-        taken = {one.id for one in region.walk()}
+        taken = {segment.id for segment in region.walk()}
         return Block(rows=_table(cells)), taken
-    parts = [one for one in region.in_order() if one.kind != "region"]
+    parts = [segment for segment in region.in_order() if segment.kind != "region"]
     parts.sort(key=lambda one: places.get(id(one), len(places)))
-    taken = {region.id, *(inner.id for one in parts for inner in one.walk())}
-    lines = [_line(one, rows, remarks) for one in parts if not one.is_furniture and _text(one)]
-    if not lines and region.text and not any(one.kind == "region" for one in region.children):
+    taken = {region.id, *(inner.id for part in parts for inner in part.walk())}
+    lines = [_line(part, rows, remarks) for part in parts if not part.is_furniture and _text(part)]
+    if not lines and region.text and not any(child.kind == "region" for child in region.children):
         lines = [Line(one) for one in region.text.split("\n")]
     is_heading = any(word in (region.kind_raw or "").casefold() for word in _HEADINGS)
     return Block(lines, is_heading=is_heading), taken
 
 
 def _table(cells: Sequence[PageSegment]) -> list[list[str]]:
-    places = [(one.cell or {}, one) for one in cells]
+    places = [(cell.cell or {}, cell) for cell in cells]
     down = max(int(cell.get("row", 0)) for cell, _ in places) + 1
     across = max(int(cell.get("column", 0)) for cell, _ in places) + 1
     if down > 2_000 or across > 200:
         down, across = min(down, 2_000), min(across, 200)
     table = [["" for _ in range(across)] for _ in range(down)]
-    for cell, one in places:
+    for cell, segment in places:
         row, column = int(cell.get("row", 0)), int(cell.get("column", 0))
         if 0 <= row < down and 0 <= column < across:
-            table[row][column] = " ".join(filter(None, (table[row][column], _whole_text(one))))
+            table[row][column] = " ".join(filter(None, (table[row][column], _whole_text(segment))))
     return table
 
 
 def _whole_text(segment: PageSegment) -> str:
-    return _text(segment) or " ".join(filter(None, (_whole_text(one) for one in segment.in_order())))
+    return _text(segment) or " ".join(
+        filter(None, (_whole_text(page_segment) for page_segment in segment.in_order()))
+    )
 
 
 def _text(segment: PageSegment) -> str:
     if segment.text:
         return segment.text
-    return " ".join(one.text for one in segment.in_order() if one.kind == "word" and one.text)
+    return " ".join(
+        page_segment.text
+        for page_segment in segment.in_order()
+        if page_segment.kind == "word" and page_segment.text
+    )
 
 
 def _line(segment: PageSegment, rows: dict[str, str], remarks: dict[str, list[str]]) -> Line:
@@ -243,7 +249,7 @@ def units_of(conn: Connection, per: str, scope_ids: Sequence[str] | None = None)
     rows = conn.execute(select(d.id, d.name, d.parent_id, d.doc_type).where(d.deleted_at.is_(None)))
     nodes = {row.id: row for row in rows}
     if per == "page":
-        return [Unit(one, nodes[one].name, (one,)) for one in pages if one in nodes]
+        return [Unit(page, nodes[page].name, (page,)) for page in pages if page in nodes]
     gathered: dict[str, list[str]] = {}
     for page in pages:
         if page not in nodes:

@@ -34,7 +34,7 @@ def clear_leavings(folder: Path) -> None:
     """
     try:
         with os.scandir(folder) as entries:
-            left = [Path(one.path) for one in entries if _UNFINISHED.fullmatch(one.name)]
+            left = [Path(entry.path) for entry in entries if _UNFINISHED.fullmatch(entry.name)]
     except OSError:
         return
     for path in left:

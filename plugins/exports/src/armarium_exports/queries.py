@@ -91,7 +91,7 @@ def _state(conn: Connection, export_id: str, per: str, barred: Mapping[str, str]
     there = set(conn.execute(select(d.id).where(is_among(d.id, about), d.deleted_at.is_(None))).scalars())
     if per == "document":
         # A document without a page that may be written is no longer written either.
-        there &= {one.id for one in units_of(conn, per) if not barred.keys() >= set(one.page_ids)}
+        there &= {unit.id for unit in units_of(conn, per) if not barred.keys() >= set(unit.page_ids)}
     gone = {row.document_id for row in rows if row.document_id not in there or row.document_id in barred}
     written = [row for row in rows if row.written_at is not None]
     waiting = select(func.count()).select_from(changed_pages).where(C.export_id == export_id)

@@ -63,7 +63,7 @@ class RecordType:
 
 def record_types(engine: Engine) -> list[RecordType]:
     """Return all record types: ours first, then those of plugins, which cannot use a name of ours."""
-    found = {one.name: one for one in _OWN}
+    found = {record_type.name: record_type for record_type in _OWN}
     for contributed in engine.points.ask(armarium_exports_records):
         for name, rows in contributed.items():
             # Names of tables and columns are a string type of SQLAlchemy, which orjson does not accept as

@@ -121,7 +121,7 @@ def _read_then(
     """Return segment to what this call read there and what a person replaced it with."""
     r = representations.c
     asked = select(r.segment_id, r.content).where(
-        is_among(r.segment_id, [one for one in corrections if one]),
+        is_among(r.segment_id, [correction for correction in corrections if correction]),
         r.producer_model == episode["model"],
         r.provenance_kind != "human",
     )

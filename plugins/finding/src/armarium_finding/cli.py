@@ -89,11 +89,11 @@ def find_documents(
 def _sheets(proposal: dict[str, Any]) -> list[int]:
     """Return the first document of each sheet, as the engine divides them."""
     starts, pages = [0], 0
-    for one in proposal["documents"]:
-        pages += len(one["page_ids"])
-        if pages > MOST_ON_A_SHEET and pages > len(one["page_ids"]):
-            starts.append(one["index"])
-            pages = len(one["page_ids"])
+    for document in proposal["documents"]:
+        pages += len(document["page_ids"])
+        if pages > MOST_ON_A_SHEET and pages > len(document["page_ids"]):
+            starts.append(document["index"])
+            pages = len(document["page_ids"])
     return starts
 
 

@@ -264,7 +264,7 @@ def join_tables(tables: Iterable[CueTable]) -> CueTable:
     every = list(tables)
     return CueTable(
         tuple(cue for table in every for cue in table.cues),
-        tuple(one for table in every for one in table.parties),
+        tuple(party for table in every for party in table.parties),
     )
 
 

@@ -94,25 +94,25 @@ def look_at(page_id: str, text: str, *, is_read: bool, table: CueTable, furnitur
     lines = [line.strip()[:LONGEST_LINE] for line in text.splitlines()]
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line]
     characters = sum(not letter.isspace() for letter in text)
-    found = PageEvidence(page_id, is_read, characters, text, lines=len(numbered))
+    page_evidence = PageEvidence(page_id, is_read, characters, text, lines=len(numbered))
     if not numbered and not furniture:
-        return found
+        return page_evidence
     whole = [line.strip()[:LONGEST_LINE] for line in furniture.splitlines() if line.strip()] or [
         line for _, line in numbered
     ]
-    found.number = _page_number(whole)
+    page_evidence.number = _page_number(whole)
     folded = [(number, line, plain(line)) for number, line in numbered]
-    found.openings = _matches(rows.openings, folded[:HEAD_LINES])
-    found.closings = _matches(rows.closings, folded[-TAIL_LINES:])
-    found.kinds = _matches(rows.kinds, folded)
+    page_evidence.openings = _matches(rows.openings, folded[:HEAD_LINES])
+    page_evidence.closings = _matches(rows.closings, folded[-TAIL_LINES:])
+    page_evidence.kinds = _matches(rows.kinds, folded)
     body = [line for _, line in numbered if _NUMBER.match(plain(line)) is None]
     if body:
-        found.begins_small = _begins_small(body[0])
-        found.ends_split = re.search(r"[^\W\d_][-¬⸗‐]$", body[-1]) is not None
-        found.ends_open = not found.ends_split and _ends_open(body[-1])
-    found.date = _date([line for _, line in numbered[:HEAD_LINES]])
-    found.parties = _parties([line for _, line in numbered], rows.parties)
-    return found
+        page_evidence.begins_small = _begins_small(body[0])
+        page_evidence.ends_split = re.search(r"[^\W\d_][-¬⸗‐]$", body[-1]) is not None
+        page_evidence.ends_open = not page_evidence.ends_split and _ends_open(body[-1])
+    page_evidence.date = _date([line for _, line in numbered[:HEAD_LINES]])
+    page_evidence.parties = _parties([line for _, line in numbered], rows.parties)
+    return page_evidence
 
 
 def _matches(

@@ -142,7 +142,7 @@ def _accept(job: JobContext, kept: dict[str, Any]) -> dict[str, Any]:
     kept["to_accept"] = None
     with job.library.db.read() as conn:
         documents = store.read_proposal(conn, proposal_id)["documents"]
-    if any(is_sure_enough(one, above) for one in documents):
+    if any(is_sure_enough(document, above) for document in documents):
         params = {"proposal_id": proposal_id, "min_confidence": above}
         try:
             job.act("finddocs.accept", params, checkpoint=kept)

@@ -44,7 +44,7 @@ def features_of(leaves: Sequence[Leaf], looks: Mapping[str, Look]) -> dict[str, 
     found = {}
     for before, leaf in itertools.pairwise(leaves):
         numbers = _numbers(before.front, leaf.front, usual, looks)
-        found[leaf.front.page_id] = [round(one, DIGITS) for one in numbers]
+        found[leaf.front.page_id] = [round(number, DIGITS) for number in numbers]
     return found
 
 
@@ -54,10 +54,10 @@ def _numbers(
     signals = signals_of(before, page)
 
     def sum_role(role: str) -> float:
-        return float(sum(one["weight"] for one in signals if one["role"] == role))
+        return float(sum(signal["weight"] for signal in signals if signal["role"] == role))
 
     def holds(cue: str) -> float:
-        return float(any(one["cue"] == cue for one in signals))
+        return float(any(signal["cue"] == cue for signal in signals))
 
     one, other = looks.get(before.page_id), looks.get(page.page_id)
     first = next((letter for letter in page.text if letter.isalpha()), "")
@@ -130,8 +130,8 @@ def fit(examples: Sequence[Example]) -> Model:
     """Fit the regression with the least penalised loss, by Newton's method."""
     import numpy
 
-    rows = numpy.array([one.numbers for one in examples], dtype=numpy.float64)
-    truth = numpy.array([one.boundary for one in examples], dtype=numpy.float64)
+    rows = numpy.array([example.numbers for example in examples], dtype=numpy.float64)
+    truth = numpy.array([example.boundary for example in examples], dtype=numpy.float64)
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales[scales < 1e-9] = 1.0
     table = numpy.hstack([(rows - means) / scales, numpy.ones((len(rows), 1))])
@@ -168,15 +168,15 @@ def losses(examples: Sequence[Example]) -> tuple[Losses, Losses, Losses]:
     """Return the losses of the model, each folder judged by one fitted to the others, of the rules, and of the base rate:
     the share of boundaries among all these joins, said of every one.
     """
-    rate = sum(one.boundary for one in examples) / len(examples)
+    rate = sum(example.boundary for example in examples) / len(examples)
     said: list[tuple[float, float, float]] = []
     truth: list[bool] = []
-    for folder_id in dict.fromkeys(one.folder_id for one in examples):
-        fitted = fit([one for one in examples if one.folder_id != folder_id])
-        for one in examples:
-            if one.folder_id == folder_id:
-                said.append((fitted.probability(one.numbers), rules_probability(one.numbers), rate))
-                truth.append(one.boundary)
+    for folder_id in dict.fromkeys(example.folder_id for example in examples):
+        fitted = fit([example for example in examples if example.folder_id != folder_id])
+        for example in examples:
+            if example.folder_id == folder_id:
+                said.append((fitted.probability(example.numbers), rules_probability(example.numbers), rate))
+                truth.append(example.boundary)
     model, rules, base = (
         Losses(
             sum((p >= 0.5) != boundary for p, boundary in zip(column, truth, strict=True)),
@@ -191,10 +191,10 @@ def model_that_beats_the_rules(examples: Sequence[Example]) -> Model | None:
     """Return a model fitted to all examples; None if there are too few, from too few folders or of one kind
     only, or if on held-out folders the rules, or the base rate alone, do as well.
     """
-    folders = {one.folder_id for one in examples}
+    folders = {example.folder_id for example in examples}
     if len(examples) < LEAST_JOINS or len(folders) < LEAST_FOLDERS:
         return None
-    if len({one.boundary for one in examples}) < 2:
+    if len({example.boundary for example in examples}) < 2:
         return None
     model, rules, base = losses(examples)
     return fit(examples) if model.below(rules) and model.below(base) else None
@@ -208,9 +208,15 @@ def examples_of(proposals: Sequence[Mapping[str, Any]]) -> list[Example]:
     examples = []
     for proposal in proposals:
         numbers = proposal.get("features", {})
-        for one in judged_joins(proposal):
-            key = (proposal["folder_id"], one.page_id)
-            if one.page_id in numbers and len(numbers[one.page_id]) == len(FEATURES) and key not in seen:
+        for judged_join in judged_joins(proposal):
+            key = (proposal["folder_id"], judged_join.page_id)
+            if (
+                judged_join.page_id in numbers
+                and len(numbers[judged_join.page_id]) == len(FEATURES)
+                and key not in seen
+            ):
                 seen.add(key)
-                examples.append(Example(proposal["folder_id"], tuple(numbers[one.page_id]), one.boundary))
+                examples.append(
+                    Example(proposal["folder_id"], tuple(numbers[judged_join.page_id]), judged_join.boundary)
+                )
     return examples

@@ -52,7 +52,7 @@ def pages_by_folder(conn: Connection, page_ids: Sequence[str]) -> dict[str, list
     for folder_id, chosen in wanted.items():
         if len(chosen) > 1:
             kept = set(chosen)
-            wanted[folder_id] = [one for one in pages_under(conn, [folder_id]) if one in kept]
+            wanted[folder_id] = [page for page in pages_under(conn, [folder_id]) if page in kept]
     return wanted
 
 

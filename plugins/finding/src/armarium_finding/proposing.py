@@ -57,7 +57,7 @@ def propose(
             join["probability"] = float(boundary)
     evidence = {page.page_id: found for page in pages if (found := page.summarise())}
     doubt = None if model is not None or any_cue(leaves) else NO_CUE
-    documents = [decisions.take_over(one) for one in _documents(leaves, joins, looks or {}, doubt)]
+    documents = [decisions.take_over(document) for document in _documents(leaves, joins, looks or {}, doubt)]
     describe(documents, evidence, {})
     return {
         "method": "rules-1" if model is None else METHOD,
@@ -187,11 +187,11 @@ def _reasons_of_look(before: Leaf | None, leaf: Leaf, looks: Mapping[str, Look])
 def signal_words(join: Mapping[str, Any]) -> list[str]:
     """Return each signal of a join in words, with its weight if it has one."""
     words = []
-    for one in join["signals"]:
-        where = "" if one["line"] is None else f" on line {one['line']}"
-        before = " of the page before" if one["role"] == "closing" else ""
-        weight = f" ({one['weight']:+.1f})" if one["weight"] else ""
-        words.append(f"{one['cue']}{where}{before}{weight}")
+    for signal in join["signals"]:
+        where = "" if signal["line"] is None else f" on line {signal['line']}"
+        before = " of the page before" if signal["role"] == "closing" else ""
+        weight = f" ({signal['weight']:+.1f})" if signal["weight"] else ""
+        words.append(f"{signal['cue']}{where}{before}{weight}")
     return words
 
 
@@ -214,9 +214,9 @@ def groups_of(
     """
     taken = {index for group in standing for index in group["document_indexes"]}
     named = {
-        one["index"]: {party_key(name) for name in one["parties"]}
-        for one in documents
-        if one["index"] not in taken and one["state"] != "rejected"
+        document["index"]: {party_key(name) for name in document["parties"]}
+        for document in documents
+        if document["index"] not in taken and document["state"] != "rejected"
     }
     groups = [dict(group) for group in standing]
     # The pair that most documents share first: a document is in one group, and all of a group share two parties.

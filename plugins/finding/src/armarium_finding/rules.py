@@ -162,9 +162,11 @@ def _numbers(before: tuple[int, str] | None, here: tuple[int, str] | None) -> tu
 
 def log_odds(signals: Sequence[dict[str, Any]]) -> float:
     """Return the sum of the weights; that of all openings and that of all closings is limited."""
-    opening = sum(one["weight"] for one in signals if one["role"] == "opening")
-    closing = sum(one["weight"] for one in signals if one["role"] == "closing")
-    others: float = sum(one["weight"] for one in signals if one["role"] in ("furniture", "continuity"))
+    opening = sum(signal["weight"] for signal in signals if signal["role"] == "opening")
+    closing = sum(signal["weight"] for signal in signals if signal["role"] == "closing")
+    others: float = sum(
+        signal["weight"] for signal in signals if signal["role"] in ("furniture", "continuity")
+    )
     return float(BASE + min(opening, MOST_OPENING) + min(closing, MOST_CLOSING) + others)
 
 
@@ -185,7 +187,7 @@ def join_leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
         before = leaves[number - 1] if number else None
         signals = signals_of(None if before is None else before.front, leaf.front)
         heard = cued and leaf.front.is_read and (before is None or before.front.is_read)
-        known = heard or any(one["weight"] for one in signals)
+        known = heard or any(signal["weight"] for signal in signals)
         joins.append(
             {
                 "page_id": leaf.front.page_id,
@@ -199,7 +201,7 @@ def join_leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
 
 def any_cue(leaves: Sequence[Leaf]) -> bool:
     """Return whether a row of the table matched any page."""
-    return any(one.openings or one.closings or one.kinds for leaf in leaves for one in leaf.pages)
+    return any(page.openings or page.closings or page.kinds for leaf in leaves for page in leaf.pages)
 
 
 def is_boundary(probability: float | None) -> bool:

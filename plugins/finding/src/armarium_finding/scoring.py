@@ -44,7 +44,7 @@ def judged_joins(proposal: Mapping[str, Any]) -> list[JudgedJoin]:
     """
     said = said_by_run(proposal)
     documents: Sequence[Mapping[str, Any]] = proposal["documents"]
-    stands = [is_judged(one) and one["state"] != "rejected" for one in documents]
+    stands = [is_judged(document) and document["state"] != "rejected" for document in documents]
     # Whether a document certainly begins where it is said to: the folder begins and ends in any case.
     begins = [number == 0 or stands[number] or stands[number - 1] for number in range(len(documents))] + [
         True
@@ -90,9 +90,15 @@ def score(proposal: Mapping[str, Any], kinds: Mapping[str, str | None]) -> dict[
     proposed = sum(one.is_proposed for one in judged)
     actual = sum(one.boundary for one in judged)
     run = proposed_documents(proposal)
-    settled = [one for one in proposal["documents"] if is_judged(one) and one["state"] != "rejected"]
+    settled = [
+        document
+        for document in proposal["documents"]
+        if is_judged(document) and document["state"] != "rejected"
+    ]
     accepted = [
-        one for one in proposal["documents"] if one["accepted_as"] in kinds and one["kind"] is not None
+        document
+        for document in proposal["documents"]
+        if document["accepted_as"] in kinds and document["kind"] is not None
     ]
     accepted = [one for one in accepted if is_judged(one)]
     same = sum(kinds[one["accepted_as"]] == one["kind"] for one in accepted)
@@ -142,7 +148,7 @@ def pool_levels(scores: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def suggest_level(levels: Iterable[Mapping[str, Any]]) -> float | None:
     """Return the lowest level with enough judged joins and nearly complete agreement; None if there is none."""
-    for one in levels:
-        if one["joins"] >= MIN_JOINS and one["agreed"] >= AGREED * one["joins"]:
-            return float(one["level"])
+    for level in levels:
+        if level["joins"] >= MIN_JOINS and level["agreed"] >= AGREED * level["joins"]:
+            return float(level["level"])
     return None

@@ -71,8 +71,8 @@ def draw_sheet(library: Library, proposal: Mapping[str, Any], shown: Sequence[Ma
         files = {
             row[0]: row[1] for row in conn.execute(drawn.where(is_among(thumbnails.c.document_id, page_ids)))
         }
-    notes = {one["page_id"]: NOTES[one["kind"]] for one in proposal["findings"]}
-    joins = {one["page_id"]: one["probability"] for one in proposal["joins"]}
+    notes = {finding["page_id"]: NOTES[finding["kind"]] for finding in proposal["findings"]}
+    joins = {join["page_id"]: join["probability"] for join in proposal["joins"]}
     blocks = [_Block(one, ACROSS * CELL) for one in shown]
     height = MARGIN + sum(block.height + MARGIN for block in blocks) + (0 if blocks else 40)
     sheet = Image.new("RGB", (ACROSS * CELL + 2 * MARGIN, height), PAPER)

@@ -49,10 +49,10 @@ def read_proposal(conn: Connection, proposal_id: str) -> dict[str, Any]:
 
 def require_current(conn: Connection, proposal_id: str) -> dict[str, Any]:
     """Return a proposal that may be changed; Conflict for one that was superseded."""
-    found = read_proposal(conn, proposal_id)
-    if found["superseded_by"] is not None:
-        raise errors.superseded_proposal(proposal_id, found["superseded_by"])
-    return found
+    proposal = read_proposal(conn, proposal_id)
+    if proposal["superseded_by"] is not None:
+        raise errors.superseded_proposal(proposal_id, proposal["superseded_by"])
+    return proposal
 
 
 DERIVED = ("name", "kind", "prototype_key", "date", "parties", "label")
@@ -64,8 +64,8 @@ the words of a page are in a row of the page, which is hidden whenever the page 
 def data_of(proposal: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data of a proposal's artifact."""
     data = {name: proposal[name] for name in (*SHOWN, "text_fingerprint", "features")}
-    data["documents"] = [_drop_fields(one, DERIVED) for one in proposal["documents"]]
-    data["groups"] = [_drop_fields(one, (*DERIVED, "reasons")) for one in proposal["groups"]]
+    data["documents"] = [_drop_fields(document, DERIVED) for document in proposal["documents"]]
+    data["groups"] = [_drop_fields(group, (*DERIVED, "reasons")) for group in proposal["groups"]]
     return data
 
 
@@ -87,8 +87,8 @@ def sent_by_run(proposal: Mapping[str, Any], prints: Mapping[str, str], job_id: 
         },
         "job_id": job_id,
         "documents": [
-            {name: one[name] for name in ("page_ids", "confidence", "reasons")}
-            for one in proposal["documents"]
+            {name: document[name] for name in ("page_ids", "confidence", "reasons")}
+            for document in proposal["documents"]
         ],
         "groups": [group["document_indexes"] for group in proposal["groups"]],
         "said": said_of,
@@ -105,7 +105,9 @@ def new_proposal_data(sent: Mapping[str, Any], decisions: Decisions) -> dict[str
             name: sent[name]
             for name in ("method", "job_id", "page_ids", "leaves", "findings", "joins", "features")
         },
-        "documents": number_documents([decisions.take_over({**one, **fresh}) for one in sent["documents"]]),
+        "documents": number_documents(
+            [decisions.take_over({**document, **fresh}) for document in sent["documents"]]
+        ),
         "groups": [
             {"index": number, "document_indexes": indexes, **undecided}
             for number, indexes in enumerate(sent["groups"])
@@ -142,13 +144,15 @@ def regroup(conn: Connection, proposal: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dress_documents(conn: Connection, proposal: dict[str, Any]) -> None:
-    first = [one["page_ids"][0] for one in proposal["documents"]]
+    first = [document["page_ids"][0] for document in proposal["documents"]]
     named = select(documents.c.id, documents.c.name).where(is_among(documents.c.id, first))
     names = {row[0]: row[1] for row in conn.execute(named).all()}
     describe(proposal["documents"], proposal["evidence"], names)
     keys = prototype_keys(conn)
-    for one in proposal["documents"]:
-        one["prototype_key"] = None if one["kind"] is None else keys.get(one["kind"].casefold())
+    for document in proposal["documents"]:
+        document["prototype_key"] = (
+            None if document["kind"] is None else keys.get(document["kind"].casefold())
+        )
 
 
 def prototype_keys(conn: Connection) -> dict[str, str]:
@@ -174,15 +178,17 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
     away = set(hidden) & set(proposal["page_ids"])
     if not away:
         return answer
-    kept = [one for one in proposal["documents"] if away.isdisjoint(one["page_ids"])]
+    kept = [document for document in proposal["documents"] if away.isdisjoint(document["page_ids"])]
     indexes = {one["index"] for one in kept}
     answer["documents_withheld"] = len(proposal["documents"]) - len(kept)
     answer["documents"] = kept
-    answer["groups"] = [one for one in proposal["groups"] if indexes.issuperset(one["document_indexes"])]
-    answer["page_ids"] = [one for one in proposal["page_ids"] if one not in away]
+    answer["groups"] = [
+        group for group in proposal["groups"] if indexes.issuperset(group["document_indexes"])
+    ]
+    answer["page_ids"] = [page_id for page_id in proposal["page_ids"] if page_id not in away]
     answer["findings"] = _drop_rows(proposal["findings"], away, ("page_id", "of_page_id"))
     joins = _drop_rows(proposal["joins"], away, ("page_id", "previous_page_id"))
-    answer["joins"] = [one for one in joins if all(s["page_id"] not in away for s in one["signals"])]
+    answer["joins"] = [join for join in joins if all(s["page_id"] not in away for s in join["signals"])]
     answer["examples"] = _drop_rows(proposal["examples"], away, ("left_page_id", "right_page_id"))
     return answer
 
@@ -190,7 +196,7 @@ def hidden_from(proposal: Mapping[str, Any], hidden: Collection[str]) -> dict[st
 def _drop_rows(
     rows: Sequence[dict[str, Any]], away: Collection[str], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    return [one for one in rows if all(one[name] not in away for name in names)]
+    return [row for row in rows if all(row[name] not in away for name in names)]
 
 
 def every_proposal(conn: Connection, folder_id: str | None = None) -> list[dict[str, Any]]:
@@ -223,7 +229,7 @@ def score_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def newest_scores(scores: Sequence[Mapping[str, Any]], method: str) -> list[Mapping[str, Any]]:
     """Return every folder's newest score of one method, from *scores*, which are sorted newest first."""
     newest: dict[str, Mapping[str, Any]] = {}
-    for one in scores:
-        if one["method"] == method:
-            newest.setdefault(one["folder_id"], one)
+    for score in scores:
+        if score["method"] == method:
+            newest.setdefault(score["folder_id"], score)
     return list(newest.values())

@@ -19,14 +19,14 @@ def further_readings(read: ReadPass) -> dict[str, list[Reading]]:
     """Return, by segment, the transcriptions that the file has of it where it has several: the one that counted first comes
     first."""
     found: dict[str, list[Reading]] = {}
-    for one in sorted(read.readings.values(), key=lambda one: one.id, reverse=True):
-        filed = read.segments[one.segment_id].metadata.get("format") or {}
+    for reading in sorted(read.readings.values(), key=lambda one: one.id, reverse=True):
+        filed = read.segments[reading.segment_id].metadata.get("format") or {}
         if (
-            one.kind == "transcription"
-            and one.provenance_kind == IMPORTED
+            reading.kind == "transcription"
+            and reading.provenance_kind == IMPORTED
             and filed.get("further") is not None
         ):
-            found.setdefault(one.segment_id, []).append(one)
+            found.setdefault(reading.segment_id, []).append(reading)
     return found
 
 
@@ -41,9 +41,9 @@ def further_texts(
         stated = kept.get("alternatives", ())
         return [PageText(text, sure, extras=extras) for text, sure, extras in stated]
     named = {text for text, _, _ in stated}
-    first = next((one for one in readings if one.content not in named), None)
-    others = {one.content for one in readings if one.id != counting}
-    found = (
+    first = next((reading for reading in readings if reading.content not in named), None)
+    others = {reading.content for reading in readings if reading.id != counting}
+    texts = (
         [PageText(first.content, first.confidence)]
         if first and first.id != counting and len(others) < len(readings)
         else []
@@ -52,8 +52,8 @@ def further_texts(
         if text is None:  # the words of the first once more
             text = first.content if first else None
         if text is not None and (not text.strip() or text in others or (first and text == first.content)):
-            found.append(PageText(text, sure, extras=extras))
-    return found
+            texts.append(PageText(text, sure, extras=extras))
+    return texts
 
 
 def shapes_of(

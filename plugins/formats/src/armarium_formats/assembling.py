@@ -151,7 +151,7 @@ def order_regions(page: PageModel) -> None:
     """Name the regions in order, if nothing else does."""
     if page.order is None and len(page.segments) > 1:
         regions = [segment.id for segment in _top_in_order(page) if segment.kind == "region"]
-        page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
+        page.order = PageOrder(items=[PageOrder(region) for region in regions]) if regions else None
 
 
 def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
@@ -161,7 +161,9 @@ def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
     """
     page = assembled.page
     meant = {id(segment) for segment in named}
-    if [id(one) for one in page.in_order() if id(one) in meant] == [id(one) for one in named]:
+    if [id(segment) for segment in page.in_order() if id(segment) in meant] == [
+        id(segment) for segment in named
+    ]:
         return
     page.order = PageOrder(items=[PageOrder(segment.id) for segment in named])
     wanted = [segment.id for segment in named if segment.kind == "line"]
@@ -170,7 +172,7 @@ def _reorder(assembled: AssembledPage, named: Sequence[PageSegment]) -> None:
     for segment in page.walk():
         segment.children = _settle_positions(segment.in_order(page.order))
     page.segments = _settle_positions(top)
-    page.order = PageOrder(items=[PageOrder(one) for one in regions]) if regions else None
+    page.order = PageOrder(items=[PageOrder(region) for region in regions]) if regions else None
     lines = set(wanted)
     given = [segment.id for segment in page.in_order() if segment.id in lines]
     apart = sum(1 for one, other in zip(wanted, given, strict=False) if one != other)
@@ -338,7 +340,7 @@ def _give_back(page: PageModel, imported: Mapping[str, Any], added: set[str]) ->
         alive = {segment.id for segment in page.walk()}
         order = order_from(stated, alive)
         if order is not None:
-            order.items += [PageOrder(one.id) for one in _top_in_order(page) if one.id in added]
+            order.items += [PageOrder(segment.id) for segment in _top_in_order(page) if segment.id in added]
         page.order = order
 
 

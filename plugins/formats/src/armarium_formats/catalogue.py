@@ -29,7 +29,7 @@ def drivers(engine: Engine) -> list[FormatDriver]:
 
     Ours come first, so that no other driver's alias or detection takes over our formats.
     """
-    found: list[FormatDriver] = []
+    format_drivers: list[FormatDriver] = []
     names = engine.drivers.names(GROUP)
     for name in sorted(names, key=lambda name: (not engine.drivers.is_first_party(GROUP, name), name)):
         try:
@@ -40,8 +40,8 @@ def drivers(engine: Engine) -> list[FormatDriver]:
             why = f"No instance of it can be made: {type(error).__name__}."
             engine.drivers.refuse(GROUP, name, why, engine.drivers.distribution_of(GROUP, name))
             continue
-        found.append(driver)
-    return found
+        format_drivers.append(driver)
+    return format_drivers
 
 
 def check_driver(group: str, name: str, driver: Any) -> str | None:
@@ -75,9 +75,9 @@ def writable(engine: Engine) -> list[str]:
 def find_driver(engine: Engine, asked: str) -> FormatDriver | None:
     """Return the driver of this name or alias, ignoring case, or None."""
     wish = asked.strip().lower()
-    found = drivers(engine)
-    return next((one for one in found if one.name == wish), None) or next(
-        (one for one in found if wish in one.aliases), None
+    format_drivers = drivers(engine)
+    return next((driver for driver in format_drivers if driver.name == wish), None) or next(
+        (driver for driver in format_drivers if wish in driver.aliases), None
     )
 
 

@@ -49,8 +49,8 @@ def head_of(data: bytes) -> bytes:
 
 def declared_encoding(data: bytes) -> str | None:
     """Return the encoding that an XML declaration or an HTML meta element near the beginning names."""
-    found = _DECLARED.search(data[:4096])
-    return found.group(1).decode("ascii") if found else None
+    match = _DECLARED.search(data[:4096])
+    return match.group(1).decode("ascii") if match else None
 
 
 def decode(data: bytes, declared: str | None = None) -> DecodedText:

@@ -54,19 +54,19 @@ _CALLED |= {one: one for one in ("date", "abbreviation", "style")} | dict.fromke
 
 def as_losses(counted: Mapping[tuple[str | MarkWords, str], int]) -> list[Loss]:
     """Return losses by what and why; marks of one reason are one loss that names them ("2 names, 1 date: ...")."""
-    found: list[Loss] = []
+    losses: list[Loss] = []
     marks: dict[str, list[MarkWords]] = {}
     for (what, why), count in counted.items():
         if isinstance(what, MarkWords):
             marks.setdefault(why, []).extend([what] * count)
         else:
-            found.append(Loss(what, count, why))
+            losses.append(Loss(what, count, why))
     for why, named in marks.items():
         counts = Counter(_CALLED.get(one.kind, "mark") for one in named)
         kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
         words = ", ".join(" ".join(one.words.split()) for one in named if one.words.strip())
-        found.append(Loss(f"{kinds}: {words}" if words else kinds, len(named), why))
-    return found
+        losses.append(Loss(f"{kinds}: {words}" if words else kinds, len(named), why))
+    return losses
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ def _page(opened: OpenedFile, page: PageModel, number: int, picture: Size | None
         )
     except ServiceError as refusal:
         refused = refusal.detail
-        readings = sum(1 for one in page.walk() if one.text.strip())
+        readings = sum(1 for segment in page.walk() if segment.text.strip())
     else:
         notes += placed.notes
         readings = len(placed.texts)

@@ -21,9 +21,9 @@ from armarium_source_model.api import Mark, placed_marks
 def marks_to_keep(text: PageText) -> list[Mark]:
     """Return what moves with the words of a text. Signs are declared for a page, and stand in rows of their own."""
     return [
-        Mark(one.kind, *one.span_in(text.text), dict(one.stated), dict(one.source))
-        for one in text.marks
-        if one.kind != SIGN
+        Mark(mark.kind, *mark.span_in(text.text), dict(mark.stated), dict(mark.source))
+        for mark in text.marks
+        if mark.kind != SIGN
     ]
 
 
@@ -37,7 +37,7 @@ def between_breaks(text: PageText) -> PageText:
     def shift_place(place: int | None) -> int | None:
         return None if place is None else min(max(place - ahead, 0), len(bare))
 
-    marks = [replace(one, start=shift_place(one.start), end=shift_place(one.end)) for one in text.marks]
+    marks = [replace(mark, start=shift_place(mark.start), end=shift_place(mark.end)) for mark in text.marks]
     return replace(text, text=bare, marks=marks)
 
 
@@ -52,7 +52,7 @@ def mark_texts(
     taken = any((extras.get(driver) or {}).get("marks") == TAKEN for driver in ("tei", "pagexml"))
     for key, marks in placed.by_segment.items():
         segments[key].texts[0].marks = [
-            TextMark(*one) for one in marks if not (taken and one.kind in FACT_KINDS)
+            TextMark(*mark) for mark in marks if not (taken and mark.kind in FACT_KINDS)
         ]
     return as_losses(
         Counter(
@@ -76,9 +76,9 @@ def of_letters(extras: Mapping[str, Any]) -> list[str]:
 def lost_with_letters(counts: Mapping[str, int], *, empty: int = 0) -> list[Loss]:
     """Return as losses what was said of letters that were corrected, and *empty* texts of the file."""
     why = "it was said of the letters of a text that has been corrected since"
-    found = [Loss(what, count, why) for what, count in counts.items()]
+    losses = [Loss(what, count, why) for what, count in counts.items()]
     if empty:
-        found.append(
+        losses.append(
             Loss("empty texts of the file", empty, "an empty text is no reading, and is not written")
         )
-    return found
+    return losses

@@ -39,7 +39,7 @@ def mark_page(
 
     *rows*: the ids of the page's segments in the project by those in the file.
     """
-    segments = {rows[one.id]: one for one in page.walk() if one.id in rows}
+    segments = {rows[segment.id]: segment for segment in page.walk() if segment.id in rows}
     losses: list[Loss] = []
     for lost in engine.points.ask(armarium_formats_mark_page, conn, page, segments, reading_ids):
         losses += lost
@@ -58,12 +58,12 @@ def drop_uncarried(page: PageModel, driver: Any) -> list[Loss]:
         for text in segment.texts:
             if not text.marks:
                 continue
-            for one in text.marks:
-                kind = kind_of(one)
+            for mark in text.marks:
+                kind = kind_of(mark)
                 if kind not in carries:
-                    start, end = one.span_in(text.text)
-                    counts[kind if kind != SAID else MarkWords(one.kind, text.text[start:end]), why] += 1
-            text.marks = [one for one in text.marks if kind_of(one) in carries]
+                    start, end = mark.span_in(text.text)
+                    counts[kind if kind != SAID else MarkWords(mark.kind, text.text[start:end]), why] += 1
+            text.marks = [mark for mark in text.marks if kind_of(mark) in carries]
     return as_losses(counts)
 
 
@@ -118,7 +118,7 @@ def take_marks(ctx: ActionContext, read: ReadMarks) -> list[str]:
     if not read:
         return []
     if not are_taken(ctx.engine):
-        count = len(read.hand_of) + sum(len(one.marks) for one in read.texts)
+        count = len(read.hand_of) + sum(len(text.marks) for text in read.texts)
         return [
             f"{count} hands, signs and editorial facts of the file are kept as its markup: no installed "
             "family stores them."

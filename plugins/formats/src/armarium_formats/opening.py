@@ -143,7 +143,11 @@ def decide_size(page: PageModel, picture: Size | None, filename: str, notes: lis
                 )
             )
         return size
-    if picture is None and page.segments and not any(one.points or one.baseline for one in page.walk()):
+    if (
+        picture is None
+        and page.segments
+        and not any(segment.points or segment.baseline for segment in page.walk())
+    ):
         notes.append(NO_SHAPES)
         return 1, 1
     if picture is None:

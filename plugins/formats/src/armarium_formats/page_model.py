@@ -200,28 +200,32 @@ class PageModel:
 
     def makers(self) -> list[LineMaker]:
         """Return who stands behind the texts of its lines, as far as is known."""
-        return [one.texts[0].maker for one in self.of_kind("line") if one.texts and one.texts[0].maker]
+        return [
+            segment.texts[0].maker
+            for segment in self.of_kind("line")
+            if segment.texts and segment.texts[0].maker
+        ]
 
     def in_order(self) -> list[PageSegment]:
         """Return every segment once, in reading order, parents before children.
 
         The explicit order comes first; what it does not name follows by stated position or in document order.
         """
-        found: list[PageSegment] = []
+        segments: list[PageSegment] = []
         seen: set[int] = set()
 
         def take(segment: PageSegment) -> None:
             if id(segment) in seen:
                 return
             seen.add(id(segment))
-            found.append(segment)
+            segments.append(segment)
             for child in _rank_siblings(segment.in_order(), ranks):
                 take(child)
 
         ranks = _ranks(self.order)
         for segment in _rank_siblings(order_siblings(self.segments), ranks):
             take(segment)
-        return found
+        return segments
 
 
 def checksum(text: str) -> int:

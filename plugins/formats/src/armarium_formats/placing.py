@@ -151,7 +151,7 @@ class _Placing:
 
     def _segments(self, brothers: list[PageSegment], parent: str | None, around: Box) -> None:
         if misses_places(brothers) and not (
-            self.page.order and all(one.kind == "region" for one in brothers)
+            self.page.order and all(brother.kind == "region" for brother in brothers)
         ):
             self.unplaced += 1
         for segment in brothers:

@@ -168,7 +168,7 @@ def _frame_regions(page: PageModel, drawn: AssembledPage) -> None:
     found: list[tuple[PageSegment, PageSegment]] = []
     for paragraph in page.segments:
         above = [region_of.get(line.shape_of or "") for line in paragraph.children if line.shape_of]
-        if above and above[0] is not None and all(one is above[0] for one in above):
+        if above and above[0] is not None and all(segment is above[0] for segment in above):
             found.append((paragraph, above[0]))
     for paragraph, region in found:
         if sum(other is region for _, other in found) == 1:

@@ -175,7 +175,7 @@ def why_no_line(points: Sequence[Point]) -> str | None:
 
 def runs_against_its_letters(line: PageSegment) -> bool:
     """Return whether the boxes of a line's words follow each other in the direction in which its letters do not run."""
-    words = [one for one in line.children if one.kind == "word" and one.points and one.text]
+    words = [child for child in line.children if child.kind == "word" and child.points and child.text]
     if len(words) < _FEWEST:
         return False
     letters = [unicodedata.bidirectional(letter) for word in words for letter in word.text]

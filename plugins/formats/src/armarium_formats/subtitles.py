@@ -116,7 +116,7 @@ def _cues(text: str) -> Iterator[_Cue]:
     web = rows[0].startswith("WEBVTT")
     timed = [(number, found) for number, row in enumerate(rows) if (found := _TIMES.fullmatch(row))]
     numbered = bool(timed) and any(row.isdecimal() for row in rows[: timed[0][0]])
-    for (at, stated), (after, _) in zip(timed, [*timed[1:], (len(rows), None)], strict=True):
+    for (at, match), (after, _) in zip(timed, [*timed[1:], (len(rows), None)], strict=True):
         words = rows[at + 1 : after]
         if web:
             words = words[: words.index("")] if "" in words else words
@@ -124,7 +124,7 @@ def _cues(text: str) -> Iterator[_Cue]:
             words = [row for row in words if row]
             if numbered and words and after < len(rows) and words[-1].isdecimal():
                 words.pop()
-        start, end = (_milliseconds(*stated.groups()[first : first + 4]) for first in (0, 4))
+        start, end = (_milliseconds(*match.groups()[first : first + 4]) for first in (0, 4))
         yield _Cue(start, end, "\n".join(words))
 
 

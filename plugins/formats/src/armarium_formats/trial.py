@@ -93,7 +93,11 @@ def _look(
         row.recognised_as, row.pages = "mets", len(read_mets(data, path.name).pages)
         return
     hint = pictures.hint(place, path.name)
-    beside = {one.name: one.read_bytes() for one in companions if path.parent.is_relative_to(one.parent)}
+    beside = {
+        companion.name: companion.read_bytes()
+        for companion in companions
+        if path.parent.is_relative_to(companion.parent)
+    }
     found = inspect(
         engine, data, path.name, page_size=hint.size if hint is not None else None, companions=beside
     )

@@ -68,7 +68,7 @@ def turn_page(page: PageModel, orientation: int) -> PageModel:
         page,
         width=height,
         height=width,
-        segments=[segment(one) for one in page.segments],
+        segments=[segment(page_segment) for page_segment in page.segments],
         notes=[*page.notes, note],
     )
 
@@ -84,4 +84,4 @@ def leaves_open(page: PageModel, picture: Size | None, orientation: int) -> bool
 
 def has_shapes(page: PageModel) -> bool:
     """Return whether anything on the page has an outline or a baseline."""
-    return any(one.points or one.baseline for one in page.walk())
+    return any(segment.points or segment.baseline for segment in page.walk())

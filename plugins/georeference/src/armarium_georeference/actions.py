@@ -266,7 +266,7 @@ def take_annotation(ctx: ActionContext, p: ReadAnnotation) -> dict[str, Any]:
         read = read_annotation(p.annotation, size)
     except BadAnnotation as refusal:
         raise errors.bad_annotation(str(refusal)) from None
-    standing = [one for one in list_points(ctx.conn, p.pass_id) if one["counts"]]
+    standing = [point for point in list_points(ctx.conn, p.pass_id) if point["counts"]]
     made = []
     for x, y, lon, lat in read.points:
         if any(_is_same(one, (x, y, lon, lat), size) for one in standing):
@@ -319,16 +319,18 @@ def place_names(ctx: ActionContext, p: PlaceNames) -> dict[str, Any]:
     """
     require_live(ctx.conn, p.document_id)
     made: list[str] = []
-    for one in p.placements:
-        if live_segment(ctx.conn, one.segment_id).document_id != p.document_id:
-            raise errors.other_page(one.segment_id)
-        ends = [({"from_id": one.segment_id}, "names")]
-        if one.entity_id is not None:
-            ends.append(({"from_id": one.entity_id, "from_kind": "entity"}, "same_as"))
+    for placement in p.placements:
+        if live_segment(ctx.conn, placement.segment_id).document_id != p.document_id:
+            raise errors.other_page(placement.segment_id)
+        ends = [({"from_id": placement.segment_id}, "names")]
+        if placement.entity_id is not None:
+            ends.append(({"from_id": placement.entity_id, "from_kind": "entity"}, "same_as"))
         for end, link_type in ends:
             # A run does not link again what somebody has unlinked.
-            if not is_linked(ctx.conn, end["from_id"], one.uri, link_type, or_was=ctx.run_id is not None):
-                sent = {**end, "to_id": one.uri, "to_kind": "uri", "link_type": link_type}
+            if not is_linked(
+                ctx.conn, end["from_id"], placement.uri, link_type, or_was=ctx.run_id is not None
+            ):
+                sent = {**end, "to_id": placement.uri, "to_kind": "uri", "link_type": link_type}
                 made.append(str(ctx.run("link.create", sent)["result"]["link_id"]))
     ctx.target(p.document_id)
     ctx.note_changes(document_ids=[p.document_id])

@@ -136,13 +136,13 @@ def _mask(selector: Any, width: float, height: float) -> tuple[list[Fractions] |
     kind = selector.get("type") if isinstance(selector, dict) else None
     try:
         if kind == "SvgSelector" and isinstance(value, str) and len(value) < 1_000_000:
-            shape = next(one for one in parse_xml(value.encode()).iter("{*}polygon", "{*}path"))
+            shape = next(element for element in parse_xml(value.encode()).iter("{*}polygon", "{*}path"))
             drawn = shape.get("points") or shape.get("d") or ""
             if set(re.findall("[A-Za-z]", drawn)) - set("MLZmze"):
                 raise ValueError  # curves and relative paths
             corners = [(float(x) / width, float(y) / height) for x, y in _CORNER.findall(drawn)]
         elif kind == "FragmentSelector" and isinstance(value, str) and (box := _XYWH.search(value)):
-            x, y, w, h = (float(one) for one in box.groups())
+            x, y, w, h = (float(group) for group in box.groups())
             corners = [((x + a * w) / width, (y + b * h) / height) for a, b in WHOLE]
         else:
             raise ValueError

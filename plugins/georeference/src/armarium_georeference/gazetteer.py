@@ -169,7 +169,9 @@ def _point(geometry: Any) -> tuple[float | None, float | None]:
     """Return the point of a geometry, if it is a point."""
     if isinstance(geometry, dict) and geometry.get("type") == "GeometryCollection":
         parts = _list(geometry.get("geometries"))
-        geometry = next((one for one in parts if isinstance(one, dict) and one.get("type") == "Point"), None)
+        geometry = next(
+            (part for part in parts if isinstance(part, dict) and part.get("type") == "Point"), None
+        )
     if isinstance(geometry, dict) and geometry.get("type") == "Point":
         at = geometry.get("coordinates")
         if isinstance(at, list) and len(at) >= 2:

@@ -125,11 +125,11 @@ def _write_when(when: Any) -> dict[str, Any] | None:
 
 def _geometries(find: Find, entity_id: str) -> list[dict[str, Any]]:
     made = []
-    for one in place_at(find, entity_id, None)["candidates"]:
-        geometry = one["geometry"]
+    for candidate in place_at(find, entity_id, None)["candidates"]:
+        geometry = candidate["geometry"]
         if geometry is None:
             continue
-        value = one["value"]
+        value = candidate["value"]
         about: dict[str, Any] = {}
         when = _write_when(value.get("when"))
         if when is not None:

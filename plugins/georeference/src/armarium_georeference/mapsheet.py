@@ -141,7 +141,7 @@ def _graticule(found: PassTransform, window: Window) -> Iterator[str]:
     middle = float(seen[len(seen) // 2, 0])
     about = (seen[:, 0] - middle + 180) % 360 - 180 + middle
     west, east = float(about.min()), float(about.max())
-    step = next((one for one in _STEPS if (north - south) / one <= 8 and (east - west) / one <= 16), 30)
+    step = next((step for step in _STEPS if (north - south) / step <= 8 and (east - west) / step <= 16), 30)
     lines = []
     for number in range(math.floor(south / step), math.ceil(north / step) + 1):
         lat = number * step
@@ -174,21 +174,21 @@ def _shapes(
 
     assert found.fit is not None
     assert found.size is not None
-    marks = {one["segment_id"] for one in found.points}
-    for one in outlines:
-        if one.id in marks or one.rendition_id != found.rendition_id:
+    marks = {point["segment_id"] for point in found.points}
+    for outline in outlines:
+        if outline.id in marks or outline.rendition_id != found.rendition_id:
             continue
-        ground = found.fit.apply(pixels_up(np.array(one.ring, dtype=np.float64), found.size))
+        ground = found.fit.apply(pixels_up(np.array(outline.ring, dtype=np.float64), found.size))
         if not np.isfinite(ground).all():
             continue
-        text = texts.get(one.id)
-        words = escape(text.text if text is not None else one.kind)
-        yield f'<path class="{escape(one.kind)}" d="{_path(window.pixels(ground), close=True)}"><title>{words}</title></path>'
+        text = texts.get(outline.id)
+        words = escape(text.text if text is not None else outline.kind)
+        yield f'<path class="{escape(outline.kind)}" d="{_path(window.pixels(ground), close=True)}"><title>{words}</title></path>'
 
 
 def _arrows(found: PassTransform, window: Window, control: Points) -> Iterator[str]:
     at = window.pixels(control).tolist()
-    errors = [one["error_m"] for one in found.residuals if one["error_m"] is not None]
+    errors = [residual["error_m"] for residual in found.residuals if residual["error_m"] is not None]
     longest = max(errors, default=0.0)
     # Metres on the ground are about metres of the plane; arrows too short to be seen are lengthened.
     times = max(1.0, _ARROW * window.scale / longest) if longest > 0 else 1.0

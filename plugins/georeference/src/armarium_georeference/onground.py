@@ -77,8 +77,8 @@ def on_ground(found: PassTransform, outlines: Sequence[Outline]) -> list[OnGroun
     """Return each of *outlines* on the ground, in order, by the fit of a pass that is ready."""
     import numpy as np
 
-    rings = [np.asarray(one.ring, dtype=np.float64) for one in outlines]
-    lines = [np.asarray(one.baseline, dtype=np.float64) for one in outlines if one.baseline]
+    rings = [np.asarray(outline.ring, dtype=np.float64) for outline in outlines]
+    lines = [np.asarray(outline.baseline, dtype=np.float64) for outline in outlines if outline.baseline]
     shapes = [*rings, *lines]
     if not shapes:
         return []

@@ -172,11 +172,11 @@ def _reach(geometry: Mapping[str, Any], precision_m: float) -> Anchor:
     # A ring repeats its first place at its end.
     places = list(dict.fromkeys(geometry_places(geometry)))
     vectors = [_unit(lon, lat) for lon, lat in places]
-    x, y, z = (sum(one[axis] for one in vectors) for axis in range(3))
+    x, y, z = (sum(vector[axis] for vector in vectors) for axis in range(3))
     lon, lat = math.degrees(math.atan2(y, x)), math.degrees(math.atan2(z, math.hypot(x, y)))
     if len(places) == 1:
         lon, lat = places[0]
-    radius = max(ellipsoid().inv(lon, lat, *one)[2] for one in places)
+    radius = max(ellipsoid().inv(lon, lat, *place)[2] for place in places)
     return Anchor(lon, lat, float(radius) + precision_m)
 
 

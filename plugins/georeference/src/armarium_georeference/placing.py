@@ -132,10 +132,10 @@ def take_away(ctx: ActionContext, point: Any) -> None:
     its mark.
     """
     table = representations
-    said = select(table.c.id).where(
+    statement = select(table.c.id).where(
         table.c.segment_id == point.segment_id, table.c.kind == WORLD_POINT, table.c.retracted.is_(False)
     )
-    for representation_id in ctx.conn.execute(said.order_by(table.c.id)).scalars().all():
+    for representation_id in ctx.conn.execute(statement.order_by(table.c.id)).scalars().all():
         ctx.run("reading.retract", {"representation_id": representation_id})
     stands = select(links.c.id).where(links.c.id == point.link_id, links.c.deleted_at.is_(None))
     if ctx.conn.execute(stands).first() is not None:

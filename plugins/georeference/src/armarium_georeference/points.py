@@ -35,10 +35,10 @@ def geo_uri(lon: float, lat: float) -> str:
 
 def place_in(text: str) -> tuple[float, float] | None:
     """Return (lon, lat) of a world-point reading; None if it names no place on the globe."""
-    found = _GEO.fullmatch(text.strip())
-    if found is None:
+    match = _GEO.fullmatch(text.strip())
+    if match is None:
         return None
-    lat, lon = float(found[1]), float(found[2])
+    lat, lon = float(match[1]), float(match[2])
     return (lon, lat) if abs(lat) <= 90 and abs(lon) <= 180 else None
 
 
@@ -121,7 +121,7 @@ def _why_not(
 
 def _standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
     box = (segments.c.bbox_x, segments.c.bbox_y, segments.c.bbox_w, segments.c.bbox_h)
-    found = (
+    statement = (
         select(
             points.c.id,
             *box,
@@ -139,7 +139,7 @@ def _standing(conn: Connection, ids: Sequence[str]) -> dict[str, _Standing]:
         row[0]: _Standing(
             (row[1], row[2], row[3], row[4]), row[5] is not None, row[6], row[7] is not None, row[8] or ""
         )
-        for row in conn.execute(found)
+        for row in conn.execute(statement)
     }
 
 
@@ -154,7 +154,7 @@ def live_segment(conn: Connection, segment_id: str) -> Row[Any]:
 def georeferenced_passes(conn: Connection) -> list[tuple[str, str, str, str]]:
     """Return (id, name, document_id, document_name) of the live passes with control points or a transformation."""
     has_points = select(points.c.pass_id)
-    found = (
+    statement = (
         select(passes.c.id, passes.c.name, documents.c.id, documents.c.name)
         .join(documents, documents.c.id == passes.c.document_id)
         .where(
@@ -164,14 +164,14 @@ def georeferenced_passes(conn: Connection) -> list[tuple[str, str, str, str]]:
         )
         .order_by(documents.c.name, documents.c.id, passes.c.created_at, passes.c.id)
     )
-    return [(row[0], row[1], row[2], row[3]) for row in conn.execute(found)]
+    return [(row[0], row[1], row[2], row[3]) for row in conn.execute(statement)]
 
 
 def passes_of(conn: Connection, document_id: str) -> list[tuple[str, dict[str, Any] | None]]:
     """Return (id, transformation) of the live passes of a page, oldest first."""
-    found = (
+    statement = (
         select(passes.c.id, passes.c.transformation)
         .where(passes.c.document_id == document_id, passes.c.deleted_at.is_(None))
         .order_by(passes.c.created_at, passes.c.id)
     )
-    return [(row[0], row[1]) for row in conn.execute(found)]
+    return [(row[0], row[1]) for row in conn.execute(statement)]

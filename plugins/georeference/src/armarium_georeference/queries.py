@@ -75,10 +75,10 @@ def read_on_picture(
     """By the inverse of its transformation; 409 in words if the pass has no usable one."""
     import numpy as np
 
-    found = transform_of(conn, pass_id)
-    require_ready(found)
+    transform = transform_of(conn, pass_id)
+    require_ready(transform)
     asked = [_lonlat(one) for one in place]
-    shown = found.on_picture(np.array(asked, dtype=np.float64)).tolist()
+    shown = transform.on_picture(np.array(asked, dtype=np.float64)).tolist()
     items = [
         {
             "lon": lon,
@@ -106,17 +106,17 @@ def list_maps(conn: Connection) -> dict[str, Any]:
     """Passes with control points or a type of transformation, by the name of their page."""
     items = []
     for pass_id, pass_name, document_id, name in georeferenced_passes(conn):
-        found = transform_of(conn, pass_id)
+        transform = transform_of(conn, pass_id)
         items.append(
             {
                 "document_id": document_id,
                 "name": name,
                 "pass_id": pass_id,
                 "pass_name": pass_name,
-                "type": found.type,
-                "status": found.status,
-                "have": len(found.counting),
-                "rms_m": found.rms_m,
+                "type": transform.type,
+                "status": transform.status,
+                "have": len(transform.counting),
+                "rms_m": transform.rms_m,
             }
         )
     return {"items": items, "count": len(items)}
@@ -133,18 +133,18 @@ def read_world_shape(conn: Connection, segment_id: str) -> dict[str, Any]:
     if is_provisional(segment_id):
         raise provisional(segment_id, IS_PROVISIONAL)
     row = live_segment(conn, segment_id)
-    found = transform_of(conn, row.pass_id)
-    require_ready(found)
-    (placed,) = on_ground(found, [outline_of(conn, segment_id)])
+    transform = transform_of(conn, row.pass_id)
+    require_ready(transform)
+    (placed,) = on_ground(transform, [outline_of(conn, segment_id)])
     if placed.geometry is None:
         raise NoShape(segment_id, placed.why or "")
     return {
         "segment_id": segment_id,
         "pass_id": row.pass_id,
-        "type": found.type,
+        "type": transform.type,
         "geometry": placed.geometry,
         "baseline": placed.baseline,
-        "error_m": found.error_m,
+        "error_m": transform.error_m,
     }
 
 
@@ -161,16 +161,16 @@ def read_geojson(conn: Connection, doc_id: str) -> dict[str, Any]:
     made: list[dict[str, Any]] = []
     left: list[dict[str, Any]] = []
     for pass_id, _ in passes_of(conn, doc_id):
-        found = transform_of(conn, pass_id)
-        if found.type is None or found.problem is not None:
-            why = found.problem or "It has no transformation."
+        transform = transform_of(conn, pass_id)
+        if transform.type is None or transform.problem is not None:
+            why = transform.problem or "It has no transformation."
             left.append({"pass_id": pass_id, "segment_id": None, "why": why})
             continue
         outlines = outlines_of(conn, pass_id)
         texts = counting_readings(conn, pass_id, rule=reading_rule(conn))
         ladder = ladder_of_pass(conn, doc_id, pass_id)
-        languages = {one.id: ladder.value("language", one.id) for one in outlines}
-        some, others = features(found, outlines, on_ground(found, outlines), texts, languages)
+        languages = {outline.id: ladder.value("language", outline.id) for outline in outlines}
+        some, others = features(transform, outlines, on_ground(transform, outlines), texts, languages)
         made += some
         left += others
     return {"type": "FeatureCollection", "features": made, "left_out": left}

@@ -38,9 +38,9 @@ def place_page(job: JobContext, page_id: str) -> PageWork:
     gazetteer = _gazetteer(job)
     with job.library.db.read() as conn:
         written: list[Mapping[str, Any]] = [
-            one
+            place
             for places in job.engine.points.ask(armarium_georeference_mentions, conn, page_id)
-            for one in places
+            for place in places
         ]
         if not written:
             written += _lines(conn, page_id)
@@ -84,9 +84,9 @@ def _lines(conn: Any, page_id: str) -> list[dict[str, Any]]:
         raise PageSkipped("It has no text yet.")
     read = read_lines(conn, page_id, pass_id, rule)
     return [
-        {"segment_id": one.id, "text": read.counting[one.id].text}
-        for one in read.segments.values()
-        if one.kind != "word" and one.id in read.counting
+        {"segment_id": segment.id, "text": read.counting[segment.id].text}
+        for segment in read.segments.values()
+        if segment.kind != "word" and segment.id in read.counting
     ]
 
 

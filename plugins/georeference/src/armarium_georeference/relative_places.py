@@ -185,7 +185,7 @@ def _with_holes(outer: list[list[float]], holes: list[list[list[float]]]) -> dic
     if left.geom_type == "Polygon":
         return _plain(mapping(orient(left, 1.0)))
     parts = [orient(one, 1.0) for one in left.geoms if one.geom_type == "Polygon"]
-    return {"type": "MultiPolygon", "coordinates": [_plain(mapping(one))["coordinates"] for one in parts]}
+    return {"type": "MultiPolygon", "coordinates": [_plain(mapping(part))["coordinates"] for part in parts]}
 
 
 def _plain(geometry: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,18 +35,18 @@ _CLOSED = (
 def write_pass_annotation(request: Request, library: CurrentLibrary, pass_id: str) -> Response:
     """Those that count, in the form Allmaps reads; 409 for a page without a picture of known size."""
     with library.db.read() as conn:
-        found = transform_of(conn, pass_id)
-        node = document(conn, found.document_id)
+        transform = transform_of(conn, pass_id)
+        node = document(conn, transform.document_id)
         mask = mask_of(conn, pass_id)
-    if found.size is None:
+    if transform.size is None:
         raise no_picture(str(node["name"]))
     base = str(request.base_url).rstrip("/")
     canvas = (node.get("metadata") or {}).get(
         "iiif_canvas_id"
-    ) or f"{base}/api/iiif/canvas/{found.document_id}"
-    points = [(one["x"], one["y"], one["lon"], one["lat"]) for one in found.counting]
+    ) or f"{base}/api/iiif/canvas/{transform.document_id}"
+    points = [(one["x"], one["y"], one["lon"], one["lat"]) for one in transform.counting]
     return json_response(
-        write_annotation({"id": canvas, "type": "Canvas"}, found.size, points, found.type, mask)
+        write_annotation({"id": canvas, "type": "Canvas"}, transform.size, points, transform.type, mask)
     )
 
 
@@ -78,23 +78,23 @@ def read_page_map(library: CurrentLibrary, doc_id: str) -> Response:
     with library.db.read() as conn:
         name = require_live(conn, doc_id).name
         tried = [transform_of(conn, pass_id) for pass_id, _ in reversed(passes_of(conn, doc_id))]
-    ready = next((one for one in tried if one.fit is not None), None)
+    ready = next((transform for transform in tried if transform.fit is not None), None)
     if ready is None:
-        raise no_map(name, next((one.problem for one in tried if one.problem), None))
+        raise no_map(name, next((transform.problem for transform in tried if transform.problem), None))
     return _map(library, ready.pass_id)
 
 
 def _map(library: Library, pass_id: str) -> Response:
     with library.db.read() as conn:
-        found = transform_of(conn, pass_id)
-        require_live(conn, found.document_id)
-        require_ready(found)
+        transform = transform_of(conn, pass_id)
+        require_live(conn, transform.document_id)
+        require_ready(transform)
         outlines = outlines_of(conn, pass_id)
         texts = counting_readings(conn, pass_id, rule=reading_rule(conn))
-        picture = page_image(library, conn, found.document_id)
+        picture = page_image(library, conn, transform.document_id)
         name = conn.execute(select(passes.c.name).where(passes.c.id == pass_id)).scalar_one()
-        node = document(conn, found.document_id)
+        node = document(conn, transform.document_id)
     with open_image(picture.path, shrink_to=(2 * LONGEST, 2 * LONGEST)) as image:
         image.load()
-        page = map_page(found, f"{node['name']}: {name}", image, outlines, texts)
+        page = map_page(transform, f"{node['name']}: {name}", image, outlines, texts)
     return Response(page, media_type="text/html", headers={"Content-Security-Policy": _CLOSED})

@@ -57,7 +57,7 @@ class PassTransform:
     @property
     def counting(self) -> list[dict[str, Any]]:
         """Return the control points it is fitted to."""
-        return [one for one in self.points if one["counts"]]
+        return [point for point in self.points if point["counts"]]
 
     @property
     def error_m(self) -> float | None:
@@ -130,10 +130,10 @@ def transform_of(conn: Connection, pass_id: str) -> PassTransform:
     """Return the transformation of a pass. Raises NotFound, and Conflict for a withdrawn one."""
     row = require_pass(conn, pass_id)
     stated = row.transformation or {}
-    found = _describe_unfitted(conn, pass_id, row.document_id, stated.get("type"))
-    if found.type is not None:
-        _fit(found, stated.get("crs"))
-    return found
+    transform = _describe_unfitted(conn, pass_id, row.document_id, stated.get("type"))
+    if transform.type is not None:
+        _fit(transform, stated.get("crs"))
+    return transform
 
 
 def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) -> PassTransform:
@@ -141,11 +141,11 @@ def transform_as(conn: Connection, pass_id: str, kind: Type, crs: str | None) ->
     picture.
     """
     row = require_pass(conn, pass_id)
-    found = _describe_unfitted(conn, pass_id, row.document_id, kind)
-    if found.size is None:
+    transform = _describe_unfitted(conn, pass_id, row.document_id, kind)
+    if transform.size is None:
         raise no_picture(require_document(conn, row.document_id).name)
-    _fit(found, crs)
-    return found
+    _fit(transform, crs)
+    return transform
 
 
 def require_ready(found: PassTransform) -> None:
@@ -229,7 +229,7 @@ def _remark(found: PassTransform, picture: Points, ground: Points, true: Points)
         )
     if kind == SPLINE and not found.proves_nothing:
         found.notes.append("Each residual is that of the spline through all the other points.")
-        if any(one["error_m"] is None for one in found.residuals):
+        if any(residual["error_m"] is None for residual in found.residuals):
             found.notes.append(
                 "If the other points are on one line, no residual can be given; spread the points over the "
                 "map."

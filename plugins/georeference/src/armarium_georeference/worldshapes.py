@@ -98,7 +98,7 @@ def _cut_area(points: list[tuple[float, float]]) -> dict[str, Any] | None:
             for one in getattr(piece, "geoms", [piece])
             if one.geom_type == "Polygon" and one.area > 0
         )
-    rings = [[[[*p] for p in r.coords] for r in (one.exterior, *one.interiors)] for one in parts]
+    rings = [[[[*p] for p in r.coords] for r in (part.exterior, *part.interiors)] for part in parts]
     if not rings:
         return None
     if len(rings) == 1:

@@ -60,7 +60,7 @@ SAMPLE = b"""{"@context": "http://iiif.io/api/presentation/3/context.json",
 
 _BATCH = 500
 
-_PUBLISHED = tuple(one.name for one in fields(ReferencedCanvas) if one.name in canvases.c)
+_PUBLISHED = tuple(field.name for field in fields(ReferencedCanvas) if field.name in canvases.c)
 published = attrgetter(*_PUBLISHED)
 """What is kept of a canvas: where its picture is."""
 
@@ -86,16 +86,16 @@ def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
     parent = sources_folder(ctx.conn) if p.parent_id is None else require_live(ctx.conn, p.parent_id)
     require_parent(ctx.conn, parent.id, "folder")
     data = p.file.encode() if isinstance(p.file, str) else p.file
-    found = read_manifest(data, p.filename)
+    manifest = read_manifest(data, p.filename)
     digest = hashlib.sha256(data).hexdigest()
     known = folder_of_manifest(ctx.conn, parent.id, digest)
     if known is not None:
         raise AlreadyImported(known[1], known[0])
     ctx.project.objects.put_bytes(data)
-    address = p.url or found.manifest_id
+    address = p.url or manifest.manifest_id
     folder_id = new_id()
-    folder_name = p.name or found.label or p.filename
-    ids = [new_id() for _ in found.canvases]
+    folder_name = p.name or manifest.label or p.filename
+    ids = [new_id() for _ in manifest.canvases]
     nodes: list[dict[str, Any]] = [
         {
             "id": folder_id,
@@ -106,22 +106,22 @@ def import_manifest(ctx: ActionContext, p: ImportManifest) -> dict[str, Any]:
         },
         *(
             _page_node(node_id, folder_id, number, canvas, address)
-            for number, (node_id, canvas) in enumerate(zip(ids, found.canvases, strict=True), 1)
+            for number, (node_id, canvas) in enumerate(zip(ids, manifest.canvases, strict=True), 1)
         ),
     ]
     for start in range(0, len(nodes), _BATCH):
         ctx.run("document.add_files", {"nodes": nodes[start : start + _BATCH]})
-    _describe(ctx, folder_id, found)
-    _keep(ctx, folder_id, ids, found, digest, p.url)
-    transcribed = _transcribe(ctx, ids, found, digest, p.filename)
+    _describe(ctx, folder_id, manifest)
+    _keep(ctx, folder_id, ids, manifest, digest, p.url)
+    transcribed = _transcribe(ctx, ids, manifest, digest, p.filename)
     ctx.target(folder_id)
     return {
         "document_id": folder_id,
         "name": folder_name,
-        "version": found.version,
+        "version": manifest.version,
         "canvases": len(ids),
         "passes": transcribed,
-        "notes": found.notes,
+        "notes": manifest.notes,
     }
 
 
@@ -278,9 +278,11 @@ def fetch_images(ctx: ActionContext, p: FetchImages) -> dict[str, Any]:
     for document_id in p.document_ids:
         require_live(ctx.conn, document_id)
     pages = [
-        one for one in references(ctx.conn, pages_under(ctx.conn, p.document_ids)) if not one.has_picture
+        reference
+        for reference in references(ctx.conn, pages_under(ctx.conn, p.document_ids))
+        if not reference.has_picture
     ]
-    wanted = [one.document_id for one in pages if one.addresses()]
+    wanted = [page.document_id for page in pages if page.addresses()]
     if not wanted:
         raise NothingToFetch
     count = f"{len(wanted)} {'page' if len(wanted) == 1 else 'pages'}"

@@ -84,25 +84,27 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
     """Fetch missing pictures, one per step. A failure is reported in the result and stops no other."""
     args: ImagesJobArgs = ctx.args
     total = len(args.document_ids)
-    kept = _Checkpoint(**ctx.checkpoint)
-    answered, silent = asdict(kept), 0
-    for number, document_id in enumerate(args.document_ids[kept.done :], kept.done + 1):
+    checkpoint = _Checkpoint(**ctx.checkpoint)
+    answered, silent = asdict(checkpoint), 0
+    for number, document_id in enumerate(args.document_ids[checkpoint.done :], checkpoint.done + 1):
         ctx.check()
-        before = asdict(kept)
-        kept.done = number
+        before = asdict(checkpoint)
+        checkpoint.done = number
         with ctx.library.db.read() as conn:
             found = references(conn, [document_id])
         if found and not found[0].has_picture:
             try:
                 with scratch(ctx.library) as folder:
                     params = _fetch_picture(ctx, found[0], folder / "picture")
-                    kept.fetched += 1
-                    ctx.act("iiif.attach_image", params, checkpoint=asdict(kept), done=number, total=total)
+                    checkpoint.fetched += 1
+                    ctx.act(
+                        "iiif.attach_image", params, checkpoint=asdict(checkpoint), done=number, total=total
+                    )
                 silent = 0
                 time.sleep(PAUSE_SECONDS)
                 continue
             except ServiceError as refusal:
-                kept = _Checkpoint(**{**before, "done": number})
+                checkpoint = _Checkpoint(**{**before, "done": number})
                 answered = before if silent == 0 else answered
                 silent = silent + 1 if refusal.code == "unreachable" else 0
                 if silent >= UNREACHABLE_IN_A_ROW:
@@ -110,9 +112,9 @@ def run_images(ctx: JobContext) -> dict[str, Any]:
                     ctx.save(answered, done=answered["done"], total=total)
                     raise RetryLater("The picture server does not answer.", seconds=300) from None
                 ctx.log("warning", f"{document_id}: {refusal.detail}")
-                kept.fail(document_id, refusal.detail)
-        ctx.save(asdict(kept), done=number, total=total)
-    return {"fetched": kept.fetched, "failed": kept.failed, "failed_count": kept.failures}
+                checkpoint.fail(document_id, refusal.detail)
+        ctx.save(asdict(checkpoint), done=number, total=total)
+    return {"fetched": checkpoint.fetched, "failed": checkpoint.failed, "failed_count": checkpoint.failures}
 
 
 def _fetch_picture(ctx: JobContext, page: Reference, target: Path) -> dict[str, Any]:

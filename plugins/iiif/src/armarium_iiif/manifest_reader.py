@@ -147,7 +147,7 @@ class _Reader:
             return 2, as_list(sequences[0].get("canvases"))
         if kind in ("Collection", "sc:Collection"):
             members = [one for key in ("items", "manifests", "members") for one in as_list(found.get(key))]
-            ids = [self._address(_id(one)) for one in members[:200] if isinstance(one, dict)]
+            ids = [self._address(_id(member)) for member in members[:200] if isinstance(member, dict)]
             raise NotAManifest(
                 self.name,
                 "it is a collection of manifests. Import the manifests it names one by one.",

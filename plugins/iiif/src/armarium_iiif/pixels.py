@@ -176,10 +176,10 @@ _making = threading.Lock()
 def pictures_of(engine: Engine) -> DecodedPictures:
     """Return the decoded pictures of an engine; they are released with it."""
     with _making:
-        found = _engines.get(engine)
-        if found is None:
-            found = _engines[engine] = DecodedPictures()
-        return found
+        decoded_pictures = _engines.get(engine)
+        if decoded_pictures is None:
+            decoded_pictures = _engines[engine] = DecodedPictures()
+        return decoded_pictures
 
 
 def decode(source: Source, level: int, rows: tuple[int, int] | None = None) -> DecodedPicture:

@@ -21,19 +21,19 @@ def project_with(engine: Engine, principal: Principal, identifier: str) -> Libra
 
     Raises UnknownHere, and InSeveralProjects if a package and its copy are both open.
     """
-    found: list[Library] = []
+    libraries: list[Library] = []
     for library in engine.libraries.open_now():
         if principal.libraries is not None and str(library.path) not in principal.libraries:
             continue
         with library.db.read() as conn:
             named = (select(table.c.id).where(table.c.id == identifier) for table in (documents, renditions))
             if conn.execute(union_all(*named)).first() is not None:
-                found.append(library)
-    if not found:
+                libraries.append(library)
+    if not libraries:
         raise UnknownHere(identifier)
-    if len(found) > 1:
+    if len(libraries) > 1:
         raise InSeveralProjects(identifier)
-    return found[0]
+    return libraries[0]
 
 
 async def _library(

@@ -111,9 +111,9 @@ def _box(target: Any, size: tuple[int, int] | None) -> Box | None:
         value = inner.get("value") if isinstance(inner, dict) else inner
         if not isinstance(value, str) or len(value) > 100_000:
             continue
-        if stated := _XYWH.search(value):
-            x, y, w, h = (_number(part) for part in stated.groups()[1:])
-            if stated[1] == "percent":
+        if match := _XYWH.search(value):
+            x, y, w, h = (_number(part) for part in match.groups()[1:])
+            if match[1] == "percent":
                 if size is None:
                     continue
                 x, y, w, h = (

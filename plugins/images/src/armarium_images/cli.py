@@ -48,7 +48,7 @@ def crop(
     """
     region = region_of(box)
     with project_session() as session:
-        pictures = [document_id(session, one) for one in pictures]
+        pictures = [document_id(session, picture) for picture in pictures]
         folder = _folder(session, pictures)
         if folder is not None:
             _batch(session, folder, {"kind": "crop", "region": region}, recursive)
@@ -85,15 +85,15 @@ def split(
     regions = regions_of(columns, rows, at, box or [])
     done: list[dict[str, Any]] = []
     with project_session() as session:
-        pictures = [document_id(session, one) for one in pictures]
+        pictures = [document_id(session, picture) for picture in pictures]
         folder = _folder(session, pictures)
         if folder is not None:
             _batch(session, folder, {"kind": "split", "regions": regions}, recursive)
             return
         _refuse_recursive(recursive)
-        for one in pictures:
+        for picture in pictures:
             try:
-                done.append(session.post(f"/api/images/{one}/split", {"regions": regions}))
+                done.append(session.post(f"/api/images/{picture}/split", {"regions": regions}))
             except Refused as refused:
                 if not done:
                     raise

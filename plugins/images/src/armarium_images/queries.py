@@ -112,8 +112,8 @@ def live_cuts(conn: Connection, document_id: str, kind: str) -> tuple[str, list[
 
 def boxes_cut(conn: Connection, source_id: str, kind: str) -> list[list[int]]:
     """Return the boxes of a source's live children of *kind*."""
-    found = live_children(cuts.c.box, where=(cuts.c.source_id == source_id, cuts.c.kind == kind))
-    return list(conn.execute(found).scalars())
+    statement = live_children(cuts.c.box, where=(cuts.c.source_id == source_id, cuts.c.kind == kind))
+    return list(conn.execute(statement).scalars())
 
 
 def count_cuts(conn: Connection, source_id: str, kind: str) -> int:

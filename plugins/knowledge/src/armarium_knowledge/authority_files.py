@@ -81,7 +81,9 @@ def _table(file: IO[bytes], name: str, note: Callable[[str], None]) -> Iterator[
 
 def _entry(uri: str, names: Iterable[str], authority: str | None, authority_id: str) -> Authority:
     host = uri.split("//")[-1].split("/")[0] or uri.split(":")[0]
-    return Authority(uri, authority or host, authority_id, tuple(one.strip() for one in names if one.strip()))
+    return Authority(
+        uri, authority or host, authority_id, tuple(name.strip() for name in names if name.strip())
+    )
 
 
 def _skos(file: IO[bytes], name: str) -> Iterator[Authority]:

@@ -47,22 +47,22 @@ def biography(conn: Connection, entity_id: str) -> dict[str, Any]:
     rows = shown_claims(conn, Claim.rows.all(conn, *where))
     rows.sort(key=lambda one: (*_in_time(one["time_start"]), one["created_at"], one["id"]))
     graph = neighbourhood(conn, found["id"], depth=1, limit=1000)
-    names = {one["id"]: one["canonical_name"] for one in graph["nodes"]}
-    cited = dict.fromkeys([*(one["source_document_id"] for one in rows), *found["source_document_ids"]])
+    names = {node["id"]: node["canonical_name"] for node in graph["nodes"]}
+    cited = dict.fromkeys([*(row["source_document_id"] for row in rows), *found["source_document_ids"]])
     sources = documents_named(conn, [one for one in cited if one is not None])
-    titles = {one["id"]: one["name"] for one in sources}
+    titles = {source["id"]: source["name"] for source in sources}
     return {
         "entity": found,
         "names": found["names"],
         "dates": found["date_values"],
         "places": found["place_values"],
-        "statements": [_statement(one, titles) for one in rows],
+        "statements": [_statement(row, titles) for row in rows],
         "relations": [
             {**edge, "source_name": names[edge["source"]], "target_name": names[edge["target"]]}
             for edge in graph["edges"]
         ],
         "sources": [
-            {key: one[key] for key in ("id", "name", "page_label", "date_original")} for one in sources
+            {key: source[key] for key in ("id", "name", "page_label", "date_original")} for source in sources
         ],
         "generated_at": now(),
     }
@@ -108,20 +108,20 @@ def _lines(found: Mapping[str, Any], marked: bool) -> list[str]:
             lines.extend(["", f"## {name}" if marked else name, *([""] if marked else ["-" * len(name)])])
             lines.extend(f"- {item}" for item in items)
 
-    section("Names", [_name(one, plain) for one in found["names"]])
+    section("Names", [_name(name, plain) for name in found["names"]])
     if about["description"]:
         section("Description", [plain(about["description"])])
-    section("Dates", [_date(one, plain) for one in found["dates"]])
-    section("Places", [_place(one, plain) for one in found["places"]])
-    section("Statements", [_format_statement(one, plain) for one in found["statements"]])
+    section("Dates", [_date(date, plain) for date in found["dates"]])
+    section("Places", [_place(place, plain) for place in found["places"]])
+    section("Statements", [_format_statement(statement, plain) for statement in found["statements"]])
     section(
         "Relations",
         [
-            f"{plain(one['source_name'])} – {plain(one['predicate']) or 'with'} – {plain(one['target_name'])}"
-            for one in found["relations"]
+            f"{plain(relation['source_name'])} – {plain(relation['predicate']) or 'with'} – {plain(relation['target_name'])}"
+            for relation in found["relations"]
         ],
     )
-    section("Sources", [plain(one["name"]) for one in found["sources"]])
+    section("Sources", [plain(source["name"]) for source in found["sources"]])
     return lines
 
 

@@ -22,7 +22,7 @@ def folded_names(names: Iterable[str]) -> str:
 
 def all_names(canonical_name: str, names: Iterable[Mapping[str, Any]]) -> str:
     """Return the names of an entity in the form that a search of names uses."""
-    texts = [text for one in names for text in (one["text"], one["romanized"]) if text]
+    texts = [text for name in names for text in (name["text"], name["romanized"]) if text]
     return folded_names([canonical_name, *texts])
 
 

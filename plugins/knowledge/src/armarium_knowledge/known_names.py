@@ -70,11 +70,11 @@ class _FoldedLine(NamedTuple):
 
     @classmethod
     def of(cls, words: Sequence[Word]) -> _FoldedLine:
-        line = cls(" ".join(one.word for one in words), {}, {})
+        line = cls(" ".join(word.word for word in words), {}, {})
         at = 0
-        for one in words:
-            line.starts[at], line.ends[at + len(one.word)] = one.start, one.end
-            at += len(one.word) + 1
+        for word in words:
+            line.starts[at], line.ends[at + len(word.word)] = word.start, word.end
+            at += len(word.word) + 1
         return line
 
 
@@ -159,17 +159,17 @@ def gather(rows: Iterable[tuple[str, str, str, str]]) -> KnownNames:
             if _long_enough(name):
                 by_name.setdefault(name, []).append(NamedEntity(entity_id, called, entity_type))
     automaton = ahocorasick.Automaton()
-    found = KnownNames(by_name, automaton)
+    names = KnownNames(by_name, automaton)
     for name in by_name:
         automaton.add_word(name, name)
         count = name.count(" ") + 1
         if len(name) >= SHORTEST_MISREAD and count <= MOST_WORDS and not any(map(is_unspaced, name)):
-            found.most_words = max(found.most_words, count)
+            names.most_words = max(names.most_words, count)
             for letter in (f"<{name[0]}", f"{name[-1]}>"):
-                found.buckets.setdefault((len(name), letter), []).append(name)
+                names.buckets.setdefault((len(name), letter), []).append(name)
     if by_name:
         automaton.make_automaton()
-    return found
+    return names
 
 
 def known_names(library: Library, seen_by: Connection | None = None) -> KnownNames:

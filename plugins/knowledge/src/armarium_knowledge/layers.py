@@ -32,7 +32,7 @@ def find_claim(conn: Connection, target_id: str) -> Target | None:
     if Claim.rows.get(conn, target_id) is None:
         return None
     sources = SOURCES.all(conn, claim_sources.c.claim_id == target_id, order=(claim_sources.c.position,))
-    first = next((one for one in sources if one["document_id"] is not None), None)
+    first = next((source for source in sources if source["document_id"] is not None), None)
     return Target(None) if first is None else Target(first["document_id"], first["segment_id"])
 
 
@@ -62,10 +62,12 @@ def _claims_of(conn: Connection, page_id: str) -> list[Proposal]:
     shown = []
     for row in rows:
         sources = SOURCES.all(conn, claim_sources.c.claim_id == row["id"], order=(claim_sources.c.position,))
-        passage = " / ".join(one["excerpt"] for one in sources if one["excerpt"])
+        passage = " / ".join(source["excerpt"] for source in sources if source["excerpt"])
         parts = (row["subject_canonical"], row["predicate_verb"], row["object_phrase"])
         words = f"{row['text']} ({' – '.join(parts)}). Passage: {passage or 'none'}"
-        pages = {one["document_id"] for one in sources if one["excerpt"] and one["document_id"]} - {page_id}
+        pages = {
+            source["document_id"] for source in sources if source["excerpt"] and source["document_id"]
+        } - {page_id}
         shown.append(Proposal(row["id"], " ".join(words.split()), row["text"], also=tuple(sorted(pages))))
     return shown
 
@@ -81,7 +83,7 @@ def _entities_of(conn: Connection, page_id: str) -> list[Proposal]:
     for entity_id, lines in passages.items():
         found = Entity.rows.get(conn, entity_id)
         if found is not None and found["curation_state"] == "unreviewed":
-            names = ", ".join(one["text"] for one in found["names"]) or "none"
+            names = ", ".join(name["text"] for name in found["names"]) or "none"
             name = found["canonical_name"]
             words = f"{name}, {found['entity_type']}. Other names: {names}. Passages: {' / '.join(lines)}"
             shown.append(Proposal(entity_id, " ".join(words.split()), name))

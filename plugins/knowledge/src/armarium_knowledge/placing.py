@@ -165,7 +165,7 @@ class PagePlaces:
         words in it.
         """
         words = self.text[start:end]
-        if not start < end <= len(self.text) or not any(one.isalnum() for one in words):
+        if not start < end <= len(self.text) or not any(word.isalnum() for word in words):
             raise not_words(start, end, len(self.text))
         for offset in (start, end):
             if offset < len(self.text) and unicodedata.category(self.text[offset])[0] == "M":
@@ -222,13 +222,13 @@ def kept_places(conn: Connection, wanted: Mapping[str, set[str]]) -> dict[str, P
     spans = {}
     for document_id, text, written in pages:
         lines = [one for one in orjson.loads(written) if one[0] in wanted[document_id]]
-        if len({one[0] for one in lines}) == len(wanted[document_id]):
+        if len({line[0] for line in lines}) == len(wanted[document_id]):
             spans[document_id] = text, lines
-    ids = [one[0] for _, lines in spans.values() for one in lines]
+    ids = [line[0] for _, lines in spans.values() for line in lines]
     counting = counting_of_segments(conn, ids, rule=reading_rule(conn))
     found: dict[str, PagePlaces] = {}
     for document_id, (text, lines) in spans.items():
-        if all(one[0] in counting for one in lines):
+        if all(line[0] in counting for line in lines):
             own = [(one, counting[one].representation_id, start, end) for one, start, end in lines]
             found[document_id] = KeptPlaces(conn, document_id, text, own)
     return found

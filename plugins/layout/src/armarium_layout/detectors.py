@@ -96,7 +96,7 @@ def detector_of(
             raise errors.unknown_detector(name, here)
         config = here[name]
     kind = model_type(config)
-    able = [one for one in detectors(engine) if kind in one.model_types]
+    able = [detector for detector in detectors(engine) if kind in detector.model_types]
     if not able:
         raise errors.no_detector(name, kind)
     chosen = next((one for one in able if engine.runtimes.missing(one) is None), able[0])

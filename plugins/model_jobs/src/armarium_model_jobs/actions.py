@@ -39,11 +39,11 @@ def take_signs(ctx: ActionContext, p: TakeSigns) -> dict[str, Any]:
     are written.
     """
     given = {"document_id": p.document_id, "pass_id": p.pass_id, "provider": p.provider, "model": p.model}
-    readings = [{"segment_id": one.segment_id, "text": one.is_a} for one in p.signs]
+    readings = [{"segment_id": sign.segment_id, "text": sign.is_a} for sign in p.signs]
     made = ctx.run("reading.take", {**given, "kind": DESCRIPTION, "readings": readings})
     taken: dict[str, list[str]] = {"declared": [], "instance_ids": []}
     if ctx.engine.actions.find("sign.take") is not None:
         taken = ctx.run(
-            "sign.take", {"signs": [{"segment_id": one.segment_id, "name": one.is_a} for one in p.signs]}
+            "sign.take", {"signs": [{"segment_id": sign.segment_id, "name": sign.is_a} for sign in p.signs]}
         )
     return {"representation_ids": made["representation_ids"], **taken}

@@ -67,10 +67,10 @@ def _look_at_page(job: JobContext, target: str, page_id: str) -> list[dict[str, 
                 segments.c.kind.in_(("line", "word")),
             )
         )
-        found = conn.execute(drawn).all()
+        rows = conn.execute(drawn).all()
     lines: dict[str, dict[str, Any]] = {}
     marks: dict[str, str] = {}
-    for row in found:
+    for row in rows:
         if row.anchor.get("rendition_id") != picture.rendition_id:
             continue
         shape = {

@@ -50,12 +50,12 @@ def fit_text(call: Call) -> dict[str, Any]:
     model = LineModel.of_file(path, threads=1)
     taught, checked = [], []
     with (folder / "pictures.bin").open("rb") as pictures:
-        for one in json.loads((folder / "lines.json").read_text("utf-8"))["lines"]:
-            ink = pictures.read(HEIGHT * int(one["width"]))
-            if one["for_validation"]:
-                checked.append((np.frombuffer(ink, np.uint8).reshape(HEIGHT, -1), one["text"]))
+        for line in json.loads((folder / "lines.json").read_text("utf-8"))["lines"]:
+            ink = pictures.read(HEIGHT * int(line["width"]))
+            if line["for_validation"]:
+                checked.append((np.frombuffer(ink, np.uint8).reshape(HEIGHT, -1), line["text"]))
             else:
-                taught.append(one["text"])
+                taught.append(line["text"])
     call.check()
     stated, measured = fit(model, taught, checked)
     if stated is not None:

@@ -132,7 +132,7 @@ class KrakenTrainer(EpochTrainer[Ready]):
         fitting.fit(module, lines, ckpt_path=str(last) if last.is_file() else None, weights_only=False)
         told = fitting.callback_metrics
         rate = 1.0 - float(told["val_metric"])
-        is_best = all(rate < one["cer"] for one in ready.epochs)
+        is_best = all(rate < epoch["cer"] for epoch in ready.epochs)
         outcome = self.outcome(
             started,
             epoch=number,

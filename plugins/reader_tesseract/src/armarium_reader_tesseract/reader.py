@@ -154,7 +154,7 @@ class TesseractReader(Reader):
     @classmethod
     def remote(cls, model: str, fetch: Callable[[str], bytes]) -> RemoteFile:
         """Return the best official data for a language, by its Tesseract name or BCP 47 tag."""
-        name = next((one for one in names_for(model) if one in PUBLISHED), None)
+        name = next((name for name in names_for(model) if name in PUBLISHED), None)
         if name is None:
             raise Refused(
                 f"Tesseract's makers publish no language data called {model!r}; a name is such as spa, lat, deu_latf "

@@ -169,7 +169,7 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
     names = [one["name"] or one["document_id"] for one in outcome["by_hand"][:3]]
     more = f" and {count - len(names)} more" if count > len(names) else ""
     looks = "looks" if count == 1 else "look"
-    made = {one["name"] for one in readers if "hand" not in one["writing"]}
+    made = {reader["name"] for reader in readers if "hand" not in reader["writing"]}
     who = " and ".join(name for name in outcome.get("by_reader") or () if name in made) or outcome["reader"]
     said = f"{', '.join(names)}{more} {looks} handwritten, and {who} is made for print"
     if outcome.get("by_reader"):
@@ -177,7 +177,7 @@ def handwriting_hint(outcome: dict[str, Any], readers: list[dict[str, Any]]) -> 
         said += ", but expected to read more of the letters right than the others. One reader for all pages is named with --reader."
     else:
         said += ": do not trust these readings."
-    here = [one for one in readers if one["installed"] or one["runtime"]]
+    here = [reader for reader in readers if reader["installed"] or reader["runtime"]]
     meant = [one for one in here if "hand" in one["writing"] and "read_lines" in one["can"]]
     if not meant:
         return f"{said} No reader for handwriting is installed."

@@ -20,5 +20,5 @@ def run_download(ctx: JobContext) -> dict[str, Any]:
             forget_partial(local_models.partial_of(ctx.engine, wanted.runtime, wanted.model))
         ctx.check()
 
-    found = local_models.download(ctx.engine, wanted.runtime, wanted.model, report)
-    return {"model_id": found.model, "size_bytes": found.size_bytes}
+    file = local_models.download(ctx.engine, wanted.runtime, wanted.model, report)
+    return {"model_id": file.model, "size_bytes": file.size_bytes}

@@ -167,7 +167,7 @@ _making = threading.Lock()
 
 def _ledger_of(db: Database) -> _Ledger:
     with _making:
-        found = _ledgers.get(db)
-        if found is None:
-            found = _ledgers[db] = _Ledger(db)
-        return found
+        ledger = _ledgers.get(db)
+        if ledger is None:
+            ledger = _ledgers[db] = _Ledger(db)
+        return ledger

@@ -93,10 +93,10 @@ def runner_of(engine: Engine, kind: str) -> type[Reader]:
 def find(engine: Engine, reader: type[Reader], model: str) -> ModelFile | None:
     """Return the model of this name on this machine, or the one that was downloaded under this id."""
     kind = reader.model_kind or reader.name
-    for one in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
-        names = {one.model, Path(one.model).stem, one.label}
-        if model in names or (one.path is not None and model_note(one.path).get("source_id") == model):
-            return one
+    for file in reader.models_here(models_folder(engine, kind), runtime_folder(engine, reader)):
+        names = {file.model, Path(file.model).stem, file.label}
+        if model in names or (file.path is not None and model_note(file.path).get("source_id") == model):
+            return file
     return None
 
 
@@ -183,9 +183,9 @@ def download(
             )
     note = {"source_id": model, "source_url": remote.page, "title": remote.title, "licence": remote.licence}
     Path(f"{target}{NOTE}").write_text(json.dumps(note, ensure_ascii=False), "utf-8")
-    found = find(engine, reader, model)
-    assert found is not None
-    return found
+    model_file = find(engine, reader, model)
+    assert model_file is not None
+    return model_file
 
 
 def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], int]:
@@ -197,16 +197,16 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
         raise errors.unknown_kind(
             kind, sorted({*KNOWN_KINDS, *(r.model_kind or r.name for r in takers_of_models(engine))})
         )
-    found = find(engine, takers[0], model)
-    if found is None:
+    file = find(engine, takers[0], model)
+    if file is None:
         here = [
             m.model
             for m in takers[0].models_here(models_folder(engine, kind), runtime_folder(engine, takers[0]))
         ]
         raise errors.no_such_model(model, kind, here)
-    if not _is_ours(engine, kind, found) or found.path is None:
+    if not _is_ours(engine, kind, file) or file.path is None:
         raise errors.shipped_model(model)
-    path = found.path
+    path = file.path
     engine.workers.release_idle()
     names = [f"{reader.name}:{name_of(reader, path)}" for reader in takers]
     if engine.workers.in_use(model=str(path)) or _is_waited_for(engine, names):
@@ -219,7 +219,7 @@ def removal(engine: Engine, kind: str, model: str) -> tuple[Callable[[], None], 
         path.unlink(missing_ok=True)
         Path(f"{path}{NOTE}").unlink(missing_ok=True)
 
-    return remove, found.size_bytes or 0
+    return remove, file.size_bytes or 0
 
 
 def _is_waited_for(engine: Engine, names: list[str]) -> bool:

@@ -157,7 +157,7 @@ def _choose_line_reader(
     # Only a name: a path is checked where it is named, and what stands in an id was not.
     is_name = card is not None and not os.path.isabs(card.group(1))
     named = NameOrMaterialPath(card.group(1)) if card is not None and is_name else model
-    able = [one for one in readers(engine) if is_line_reader(one) and method in one.can]
+    able = [reader for reader in readers(engine) if is_line_reader(reader) and method in reader.can]
     rank = {name: number for number, name in enumerate(LINE_READERS)}
     order = sorted(able, key=lambda one: rank.get(one.name, len(rank)))
     if named and os.path.isabs(named):
@@ -170,7 +170,7 @@ def _choose_line_reader(
         except ServiceError as refusal:
             first = first or refusal
     raise first or errors.unsupported_method(
-        LINEREADER, DOING[method], [one.name for one in readers(engine) if method in one.can]
+        LINEREADER, DOING[method], [reader.name for reader in readers(engine) if method in reader.can]
     )
 
 
@@ -249,10 +249,10 @@ def find_model(
             # Not `Path.is_file`, which fails at a name longer than a file can have.
             if os.path.isfile(path) and path.resolve().is_relative_to(place.resolve()):
                 return path
-    here = {one.model: one for one in reader.models_here(folder, runtime_folder(engine, reader))}
-    for one in here.values():
-        if one.path is not None and model_note(one.path).get("source_id") == model:
-            return one.path
+    here = {file.model: file for file in reader.models_here(folder, runtime_folder(engine, reader))}
+    for file in here.values():
+        if file.path is not None and model_note(file.path).get("source_id") == model:
+            return file.path
     if model in here and (here[model].shipped or here[model].path is not None):
         return here[model].path
     raise errors.no_such_model(model, reader.model_kind, sorted(here))

@@ -38,7 +38,9 @@ def _make_place(method: str) -> Callable[[Engine, Library, Any], Placement]:
 def _place_line_reader(engine: Engine, library: Library, settings: ReadLinesSettings) -> Placement:
     choices = who_reads_lines(engine, library, settings)
     lane = lane_of(engine, settings.provider) if settings.provider is not None else None
-    return Placement(model=", ".join(f"{one.reader.name}:{one.model_name}" for one in choices), lane=lane)
+    return Placement(
+        model=", ".join(f"{choice.reader.name}:{choice.model_name}" for choice in choices), lane=lane
+    )
 
 
 def _place_transcriber(engine: Engine, library: Library, settings: TranscribeSettings) -> Placement:

@@ -47,9 +47,9 @@ override_twice = Invalid.saying(
 def malformed_recipe(problems: Sequence[Any]) -> Invalid:
     """422: the recipe is malformed, or has a key that recipes must not have."""
     return Invalid(
-        " ".join(one.sentence for one in problems[:5]),
+        " ".join(problem.sentence for problem in problems[:5]),
         code="malformed_recipe",
-        problems=[one.model_dump(mode="json") for one in problems],
+        problems=[problem.model_dump(mode="json") for problem in problems],
     )
 
 
@@ -77,7 +77,9 @@ not_set_up = Invalid.saying(
 def start_refused(refusals: Sequence[dict[str, Any]]) -> Invalid:
     """422: the plan of Start has refusals."""
     return Invalid(
-        " ".join(one["sentence"] for one in refusals[:5]), code="start_refused", refusals=list(refusals)
+        " ".join(refusal["sentence"] for refusal in refusals[:5]),
+        code="start_refused",
+        refusals=list(refusals),
     )
 
 

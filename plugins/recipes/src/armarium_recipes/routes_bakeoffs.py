@@ -67,7 +67,7 @@ def draw_bakeoff(
 ) -> Response:
     """Bars with their intervals, and error against cost if any candidate costs something."""
     with library.db.read() as conn:
-        told = read_bakeoff(conn, engine, library, bakeoff_id)
+        bakeoff = read_bakeoff(conn, engine, library, bakeoff_id)
     if kind == "html":
-        return Response(page(told), media_type="text/html", headers=CLOSED)
-    return Response(drawing(told).as_png(), media_type="image/png")
+        return Response(page(bakeoff), media_type="text/html", headers=CLOSED)
+    return Response(drawing(bakeoff).as_png(), media_type="image/png")

@@ -47,7 +47,9 @@ def search(
 ) -> None:
     """Find pages by their words, and show the lines that contain them."""
     with project_session() as session:
-        scopes = [f'people:"{one}"' for one in people or ()] + [f'places:"{one}"' for one in places or ()]
+        scopes = [f'people:"{person}"' for person in people or ()] + [
+            f'places:"{place}"' for place in places or ()
+        ]
         query = " ".join([*words, *scopes, *([f"dates:{dates}"] if dates else [])])
         filters = filters_of(where or ())
         if within is not None:

@@ -75,9 +75,9 @@ def prepare_query(
     library: Library, engine: Engine, principal: Principal, params: SearchParams
 ) -> dict[str, SearchParams]:
     """Ask models what is needed before the project is read: a query for a sentence, and a vector for the query."""
-    found = compile_first(library, engine, principal, params).get("params", params)
-    embed_query(library, engine, principal, found)
-    return {"params": found}
+    search = compile_first(library, engine, principal, params).get("params", params)
+    embed_query(library, engine, principal, search)
+    return {"params": search}
 
 
 def _ask_model(
@@ -101,19 +101,19 @@ def _ask_model(
             pages_may_leave=params.pages_may_leave,
             seconds=SECONDS,
         )
-        found = ask(Caller(engine, library, principal), request, Sentence).answer
-        _check(found, scopes_of(engine))
+        sentence = ask(Caller(engine, library, principal), request, Sentence).answer
+        _check(sentence, scopes_of(engine))
     except ServiceError as refusal:
         return None, None, f"{refusal.detail} The words were searched as written."
-    of_model = found.model_dump(exclude={"query"}, exclude_defaults=True)
+    of_model = sentence.model_dump(exclude={"query"}, exclude_defaults=True)
     stated = params.filters.model_dump(exclude_unset=True) if params.filters else {}
-    return found.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
+    return sentence.query, Filters(**{**of_model, **stated}) if of_model or stated else None, None
 
 
 def _list_scopes(engine: Engine) -> str:
     """Return the scopes as the prompt names them, each once, with what may stand after it."""
     found = {
-        name: next((one.example for one in several if one.example), "")
+        name: next((scope.example for scope in several if scope.example), "")
         for name, several in scopes_of(engine).items()
     }
     return ", ".join(f"{name}:" + (f" ({example})" if example else "") for name, example in found.items())

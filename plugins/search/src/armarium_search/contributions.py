@@ -13,11 +13,11 @@ def scopes_of(engine: Engine) -> dict[str, list[Scope]]:
     there in every project.
     """
     found: dict[str, list[Scope]] = {name: [] for name in ENTITY_SCOPES}
-    for one in engine.points.collect(armarium_search_scopes):
-        found.setdefault(one.name, []).append(one)
+    for scope in engine.points.collect(armarium_search_scopes):
+        found.setdefault(scope.name, []).append(scope)
     return found
 
 
 def kinds_of(engine: Engine) -> dict[str, Kind]:
     """Return the kinds of hits that families add, by their word of `include`."""
-    return {one.name: one for one in engine.points.collect(armarium_search_kinds)}
+    return {kind.name: kind for kind in engine.points.collect(armarium_search_kinds)}

@@ -156,7 +156,7 @@ def _embed_some(
     said = {
         "documents": [page[1] for page in pages],
         "fingerprints": [page[2] for page in pages],
-        "rows": [len(one) for one in vectors],
+        "rows": [len(vector) for vector in vectors],
     }
     place.with_suffix(".json").write_bytes(orjson.dumps(said))
 

@@ -25,16 +25,16 @@ class RestingVectors:
         """Return those of these pages whose text has changed, appeared or disappeared since their vectors
         were made.
         """
-        kept = read(library)
-        if kept is None or not document_ids:
+        vectors = read(library)
+        if vectors is None or not document_ids:
             return []
         asked = f"SELECT document_id, fingerprint FROM {page_texts} WHERE document_id IN (SELECT value FROM json_each(?))"
         texts = dict(raw_of(conn).execute(asked, (orjson.dumps(list(document_ids)).decode(),)).fetchall())
-        made_of = dict(zip(kept.documents, kept.fingerprints, strict=True))
+        made_of = dict(zip(vectors.documents, vectors.fingerprints, strict=True))
         return [
-            StaleRow("embedding", one, one, None, None, "redo", WHY)
-            for one in document_ids
-            if one in made_of and texts.get(one) != made_of[one]
+            StaleRow("embedding", document_id, document_id, None, None, "redo", WHY)
+            for document_id in document_ids
+            if document_id in made_of and texts.get(document_id) != made_of[document_id]
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:

@@ -169,7 +169,7 @@ def vocabulary_of(library: Library, conn: Connection) -> Vocabulary:
 
     They are those of all pages: before showing one to a caller, check that the caller sees a page with it.
     """
-    found: Vocabulary = library.held.setdefault(_HELD, Vocabulary())
-    with found.lock:
-        found.refresh(conn)
-    return found
+    vocabulary: Vocabulary = library.held.setdefault(_HELD, Vocabulary())
+    with vocabulary.lock:
+        vocabulary.refresh(conn)
+    return vocabulary

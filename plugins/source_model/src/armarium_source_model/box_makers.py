@@ -45,7 +45,7 @@ def _replay_log(log: Sequence[Any], count: int, untouched: BoxMaker) -> list[Box
         indices = entry.get("indices") if isinstance(entry, Mapping) else None
         if not isinstance(actor, Mapping) or not isinstance(indices, list) or not indices:
             return None
-        if not all(isinstance(one, int) and one >= 0 for one in indices):
+        if not all(isinstance(index, int) and index >= 0 for index in indices):
             return None
         edits.append((str(entry.get("op")), indices, HUMAN if actor.get("kind") == "person" else MACHINE))
     added = sum(1 for op, _, _ in edits if op == "add")

@@ -199,7 +199,7 @@ def _likely_gutters(lines: list[Box], size: float) -> list[_Gutter]:
         at = behind
     found.sort(reverse=True)
     gutters = [_Gutter(lines, at, size) for _, at in found[:GUTTERS]]
-    return [one for one in gutters if len(one.left) > 1 and len(one.right) > 1]
+    return [gutter for gutter in gutters if len(gutter.left) > 1 and len(gutter.right) > 1]
 
 
 def _measure(gutter: _Gutter, lines: list[Box]) -> _Band:
@@ -272,9 +272,9 @@ def _as_stated(boxes: list[Box], columns: int) -> list[Box]:
         if len(gutters) < columns - 1 and all(abs(one.at - other.at) >= apart for other in gutters):
             gutters.append(one)
     gutters.sort(key=lambda one: one.at)
-    headings = {box.at: box for one in gutters for box in one.headings(pitch)}
-    across = {box.at for one in gutters for box in one.across}
-    edges = [one.at for one in gutters]
+    headings = {box.at: box for gutter in gutters for box in gutter.headings(pitch)}
+    across = {box.at for gutter in gutters for box in gutter.across}
+    edges = [gutter.at for gutter in gutters]
     out: list[Box] = []
     stops = sorted(headings.values(), key=lambda box: box.middle)
     rest = sorted((box for box in boxes if box.at not in headings), key=lambda box: box.middle)

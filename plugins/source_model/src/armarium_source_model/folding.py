@@ -209,7 +209,7 @@ def places_of_words(text: str) -> list[Word]:
     """Return the words of one line, as `words_of`, each with its position in *text*."""
     even = _of_latin(text) or text.translate(_OF_SIGNS)
     if len(even) == len(text) and _UNEVEN.isdisjoint(text):
-        return [Word(one.group(), *one.span()) for one in _WORD.finditer(even)]
+        return [Word(match.group(), *match.span()) for match in _WORD.finditer(even)]
     found: list[Word] = []
     letters = ""
     start = end = 0

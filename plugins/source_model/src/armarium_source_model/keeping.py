@@ -133,7 +133,7 @@ def _row(conn: Connection, document_id: str, rule: ReadingRule) -> tuple[str, ..
         return None
     if not found.text or found.pass_id is None:
         return None
-    spans = [(one.segment_id, one.char_start, one.char_end) for one in found.assembled.spans]
+    spans = [(span.segment_id, span.char_start, span.char_end) for span in found.assembled.spans]
     meant = words_meant(conn, found.pass_id, [(one, found.text[start:end]) for one, start, end in spans])
     folded = fold_text(_format_text(found.text))
     if meant:
@@ -215,7 +215,8 @@ def splice(conn: Connection, document_id: str, read: set[str], rule: ReadingRule
     row_now = _values(document_id, pass_id, text, spans, folded)
     raw.execute(_PUT, row_now)
     _add_words(
-        raw, (one for one in words if f" {one} " not in known) if folded else " ".join(row_now[4:6]).split()
+        raw,
+        (word for word in words if f" {word} " not in known) if folded else " ".join(row_now[4:6]).split(),
     )
     return True
 

@@ -87,7 +87,9 @@ def confirmed_readings(engine: Engine, conn: Connection, reading_ids: Sequence[s
 def confirmed_lines(engine: Engine, conn: Connection, line_ids: Iterable[str]) -> set[str]:
     """Return which of the lines have a counting transcription that a person confirmed."""
     line_of = {one.representation_id: line for line, one in counting_of_segments(conn, line_ids).items()}
-    return {line_of[one] for one in confirmed_readings(engine, conn, list(line_of))}
+    return {
+        line_of[confirmed_reading] for confirmed_reading in confirmed_readings(engine, conn, list(line_of))
+    }
 
 
 def origin_of(

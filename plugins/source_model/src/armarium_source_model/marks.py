@@ -72,7 +72,7 @@ class _Origin(NamedTuple):
 
 def as_metadata(text: str, marks: Iterable[Mark]) -> dict[str, Any]:
     """Return what the metadata of a segment says of the marks of its text."""
-    return {MARKS: {"text": text, "of": [list(one) for one in marks]}}
+    return {MARKS: {"text": text, "of": [list(mark) for mark in marks]}}
 
 
 def has_marks(conn: Connection, pass_id: str) -> bool:
@@ -88,7 +88,7 @@ def placed_marks(conn: Connection, pass_id: str, texts: Mapping[str, str]) -> Pl
         return found
     for origin in _origins(conn, pass_id, texts, frozenset()):
         lines = [one for one in dict.fromkeys(origin.targets) if texts.get(one)]
-        whole = "\n".join(texts[one] for one in lines)
+        whole = "\n".join(texts[line] for line in lines)
         for mark in origin.marks:
             there = move_span(mark.start, mark.end, origin.text, whole) if lines else _NO_TEXT
             place = there if isinstance(there, str) else _place_among(lines, texts, *there)
@@ -170,7 +170,7 @@ def _origins(
         if other in seen or other == pass_id:
             continue
         for origin in _origins(conn, other, _texts_there(lent), seen | {pass_id}):
-            targets = [mine for one in origin.targets for mine in lent.get(one, ())]
+            targets = [mine for target in origin.targets for mine in lent.get(target, ())]
             if targets or (is_retraced and not origin.is_gone):
                 yield origin._replace(targets=targets)
 
@@ -199,7 +199,7 @@ def _passes_of(conn: Connection, lenders: Sequence[tuple[str, str, bool]]) -> di
     """Return the passes of the lenders, and whether a text was typed again from one."""
     found: dict[str, bool] = {}
     if lenders:
-        ids = json_text([one[1] for one in lenders])
+        ids = json_text([lender[1] for lender in lenders])
         asked = f"SELECT s.id, s.pass_id FROM json_each(?) j JOIN {segments} s ON s.id = j.value"
         passes = dict(raw_of(conn).execute(asked, (ids,)).fetchall())
         for _, lender, is_retraced in lenders:

@@ -42,7 +42,7 @@ def name_forms(name: str) -> tuple[str, ...]:
     forenames = [part for part in rest if part.strip() and not _DIGIT.search(part)]
     if forenames:
         spellings.append(f"{forenames[0]} {surname}")
-    spellings += [unicodedata.normalize("NFC", one).translate(_TWO_LETTERS) for one in spellings]
+    spellings += [unicodedata.normalize("NFC", spelling).translate(_TWO_LETTERS) for spelling in spellings]
     return tuple(dict.fromkeys(filter(None, map(fold_name, spellings))))
 
 

@@ -170,7 +170,10 @@ def ladder_of_shapes(shapes: Iterable[Shape], page: PageFacts) -> Ladder:
     """Return the facts that *shapes* and the page state; languages are left out."""
     return Ladder(
         page,
-        ((Holder("segment", one.id, None, one.script, one.direction), one.parent_id) for one in shapes),
+        (
+            (Holder("segment", shape.id, None, shape.script, shape.direction), shape.parent_id)
+            for shape in shapes
+        ),
     )
 
 

@@ -56,7 +56,7 @@ def sample_page(
         taken = {**on_page, "provider": reader, "model": "sample", "readings": readings}
         reading_ids = ex.run("reading.take", taken)["representation_ids"]
     else:
-        reading_ids = [str(ex.run("representation.create", one)["id"]) for one in readings]
+        reading_ids = [str(ex.run("representation.create", reading)["id"]) for reading in readings]
     return SamplePage(document_id, pass_id, segment_ids, reading_ids)
 
 

@@ -353,10 +353,10 @@ def is_language(tag: str) -> bool:
     """Return whether *tag* is well-formed BCP 47 (private use qaa to qtz and x-… included) with a real
     script.
     """
-    found = _LANGUAGE.fullmatch(tag)
-    if found is None:
+    match = _LANGUAGE.fullmatch(tag)
+    if match is None:
         return False
-    script = found.group(1)
+    script = match.group(1)
     return script is None or is_script(script.title())
 
 

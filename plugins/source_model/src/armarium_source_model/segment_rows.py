@@ -92,10 +92,10 @@ def ready_segments(new: Sequence[NewSegment]) -> ReadySegments:
     ready = ReadySegments(list(numbers), [], [], [])
     parents, anchors, rows = ready.parents, ready.anchors, ready.rows
     dumps, fragment = orjson.dumps, orjson.Fragment
-    for one in new:
+    for segment in new:
         try:
-            x, y, w, h = validate_rect(one.rect)
-            polygon, baseline = one.polygon, one.baseline
+            x, y, w, h = validate_rect(segment.rect)
+            polygon, baseline = segment.polygon, segment.baseline
             if polygon is not None:
                 if not isinstance(polygon, SoundPoints):
                     polygon = sound_polygon(polygon)
@@ -104,36 +104,36 @@ def ready_segments(new: Sequence[NewSegment]) -> ReadySegments:
                 baseline = sound_baseline(baseline)
         except BadGeometry as refusal:
             raise BadGeometry(
-                f"Segment {one.key}: {refusal.detail}", code="bad_geometry", key=one.key
+                f"Segment {segment.key}: {refusal.detail}", code="bad_geometry", key=segment.key
             ) from None
         anchor: dict[str, Any] = {"space": "normalized", "rect": (x, y, w, h), "rotation": 0}
         if polygon is not None:
             anchor["polygon"] = fragment(polygon.text)
-        if one.granularity is not None:
-            anchor["granularity"] = one.granularity
-        parent = one.parent_key
+        if segment.granularity is not None:
+            anchor["granularity"] = segment.granularity
+        parent = segment.parent_key
         if parent is None:
             parents.append(None)
         elif parent in numbers:
             parents.append(numbers[parent])
         else:
-            raise Conflict(f"Segment {one.key} names the parent {parent}, which is not in this call.")
+            raise Conflict(f"Segment {segment.key} names the parent {parent}, which is not in this call.")
         anchors.append(dumps(anchor)[1:].decode())
         rows.append(
             (
-                one.kind,
-                one.kind_raw,
+                segment.kind,
+                segment.kind_raw,
                 None if baseline is None else baseline.text,
-                int(one.is_furniture),
-                one.language,
-                one.script,
-                one.direction,
-                None if one.cell is None else json_text(dict(one.cell)),
-                one.confidence,
-                one.source_artifact_id,
-                one.box_index,
-                one.page_index,
-                json_text(dict(one.metadata)) if one.metadata else "{}",
+                int(segment.is_furniture),
+                segment.language,
+                segment.script,
+                segment.direction,
+                None if segment.cell is None else json_text(dict(segment.cell)),
+                segment.confidence,
+                segment.source_artifact_id,
+                segment.box_index,
+                segment.page_index,
+                json_text(dict(segment.metadata)) if segment.metadata else "{}",
                 x,
                 y,
                 w,

@@ -75,7 +75,7 @@ _AUTHORITIES = (
 def authority_of(uri: str) -> tuple[str, str] | None:
     """Return (authority, its id) of *uri* if it is a known one, else None."""
     for authority, pattern in _AUTHORITIES:
-        found = pattern.match(uri)
-        if found:
-            return authority, found.group(1)
+        match = pattern.match(uri)
+        if match:
+            return authority, match.group(1)
     return None

@@ -335,13 +335,13 @@ def add_readings(
         row[0]: row[1]
         for row in raw_of(ctx.conn).execute(
             "SELECT s.id, s.document_id FROM json_each(?) j JOIN segment s ON s.id = j.value",
-            (orjson.dumps(list({one.segment_id for one in new})).decode(),),
+            (orjson.dumps(list({reading.segment_id for reading in new})).decode(),),
         )
     }
-    for one in new:
-        if one.segment_id not in where:
-            refuse_provisional(one.segment_id)
-            raise unknown_segment(one.segment_id)
+    for reading in new:
+        if reading.segment_id not in where:
+            refuse_provisional(reading.segment_id)
+            raise unknown_segment(reading.segment_id)
     documents = sorted(set(where.values()))
     for document_id in documents:
         require_live(ctx.conn, document_id)

@@ -163,9 +163,9 @@ class PageWriting:
 
     def _order_segments(self, within: Callable[[str | None], Way]) -> PageOrder:
         holders = dict.fromkeys(
-            (None, *(one.parent_id for one in self.shapes if one.parent_id in self.by_id))
+            (None, *(shape.parent_id for shape in self.shapes if shape.parent_id in self.by_id))
         )
-        ways = {one: within(one) for one in holders}
+        ways = {holder: within(holder) for holder in holders}
         key = tuple(ways.items())
         if key not in self._orders:
             if len(self._orders) >= ORDERS:
@@ -203,13 +203,15 @@ class PageWriting:
         scripts = {shape.script for shape in self.shapes}
         if (statement := self.page.first("script")) is not None:
             scripts.add(statement.value)
-        tells = "rtl" in strong.values() or any(direction_of_script(one) != "ltr" for one in scripts if one)
+        tells = "rtl" in strong.values() or any(
+            direction_of_script(script) != "ltr" for script in scripts if script
+        )
         if strong and not tells:
             # Siblings of which nothing is known follow what they state themselves, and their own shapes.
             tells = any(
-                one.direction not in (None, "ltr")
-                or (one.kind == "line" and one.h > 2 * one.w * self.page.aspect)
-                for one in self.shapes
+                shape.direction not in (None, "ltr")
+                or (shape.kind == "line" and shape.h > 2 * shape.w * self.page.aspect)
+                for shape in self.shapes
             )
         return not tells
 

@@ -55,7 +55,7 @@ def root_of(conn: Connection, folder: str) -> str | None:
     """
     counted: Counter[str] = Counter()
     parents = _tree(conn)
-    for one in [one for one in documents_in(conn, folder) if one.live][:MOST_ASKED]:
+    for one in [document for document in documents_in(conn, folder) if document.live][:MOST_ASKED]:
         node = parents.get(one.document_id)
         for _ in range(one.path.count("/") + 1):
             node = parents.get(node.parent_id) if node is not None and node.parent_id else None
@@ -81,9 +81,9 @@ class _Planner:
         for row in files_of(self.conn, self.folder.id, ("layout", "loss")):
             of = PurePosixPath(row.path.removesuffix(".loss.json"))
             beside.setdefault(str(of.with_suffix("")), []).append(row)
-        for one in documents_in(self.conn, self.folder.path):
-            if one.live:
-                self._place(one, beside.get(str(PurePosixPath(one.path).with_suffix("")), []))
+        for document in documents_in(self.conn, self.folder.path):
+            if document.live:
+                self._place(document, beside.get(str(PurePosixPath(document.path).with_suffix("")), []))
         return self.found
 
     def _place(self, one: DocumentFile, beside: list[Row[Any]]) -> None:
@@ -157,17 +157,21 @@ def begin(
     conn: Connection, audit_id: str, folder_id: str, planned: list[PlannedMove], *, back: bool = False
 ) -> None:
     """Put moves into the journal. *back*: in the opposite direction."""
-    for one in reversed(planned) if back else planned:
-        source, target = (one.to_path, one.from_path) if back else (one.from_path, one.to_path)
+    for planned_move in reversed(planned) if back else planned:
+        source, target = (
+            (planned_move.to_path, planned_move.from_path)
+            if back
+            else (planned_move.from_path, planned_move.to_path)
+        )
         conn.execute(
             moves.insert().values(
                 id=new_id(),
                 audit_id=audit_id,
                 folder_id=folder_id,
-                document_id=one.document_id,
+                document_id=planned_move.document_id,
                 from_path=source,
                 to_path=target,
-                digest=one.digest,
+                digest=planned_move.digest,
                 state="due",
             )
         )

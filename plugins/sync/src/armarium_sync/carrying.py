@@ -14,19 +14,19 @@ from armarium_sync.records import conflicts, files, folders
 
 def _folders(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return (tie, path, the project folder's name) of each tied folder whose project folder moves."""
-    found = (
+    statement = (
         select(folders.c.id, folders.c.path, documents.c.name)
         .join(documents, documents.c.id == folders.c.root_id)
         .where(folders.c.adopted, is_among(folders.c.root_id, moved))
         .order_by(folders.c.id)
     )
-    return [(one, path, name) for one, path, name in conn.execute(found)]
+    return [(one, path, name) for one, path, name in conn.execute(statement)]
 
 
 def _pages(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str, int]]:
     """Return (tie, path, the page's name, number of its files) of each page that moves out of a folder that stays tied."""
     gone = [row[0] for row in _folders(conn, moved)]
-    found = (
+    statement = (
         select(folders.c.id, folders.c.path, documents.c.name, func.count())
         .join(files, files.c.folder_id == folders.c.id)
         .join(documents, documents.c.id == files.c.document_id)
@@ -39,7 +39,7 @@ def _pages(conn: Connection, moved: Sequence[str]) -> list[tuple[str, str, str, 
         .group_by(folders.c.id, documents.c.id)
         .order_by(folders.c.id, documents.c.id)
     )
-    return [(one, path, name, count) for one, path, name, count in conn.execute(found)]
+    return [(one, path, name, count) for one, path, name, count in conn.execute(statement)]
 
 
 def cuts(conn: Connection, moved: Sequence[str]) -> list[dict[str, Any]]:

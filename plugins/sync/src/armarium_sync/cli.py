@@ -125,7 +125,7 @@ def arrange(
         if keep is not None:
             session.put(f"{path}/mode", {"mode": "keep-arranged" if keep else "index"})
         found = session.get(f"{path}/arrangement")
-    lines = [f"{one['from_path']} -> {one['to_path']}" for one in found["moves"]]
+    lines = [f"{move['from_path']} -> {move['to_path']}" for move in found["moves"]]
     lines += [f"{one['path']} is not moved: {one['why']}" for one in found["refused"]]
     answer(found, "\n".join(lines) or "Every file is where its document is.")
 

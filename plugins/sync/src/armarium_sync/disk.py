@@ -255,9 +255,9 @@ class Disk:
         if self.path != folder and self.path not in folder.parents:
             # The synced folder itself is gone: it is not created again below what may be a mount point.
             raise Unusable("The folder no longer exists.")
-        for one in reversed(missing):
+        for path in reversed(missing):
             with suppress(FileExistsError):
-                one.mkdir()
+                path.mkdir()
 
     def walk(self, now_ns: int) -> Iterator[Entry]:
         """Yield every file, folder by folder, without following links; hidden folders and projects are skipped."""

@@ -43,8 +43,8 @@ def stamp_content(content: str, format_name: str, about: Mapping[str, str]) -> b
 def lasting_id(data: bytes, name: str) -> str | None:
     """Return the id of the source stated in a file's content or else its name; None if there is none."""
     head = data[:HEAD]
-    found = _AFTER.search(head) or _BEFORE.search(head)
-    return found.group(1).decode() if found else lasting_id_of(name)
+    match = _AFTER.search(head) or _BEFORE.search(head)
+    return match.group(1).decode() if match else lasting_id_of(name)
 
 
 def _in_page(root: etree._Element, about: Mapping[str, str]) -> None:

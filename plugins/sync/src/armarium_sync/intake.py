@@ -81,8 +81,8 @@ class Looker:
             self._take_changes(folder, sight)
             self._take_images(folder, sight)
         if folder.mode == "keep-arranged":
-            for _, found in sight.followed:
-                self._follow(folder, found)
+            for _, stranger in sight.followed:
+                self._follow(folder, stranger)
         with self.library.db.read_all() as conn:
             outcome.to_write = bool(waiting(conn, folder.id)) and bool(folder.formats)
         if sight.restless:
@@ -93,9 +93,9 @@ class Looker:
         # For a file that was moved and changed, the new place is recorded with its present content.
         moved = []
         with self.library.db.read_all() as conn:
-            for row, found in sight.moved:
-                known = row_of_file(conn, folder.id, found.entry.path)
-                if known is not None and found.digest != row.digest:
+            for row, stranger in sight.moved:
+                known = row_of_file(conn, folder.id, stranger.entry.path)
+                if known is not None and stranger.digest != row.digest:
                     moved.append(known)
         for row in [*(row for row, _, _ in sight.changed), *moved]:
             if row.role != "layout":
@@ -123,12 +123,12 @@ class Looker:
 
     def _take_images(self, folder: Row[Any], sight: Sight) -> None:
         by_place: dict[tuple[str, ...], list[StrangerFile]] = {}
-        for one in sight.images:
-            by_place.setdefault(PurePosixPath(one.entry.path).parts[:-1], []).append(one)
+        for image in sight.images:
+            by_place.setdefault(PurePosixPath(image.entry.path).parts[:-1], []).append(image)
         for names, images in sorted(by_place.items()):
             self.check()
             rest, images = images[MOST_AT_ONCE:], images[:MOST_AT_ONCE]
-            paths = [one.entry.path for one in images]
+            paths = [image.entry.path for image in images]
             beside = {
                 other.entry.path
                 for path in paths

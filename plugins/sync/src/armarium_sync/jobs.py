@@ -123,8 +123,8 @@ def arrange_files(job: JobContext) -> dict[str, Any]:
             job.log("warning", f"{path}: {why}")
         if plan.moves:
             listed = [
-                {"document_id": one.document_id, "from_path": one.from_path, "to_path": one.to_path}
-                for one in plan.moves
+                {"document_id": move.document_id, "from_path": move.from_path, "to_path": move.to_path}
+                for move in plan.moves
             ]
             job.act("sync.arrange", {"folder_id": folder_id, "moves": listed})
     return {"moved": len(plan.moves), "refused": len(plan.refused)}

@@ -99,10 +99,10 @@ class _Look:
         held = documents_in(self.conn, self.folder.path)
         pictures = {one.path: one for one in held}
         seen: set[str] = set()
-        found: list[StrangerFile] = []
+        strangers: list[StrangerFile] = []
         for entry in self.disk.walk(time.time_ns()):
             if entry.why is not None:
-                found.append(StrangerFile(entry, "other", why=entry.why))
+                strangers.append(StrangerFile(entry, "other", why=entry.why))
                 continue
             if self.disk.is_own_name(entry.path):
                 if not entry.path.endswith(self.disk.marker):
@@ -113,9 +113,9 @@ class _Look:
             if row is not None and row.role in ("layout", "loss"):
                 self._of_ours(row, entry)
             elif entry.path not in pictures:
-                one = self._of_others(entry, row)
-                if one is not None:
-                    found.append(one)
+                stranger = self._of_others(entry, row)
+                if stranger is not None:
+                    strangers.append(stranger)
         for row in rows.values():
             if row.role in ("layout", "loss") and row.path not in seen:
                 # A folder that cannot be listed hides its files; only what certainly does not exist is gone.
@@ -123,9 +123,9 @@ class _Look:
                     if self.disk.stamp(row.path) is None:
                         self.sight.gone.append(row)
                 except Unusable as error:
-                    found.append(StrangerFile(Entry(row.path, "", 0.0), "other", why=str(error)))
+                    strangers.append(StrangerFile(Entry(row.path, "", 0.0), "other", why=str(error)))
         self.sight.in_place = {one.path for one in held if one.path in seen}
-        self._match(found, self.sight.in_place, held)
+        self._match(strangers, self.sight.in_place, held)
         return self.sight
 
     def _at_rest(self, entry: Entry) -> bool:
@@ -191,16 +191,20 @@ class _Look:
         return StrangerFile(entry, kind, hashlib.sha256(data).hexdigest(), lasting_id(data, name), known=row)
 
     def _match(self, found: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
-        layouts = [one for one in found if one.kind == "layout"]
-        images = [one for one in found if one.kind == "picture"]
-        self.sight.others += [one for one in found if one.kind == "other"]
+        layouts = [stranger for stranger in found if stranger.kind == "layout"]
+        images = [stranger for stranger in found if stranger.kind == "picture"]
+        self.sight.others += [stranger for stranger in found if stranger.kind == "other"]
         self._match_moved(layouts)
         self._match_adopted(layouts)
         self._match_images(images, in_place, held)
-        waiting = {id(one) for image in self.sight.images for one in beside_image(image.entry.path, layouts)}
-        for one in self.sight.beside:
-            if one.why is None and id(one) not in waiting:
-                one.why = f"There is no new picture of its name here; {LEFT_ALONE}."
+        waiting = {
+            id(stranger)
+            for image in self.sight.images
+            for stranger in beside_image(image.entry.path, layouts)
+        }
+        for stranger in self.sight.beside:
+            if stranger.why is None and id(stranger) not in waiting:
+                stranger.why = f"There is no new picture of its name here; {LEFT_ALONE}."
 
     def _match_moved(self, layouts: list[StrangerFile]) -> None:
         """Match a missing file of ours with the one file that carries its id: it was moved. Copies do not count."""
@@ -208,13 +212,13 @@ class _Look:
         for row in list(gone.values()):
             suffix = PurePosixPath(row.path).suffix.casefold()
             same_id = [
-                one
-                for one in layouts
-                if one.carries == row.document_id
-                and PurePosixPath(one.entry.path).suffix.casefold() == suffix
+                layout
+                for layout in layouts
+                if layout.carries == row.document_id
+                and PurePosixPath(layout.entry.path).suffix.casefold() == suffix
             ]
-            exact = [one for one in same_id if one.digest in (row.digest, row.seen)] or [
-                one for one in layouts if one.digest == row.digest
+            exact = [stranger for stranger in same_id if stranger.digest in (row.digest, row.seen)] or [
+                layout for layout in layouts if layout.digest == row.digest
             ]
             # With several formats in one project, each has its own subfolder or extension; the bytes
             # distinguish them.
@@ -227,7 +231,8 @@ class _Look:
     def _match_adopted(self, layouts: list[StrangerFile]) -> None:
         """Adopt layout files from which a pass of the project was read: from now on they are the project's."""
         asked = select(passes.c.import_checksum, passes.c.document_id, passes.c.import_format).where(
-            is_among(passes.c.import_checksum, {one.digest for one in layouts}), passes.c.deleted_at.is_(None)
+            is_among(passes.c.import_checksum, {layout.digest for layout in layouts}),
+            passes.c.deleted_at.is_(None),
         )
         sources: dict[str, list[tuple[str, str]]] = {}
         for checksum, document_id, format_name in self.conn.execute(asked):
@@ -235,50 +240,54 @@ class _Look:
         rows = files_of(self.conn, self.folder.id, ("layout",))
         taken = {(row.document_id, row.format) for row in rows}
         kept = {*PLACES, *self.folder.formats}
-        for one in list(layouts):
-            of = sources.get(one.digest or "", [])
-            if len(of) == 1 and of[0] not in taken and one.carries is None and of[0][1] in kept:
-                self.sight.adopted.append((one, *of[0]))
+        for layout in list(layouts):
+            of = sources.get(layout.digest or "", [])
+            if len(of) == 1 and of[0] not in taken and layout.carries is None and of[0][1] in kept:
+                self.sight.adopted.append((layout, *of[0]))
                 taken.add(of[0])
-                layouts.remove(one)
+                layouts.remove(layout)
         ours = {row.document_id for row in rows}
-        for one in layouts:
-            if one.carries is None:
-                if sources.get(one.digest or ""):
-                    one.why = f"A pass has already been read from these bytes; {LEFT_ALONE}."
-                self.sight.beside.append(one)
-            elif one.carries in ours:
-                one.why = (
+        for layout in layouts:
+            if layout.carries is None:
+                if sources.get(layout.digest or ""):
+                    layout.why = f"A pass has already been read from these bytes; {LEFT_ALONE}."
+                self.sight.beside.append(layout)
+            elif layout.carries in ours:
+                layout.why = (
                     f"It carries the id of a page whose own file also exists, so it is a copy; {LEFT_ALONE}."
                 )
-                self.sight.others.append(one)
+                self.sight.others.append(layout)
             else:
-                one.why = f"It carries the id of a page that this project does not keep here; {LEFT_ALONE}."
-                self.sight.others.append(one)
+                layout.why = (
+                    f"It carries the id of a page that this project does not keep here; {LEFT_ALONE}."
+                )
+                self.sight.others.append(layout)
 
     def _match_images(self, images: list[StrangerFile], in_place: set[str], held: list[DocumentFile]) -> None:
-        known = find_owned(self.conn, [one.digest for one in images if one.digest])
+        known = find_owned(self.conn, [image.digest for image in images if image.digest])
         missing: dict[str, list[DocumentFile]] = {}
         for document in held:
             if document.live and document.path not in in_place and document.checksum:
                 missing.setdefault(document.checksum, []).append(document)
         there: dict[str, int] = {}
-        for one in images:
-            there[one.digest or ""] = there.get(one.digest or "", 0) + 1
-        for one in images:
-            away = missing.get(one.digest or "", [])
-            if len(away) == 1 and there[one.digest or ""] == 1:
-                self.sight.followed.append((away[0], one))
-            elif one.digest in known:
-                one.why = (
+        for image in images:
+            there[image.digest or ""] = there.get(image.digest or "", 0) + 1
+        for image in images:
+            away = missing.get(image.digest or "", [])
+            if len(away) == 1 and there[image.digest or ""] == 1:
+                self.sight.followed.append((away[0], image))
+            elif image.digest in known:
+                image.why = (
                     "It is already the file of a document (perhaps in the Trash); it is not imported again."
                 )
-                self.sight.others.append(one)
-            elif one.known is not None and one.known.state == "tried" and one.known.seen == one.digest:
-                one.why = "An import refused it, or it has been removed from the project since; the job of the import says why."
-                self.sight.others.append(one)
+                self.sight.others.append(image)
+            elif (
+                image.known is not None and image.known.state == "tried" and image.known.seen == image.digest
+            ):
+                image.why = "An import refused it, or it has been removed from the project since; the job of the import says why."
+                self.sight.others.append(image)
             else:
-                self.sight.images.append(one)
+                self.sight.images.append(image)
 
 
 def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
@@ -289,8 +298,8 @@ def beside_image(path: str, layouts: list[StrangerFile]) -> list[StrangerFile]:
     """
     stem = PurePosixPath(path).stem.split(".")[0]
     found = []
-    for one in layouts:
-        first, _, rest = PurePosixPath(one.entry.path).name.partition(".")
+    for layout in layouts:
+        first, _, rest = PurePosixPath(layout.entry.path).name.partition(".")
         if first == stem and "--" not in rest:
-            found.append(one)
+            found.append(layout)
     return found

@@ -114,8 +114,8 @@ def number_name(name: str, number: int) -> str:
 
 def lasting_id_of(name: str) -> str | None:
     """Return the lasting id in a name that `layout_name` made."""
-    found = LASTING.search(name)
-    return found.group(1) if found else None
+    match = LASTING.search(name)
+    return match.group(1) if match else None
 
 
 def _bytes(text: str) -> int:

@@ -52,21 +52,26 @@ def note(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
             change_file(conn, row.id, stamp=None, seen=None, state=None, why=None)
     back = [row.document_id for row in sight.gone if row.state == "in-the-way" and row.document_id]
     wait_for(conn, folder.id, back, 0)
-    for row, found in sight.moved:
-        move_row(conn, row, found.entry.path, stamp=None, seen=found.digest)
-    for found, document_id, format_name in sight.adopted:
-        values = {"role": "layout", "document_id": document_id, "format": format_name, "digest": found.digest}
+    for row, stranger in sight.moved:
+        move_row(conn, row, stranger.entry.path, stamp=None, seen=stranger.digest)
+    for stranger, document_id, format_name in sight.adopted:
+        values = {
+            "role": "layout",
+            "document_id": document_id,
+            "format": format_name,
+            "digest": stranger.digest,
+        }
         put_file(
             conn,
             folder.id,
-            found.entry.path,
+            stranger.entry.path,
             **values,
-            seen=found.digest,
-            stamp=found.entry.stamp,
+            seen=stranger.digest,
+            stamp=stranger.entry.stamp,
             state=None,
             why=None,
         )
-        know(conn, folder.id, [found.digest or ""], "taken-in")
+        know(conn, folder.id, [stranger.digest or ""], "taken-in")
     for row in [row for row, _ in sight.blocked if row.state != "in-the-way"]:
         change_file(
             conn, row.id, state="in-the-way", why="There is another file there; it is not overwritten."
@@ -78,16 +83,16 @@ def _note_others(conn: Connection, folder: Row[Any], sight: Sight) -> bool:
     known = {row.path: row for row in files_of(conn, folder.id, ("other",))}
     listed = [*sight.others, *sight.beside, *sight.images, *(found for _, found in sight.followed)]
     fresh: list[dict[str, Any]] = []
-    for found in listed:
-        row = known.pop(found.entry.path, None)
-        values: dict[str, Any] = {"role": "other", "format": found.kind, "why": found.why}
-        values |= {"seen": found.digest, "stamp": found.entry.stamp}
+    for stranger in listed:
+        row = known.pop(stranger.entry.path, None)
+        values: dict[str, Any] = {"role": "other", "format": stranger.kind, "why": stranger.why}
+        values |= {"seen": stranger.digest, "stamp": stranger.entry.stamp}
         if row is None or row.state != "in-the-way":
-            values["document_id"] = found.carries
-        if row is not None and row.seen != found.digest and row.state == "tried":
+            values["document_id"] = stranger.carries
+        if row is not None and row.seen != stranger.digest and row.state == "tried":
             values["state"] = None
         if row is None:
-            fresh.append({"id": new_id(), "folder_id": folder.id, "path": found.entry.path, **values})
+            fresh.append({"id": new_id(), "folder_id": folder.id, "path": stranger.entry.path, **values})
         elif any(getattr(row, name) != value for name, value in values.items()):
             change_file(conn, row.id, **values)
     if fresh:

@@ -162,8 +162,8 @@ def preview_arrangement(conn: Connection, library: Library, folder_id: str) -> d
     return {
         "mode": folder.mode,
         "moves": [
-            {"document_id": one.document_id, "from_path": one.from_path, "to_path": one.to_path}
-            for one in plan.moves
+            {"document_id": move.document_id, "from_path": move.from_path, "to_path": move.to_path}
+            for move in plan.moves
         ],
         "refused": [{"path": path, "why": why} for path, why in plan.refused],
     }

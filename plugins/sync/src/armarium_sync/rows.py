@@ -107,14 +107,14 @@ def is_as_imported(conn: Connection, pass_id: str, digest: str) -> bool:
         .join(segments, s.id == r.segment_id)
         .where(s.pass_id == pass_id, or_(r.retracted, r.created_at > read_at))
     )
-    return all(conn.execute(one.limit(1)).first() is None for one in (redrawn, reread))
+    return all(conn.execute(statement.limit(1)).first() is None for statement in (redrawn, reread))
 
 
 def know(conn: Connection, folder_id: str, digests: Iterable[str], kind: str) -> None:
     """Record versions: if one turns up again, it is not a new edit."""
     raw_of(conn).executemany(
         f"INSERT OR IGNORE INTO {versions_known} (folder_id, digest, kind) VALUES (?, ?, ?)",
-        [(folder_id, one, kind) for one in digests],
+        [(folder_id, digest, kind) for digest in digests],
     )
 
 

@@ -54,7 +54,7 @@ class Watch:
     def tend(self, wanted: dict[str, str]) -> None:
         """Watch exactly these folders (id to path)."""
         with self._lock:
-            for folder_id in [one for one in self.folders if one not in wanted]:
+            for folder_id in [folder for folder in self.folders if folder not in wanted]:
                 self.folders.pop(folder_id).stop.set()
                 self.engine.stay.let_go(_key(folder_id))
             for folder_id, path in wanted.items():

@@ -151,7 +151,7 @@ class Writer:
                     self._settle(disk, batch, ())
                     raise
                 self._settle(disk, batch, drafts)
-                results = [hands.submit(self._put, disk, one) for one in drafts]
+                results = [hands.submit(self._put, disk, draft) for draft in drafts]
                 batch = _Batch(chosen, drafts, results)
                 self.progress(start, len(due))
             self._settle(disk, batch, ())
@@ -233,14 +233,14 @@ class Writer:
                     notings.append(result.result())
                 except Exception as error:
                     failure = error
-            disk.flush_folders(one.path for one in batch.drafts)
+            disk.flush_folders(draft.path for draft in batch.drafts)
         with self.library.db.write() as conn:
             for note in notings:
                 note(conn)
             if batch is not None and failure is None:
                 done_with(conn, self.folder_id, batch.pages)
             if failure is None:
-                known = [digest for one in coming for digest in (one.digest, one.loss_digest)]
+                known = [digest for draft in coming for digest in (draft.digest, draft.loss_digest)]
                 know(conn, self.folder_id, known, "written")
         if failure is not None:
             raise failure

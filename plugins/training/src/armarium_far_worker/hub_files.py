@@ -107,9 +107,9 @@ class HubFiles:
             asked.append({"path": path, "size": file.stat().st_size, "sample": sample})
         told = self.ask("POST", f"/api/datasets/{self.repo}/preupload/{MAIN}", {"files": asked})
         large = {
-            one["path"]
-            for one in told["files"]
-            if one["uploadMode"] == "lfs" and files[one["path"]].stat().st_size
+            file["path"]
+            for file in told["files"]
+            if file["uploadMode"] == "lfs" and files[file["path"]].stat().st_size
         }
         digests = {path: digest_of(files[path]) for path in large}
         self._put_large({digests[path]: files[path] for path in large})

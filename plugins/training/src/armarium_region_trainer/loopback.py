@@ -29,7 +29,7 @@ def epoch(call: Call) -> dict[str, Any]:
     """Do the epoch with the number *epoch*."""
     call.check()
     number = int(call.params["epoch"])
-    parts = [one["part"] for one in _pages(call)]
+    parts = [page["part"] for page in _pages(call)]
     return {
         "epoch": number,
         "loss": 1 / number,
@@ -48,8 +48,8 @@ def finish(call: Call) -> dict[str, Any]:
     """Write a folder whose model contains the regions of the first page it was trained on."""
     folder = Path(call.params["folder"])
     pages = _pages(call)
-    regions = next(one["regions"] for one in pages if one["part"] != "held-out")
-    held = [one for one in pages if one["part"] == "held-out" and one["regions"]]
+    regions = next(page["regions"] for page in pages if page["part"] != "held-out")
+    held = [page for page in pages if page["part"] == "held-out" and page["regions"]]
     target = folder / "model" / "config.json"
     target.parent.mkdir(exist_ok=True)
     told = {"model_type": KIND, "regions": regions, "base": call.params.get("base")}
@@ -60,7 +60,7 @@ def finish(call: Call) -> dict[str, Any]:
         "model": str(target),
         "map50": 0.75 if held else None,
         "held_out_pages": len(held),
-        "classes": sorted({one["class"] for one in regions}),
+        "classes": sorted({region["class"] for region in regions}),
     }
 
 

@@ -31,7 +31,7 @@ def read_pages(folder: Path) -> list[TaughtPage]:
 
 def classes_of(pages: Sequence[TaughtPage]) -> list[str]:
     """Return the classes of the regions to train on, by name."""
-    return sorted({one["class"] for page in pages if page.part != "held-out" for one in page.regions})
+    return sorted({region["class"] for page in pages if page.part != "held-out" for region in page.regions})
 
 
 def picture(path: Path, side: int, max_pixels: int) -> Any:
@@ -58,7 +58,7 @@ def label(page: TaughtPage, classes: Sequence[str]) -> dict[str, Any]:
     import torch
 
     numbers = {name: number for number, name in enumerate(classes)}
-    known = [one for one in page.regions if one["class"] in numbers]
+    known = [region for region in page.regions if region["class"] in numbers]
     boxes = [_as_centre_and_size(one["rect"]) for one in known]
     return {
         "class_labels": torch.tensor([numbers[one["class"]] for one in known], dtype=torch.long),

@@ -61,7 +61,7 @@ def _average_precision(
     looked_at: list[tuple[float, bool]] = []
     there = 0
     for page, boxes in zip(found, true, strict=True):
-        wanted = [one.box for one in boxes if one.kind == kind]
+        wanted = [box.box for box in boxes if box.kind == kind]
         there += len(wanted)
         surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)[:MOST]
         looked_at += zip(
@@ -95,7 +95,7 @@ def sure_from(found: Sequence[Sequence[FoundRegion]], known: Sequence[Sequence[T
     for page, boxes in zip(found, known, strict=True):
         for kind in {one.kind for one in page}:
             surest = sorted((one for one in page if one.kind == kind), key=lambda one: -one.score)
-            right = _match([one.box for one in surest], [one.box for one in boxes if one.kind == kind])
+            right = _match([one.box for one in surest], [box.box for box in boxes if box.kind == kind])
             told += zip((one.score for one in surest), right, strict=True)
     told.sort(key=lambda one: -one[0])
     best, answer, right_ones = 0.0, None, 0

@@ -182,8 +182,8 @@ class RegionTrainer(EpochTrainer[Ready]):
             # A type that was not trained on has a number that no detection gets.
             known.append(
                 [
-                    TrueRegion(numbers.setdefault(one["class"], len(numbers)), tuple(one["rect"]))
-                    for one in page.regions
+                    TrueRegion(numbers.setdefault(region["class"], len(numbers)), tuple(region["rect"]))
+                    for region in page.regions
                 ]
             )
         return found, known

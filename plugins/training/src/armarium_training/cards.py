@@ -43,7 +43,7 @@ class Place:
         if whole.is_file():
             return whole
         beside = sorted(self.path.parent.glob(f"{literal(stem)}.*"))
-        return next((one for one in beside if not one.name.endswith((CARD, ".part", ".undone"))), None)
+        return next((path for path in beside if not path.name.endswith((CARD, ".part", ".undone"))), None)
 
     @property
     def size_bytes(self) -> int | None:
@@ -160,7 +160,7 @@ def add_evaluation(path: Path, about: Mapping[str, Any], entry: Mapping[str, Any
     if place.fault is not None:
         return
     evaluations = history_of(place.card)
-    if all(one.get("job_id") != entry["job_id"] for one in evaluations):
+    if all(evaluation.get("job_id") != entry["job_id"] for evaluation in evaluations):
         write_card(path, {**place.card, "evaluations": [*evaluations, dict(entry)]})
 
 

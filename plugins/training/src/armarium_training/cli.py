@@ -225,10 +225,13 @@ def evaluate(
         kinds = {one["id"]: one["kind"] for one in session.get("/api/training/models")["items"]}
         params: dict[str, Any] = {
             "candidates": [
-                {"model": one, "reader": "vision" if kinds.get(one) == "vision-lora" else "linereader"}
-                for one in candidates or ()
+                {
+                    "model": candidate,
+                    "reader": "vision" if kinds.get(candidate) == "vision-lora" else "linereader",
+                }
+                for candidate in candidates or ()
             ],
-            "held_out_ids": [document_id(session, one) for one in pages or ()],
+            "held_out_ids": [document_id(session, page) for page in pages or ()],
             "add_out_of_the_box": not alone,
         }
         if checked is not None:
@@ -245,13 +248,13 @@ def evaluate(
             ["model", "CER", "", "WER", "pages an hour"],
             [
                 [
-                    one["model"],
-                    _percent(one["totals"].get("diplomatic", {}).get("cer")),
-                    one["why"] or _interval(one["totals"].get("diplomatic", {})),
-                    _percent(one["wer"]),
-                    str(one["speed"]["pages_per_hour"] or ""),
+                    model["model"],
+                    _percent(model["totals"].get("diplomatic", {}).get("cer")),
+                    model["why"] or _interval(model["totals"].get("diplomatic", {})),
+                    _percent(model["wer"]),
+                    str(model["speed"]["pages_per_hour"] or ""),
                 ]
-                for one in result["models"]
+                for model in result["models"]
             ],
         )
         if result["best"]:
@@ -275,7 +278,7 @@ def _interval(told: dict[str, Any]) -> str:
 def _pictures(session: Session, told: dict[str, Any]) -> dict[str, tuple[bytes, str]]:
     """Return the worst lines' pictures and readings, as far as the caller may see them."""
     found: dict[str, tuple[bytes, str]] = {}
-    wanted = {line["segment_id"] for one in told["result"]["models"] for line in one.get("worst", ())}
+    wanted = {line["segment_id"] for model in told["result"]["models"] for line in model.get("worst", ())}
     for segment_id in sorted(wanted):
         try:
             picture = session.raw("GET", f"/api/segments/{segment_id}/picture")

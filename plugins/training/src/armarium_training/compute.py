@@ -131,7 +131,7 @@ class LocalCompute(Compute):
             shard = self._shards.get(far_id)
             if shard is None:
                 found[far_id] = FarState("failed", "The engine was stopped while reading it.")
-            elif not any(one.state == "done" for one in found.values()):
+            elif not any(far_state.state == "done" for far_state in found.values()):
                 found[far_id] = self._read(shard)
             else:
                 found[far_id] = FarState("submitted")

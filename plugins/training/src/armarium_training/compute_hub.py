@@ -125,7 +125,7 @@ class HubCompute(Compute):
     def _submit(self, shard: Shard, attempt: int) -> str:
         label = f"{shard.number}-{attempt}"
         if self._jobs is None:
-            self._jobs = {str(one.get("labels", {}).get(SHARD)): str(one["id"]) for one in self._list_jobs()}
+            self._jobs = {str(job.get("labels", {}).get(SHARD)): str(job["id"]) for job in self._list_jobs()}
         if label in self._jobs:
             return self._jobs[label]
         files = self._repository()
@@ -176,7 +176,7 @@ class HubCompute(Compute):
         """
         wanted = set(far_ids)
         try:
-            found = {str(one["id"]): one for one in self._list_jobs() if str(one.get("id")) in wanted}
+            found = {str(job["id"]): job for job in self._list_jobs() if str(job.get("id")) in wanted}
         except (HubError, ServiceError) as error:
             self.job.log("warning", self._without_token(str(error)))
             return {}

@@ -87,7 +87,7 @@ def frozen_lines(job: JobContext, begun: bool) -> dict[str, FrozenPage] | None:
 def _taken_down(job: JobContext) -> dict[str, FrozenPage]:
     taken = {}
     with job.library.db.read_all() as conn:
-        for page in (one["document_id"] for one in job.args.plan["pages"]):
+        for page in (page["document_id"] for page in job.args.plan["pages"]):
             lines, who = checked_lines(conn, page, job.args.checked)
             if not lines:
                 continue

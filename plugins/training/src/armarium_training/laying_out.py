@@ -125,10 +125,12 @@ def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str,
     only score it.
     """
     with job.library.db.read_all() as conn:
-        found = regions_of(conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes)
+        region_set = regions_of(
+            conn, job.library, job.principal, args.page_ids, args.held_out_ids, args.classes
+        )
         held = regions_of(conn, job.library, job.principal, args.held_out_ids, [], args.classes)
     told = []
-    for regions, is_held in ((found, False), (held, True)):
+    for regions, is_held in ((region_set, False), (held, True)):
         several = not is_held and len(regions.regions) >= VALIDATED
         for number, (page, boxes) in enumerate(regions.regions.items()):
             job.check()
@@ -139,15 +141,17 @@ def lay_out_regions(job: JobContext, args: TrainArgs, folder: Path) -> dict[str,
             validates = several and number % VALIDATED == VALIDATED - 1
             part = "held-out" if is_held else "validation" if validates else "taught"
             told.append({"file": f"{page}.image", "regions": boxes, "part": part})
-    count = sum(map(len, found.regions.values()))
+    count = sum(map(len, region_set.regions.values()))
     if not count:
         raise errors.no_such_regions(0, 0)
     write_whole(folder / LINES, json.dumps({"pages": told}, ensure_ascii=False).encode())
     return {
-        "pages": len(found.regions),
+        "pages": len(region_set.regions),
         "regions": count,
-        "missing": found.missing,
-        "documents": [{"document_id": page, "checksum": found.checksums[page]} for page in found.regions],
+        "missing": region_set.missing,
+        "documents": [
+            {"document_id": page, "checksum": region_set.checksums[page]} for page in region_set.regions
+        ],
         "held_out": [
             {"document_id": page, "checksum": held.checksums.get(page)} for page in args.held_out_ids
         ],

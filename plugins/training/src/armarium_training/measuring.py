@@ -104,8 +104,8 @@ def confusions(pairs: Iterable[tuple[str, str]]) -> list[list[Any]]:
 def _most_confused(pages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the commonest confusions of all pages."""
     counted: Counter[tuple[str, str]] = Counter()
-    for one in pages:
-        for expected, read, times in one.get("confusions", ()):
+    for page in pages:
+        for expected, read, times in page.get("confusions", ()):
             counted[expected, read] += times
     found = sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:CONFUSED]
     return [{"expected": expected, "read": read, "times": times} for (expected, read), times in found]
@@ -246,7 +246,7 @@ def result_of(
         good = {page: one for page, one in by_page.items() if "scores" in one}
         rated_pages = [one for page, one in good.items() if page in common]
         measured = is_enough and bool(common)
-        words = np.array([one["words"] for one in rated_pages] or [[0, 0]]).sum(axis=0)
+        words = np.array([rated_page["words"] for rated_page in rated_pages] or [[0, 0]]).sum(axis=0)
         seconds = sum(one["seconds"] for one in good.values())
         worked = [one.get("cpu_seconds") for one in good.values()]
         failed = next((one["error"] for one in by_page.values() if "error" in one), None)

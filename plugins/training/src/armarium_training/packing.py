@@ -72,7 +72,7 @@ def pack(job: JobContext, number: int, page_ids: Sequence[str], use: Use) -> Pac
     folder = shard_folder(job, number)
     kept_back = find_withheld(job.library, job.principal, page_ids, use)
     before = packed_before(job, number)
-    if before is not None and not any(one["document_id"] in kept_back for one in before.pages):
+    if before is not None and not any(page["document_id"] in kept_back for page in before.pages):
         return before
     shutil.rmtree(folder, ignore_errors=True)
     args: ScaleArgs = job.args

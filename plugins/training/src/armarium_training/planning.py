@@ -55,7 +55,9 @@ def kind_of(reader: type[Reader]) -> str:
 
 def readers_of(readers: Sequence[type[Reader]], kind: str) -> list[type[Reader]]:
     """Return those of *readers* of that kind that read lines or pages."""
-    return [one for one in readers if kind_of(one) == kind and {"read_lines", "read_page"} & one.can]
+    return [
+        reader for reader in readers if kind_of(reader) == kind and {"read_lines", "read_page"} & reader.can
+    ]
 
 
 def takes(engine: Engine, library: Library, reader: type[Reader], card: str) -> bool:
@@ -74,7 +76,10 @@ def plan_of(
     conn: Connection, engine: Engine, library: Library, principal: Principal, p: RunParams
 ) -> dict[str, Any]:
     """Return the plan of an evaluation; Invalid, with the reason, for what cannot be measured soundly."""
-    found = [measurable(engine, library, one, pages_may_leave=p.pages_may_leave) for one in p.candidates]
+    found = [
+        measurable(engine, library, candidate, pages_may_leave=p.pages_may_leave)
+        for candidate in p.candidates
+    ]
     kinds = {one.reader for one in found} or {"linereader"}
     not_here: list[dict[str, str]] = []
     if p.add_out_of_the_box:

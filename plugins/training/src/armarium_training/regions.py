@@ -35,7 +35,7 @@ def regions_of(
     """Return the regions of *classes* (None: all) on pages that are not held out, by id or by the bytes of
     their picture.
     """
-    found = RegionSet()
+    region_set = RegionSet()
     held = set(held_out_ids)
     same = {checksum_of(conn, page) for page in held} - {None}
     kept_back = find_withheld(library, principal, page_ids, "local-model")
@@ -49,14 +49,14 @@ def regions_of(
             else kept_back.get(page) or (NO_PICTURE if checksum is None else None)
         )
         if why is not None:
-            found.missing.append({"document_id": page, "why": why})
+            region_set.missing.append({"document_id": page, "why": why})
             continue
         regions = page_regions(conn, page, classes)
         if regions:
-            found.regions[page], found.checksums[page] = regions, checksum
+            region_set.regions[page], region_set.checksums[page] = regions, checksum
         else:
-            found.missing.append({"document_id": page, "why": "Nobody drew or changed a region on it."})
-    return found
+            region_set.missing.append({"document_id": page, "why": "Nobody drew or changed a region on it."})
+    return region_set
 
 
 def page_regions(conn: Connection, page: str, classes: Sequence[str] | None) -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ class Relatives:
         for page in sorted(lines, key=lambda one: len(descent[one])):
             parts = [one for one in descent[page] if lines.get(one) and one not in gone]
             if parts and lines[page]:
-                gone.update(parts if lines[page] >= sum(lines[one] for one in parts) else [page])
+                gone.update(parts if lines[page] >= sum(lines[part] for part in parts) else [page])
         return gone
 
 

@@ -52,7 +52,7 @@ def curve(points: Sequence[Mapping[str, Any]]) -> str:
     """Return the error rate on validation lines over the epochs, as an SVG."""
     if not points:
         return ""
-    most = max(float(one["cer"]) for one in points) or 1.0
+    most = max(float(point["cer"]) for point in points) or 1.0
     across = (WIDTH - 2 * EDGE) / max(1, len(points) - 1)
     places = [
         (EDGE + number * across, HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(one["cer"]) / most)
@@ -107,49 +107,49 @@ def evaluation_report(evaluation: Mapping[str, Any], pictures: Mapping[str, tupl
     PNG and reading.
     """
     result = evaluation["result"] or {"models": [], "best": None, "comparisons": []}
-    policies = list(dict.fromkeys(policy for one in result["models"] for policy in one["totals"]))
+    policies = list(dict.fromkeys(policy for model in result["models"] for policy in model["totals"]))
     rows = [
         (
-            one["model"],
-            *(_rate(one["totals"].get(policy)) for policy in policies),
-            "" if one["wer"] is None else f"{one['wer']:.1%}",
-            one["speed"]["pages_per_hour"] or "",
-            one["why"] or "",
+            model["model"],
+            *(_rate(model["totals"].get(policy)) for policy in policies),
+            "" if model["wer"] is None else f"{model['wer']:.1%}",
+            model["speed"]["pages_per_hour"] or "",
+            model["why"] or "",
         )
-        for one in result["models"]
+        for model in result["models"]
     ]
     parts = [table(("Model", *policies, "WER", "Pages an hour", ""), rows)]
     if result["best"]:
         parts.append(f"<p>Best: {escape(result['best'])}.</p>")
-    for one in result["comparisons"]:
+    for comparison in result["comparisons"]:
         parts.append(
-            f"<p>{escape(one['better'])} before {escape(one['worse'])} by {one['difference']:.2%} ({escape(one['policy'])}); "
-            f"chance alone does as much in {one['p']:.1%} of cases.</p>"
+            f"<p>{escape(comparison['better'])} before {escape(comparison['worse'])} by {comparison['difference']:.2%} ({escape(comparison['policy'])}); "
+            f"chance alone does as much in {comparison['p']:.1%} of cases.</p>"
         )
     names = {one["document_id"]: one["name"] or one["document_id"] for one in evaluation["plan"]["pages"]}
     parts.append("<h2>By page</h2>")
     by_page = [
         (
             names.get(own["document_id"], ""),
-            one["model"],
+            model["model"],
             *(_rate(own["scores"].get(policy)) for policy in policies),
         )
-        for one in result["models"]
-        for own in one["pages"]
+        for model in result["models"]
+        for own in model["pages"]
     ]
     parts.append(table(("Page", "Model", *policies), by_page))
-    for one in result["models"]:
-        if one.get("confusions"):
-            parts.append(f"<h2>Letters that {escape(one['model'])} misread most often</h2>")
+    for model in result["models"]:
+        if model.get("confusions"):
+            parts.append(f"<h2>Letters that {escape(model['model'])} misread most often</h2>")
             told = [
                 (_letter(pair["expected"], "nothing"), _letter(pair["read"], "nothing"), pair["times"])
-                for pair in one["confusions"]
+                for pair in model["confusions"]
             ]
             parts.append(table(("Written", "Read", "Times"), told))
-    for one in result["models"]:
-        shown = [line for line in one.get("worst", ()) if line["segment_id"] in pictures]
+    for model in result["models"]:
+        shown = [line for line in model.get("worst", ()) if line["segment_id"] in pictures]
         if shown:
-            parts.append(f"<h2>Worst lines of {escape(one['model'])}</h2>")
+            parts.append(f"<h2>Worst lines of {escape(model['model'])}</h2>")
         for line in shown:
             data, text = pictures[line["segment_id"]]
             source = base64.b64encode(data).decode()

@@ -34,5 +34,5 @@ def staged_model(folder: Path) -> Path | None:
     whole = folder / MODEL / "config.json"
     if whole.is_file():
         return whole
-    found = sorted(folder.glob("model.*"))
-    return next((path for path in found if path.suffix != ".part"), None)
+    paths = sorted(folder.glob("model.*"))
+    return next((path for path in paths if path.suffix != ".part"), None)

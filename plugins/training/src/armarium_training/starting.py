@@ -37,12 +37,12 @@ def base_of(
 
     Without a base the trainer is the one named, else the first whose runtime is installed.
     """
-    able = [one for one in trainers(engine) if one.card == "linereader"]
+    able = [trainer for trainer in trainers(engine) if trainer.card == "linereader"]
     held: dict[str, _HeldBase] = {}
     if base is None:
         able = [one for one in able if trainer in (None, one.name)]
         if not able:
-            raise errors.no_trainer("line readers", [one.name for one in trainers(engine)])
+            raise errors.no_trainer("line readers", [trainer.name for trainer in trainers(engine)])
     else:
         if trainer is not None:
             able = [one for one in able if one.name == trainer]
@@ -90,15 +90,15 @@ def _waiting(
     reader = load_reader(engine, trainer.reader)
     kind = reader.model_kind or reader.name
     for folder in (library.models / kind, models_folder(engine, kind)):
-        for one in reader.models_here(folder, None):
-            if base in (one.model, one.label) and one.path and one.path.name.endswith(trainer.suffix):
-                return _HeldBase(one.path)
+        for file in reader.models_here(folder, None):
+            if base in (file.model, file.label) and file.path and file.path.name.endswith(trainer.suffix):
+                return _HeldBase(file.path)
     return None
 
 
 def far_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | None) -> Base:
     """As `base_of`, for a training elsewhere: what it needs to run is not required on this machine."""
-    able = [one for one in trainers(engine) if one.card == "linereader" and one.goes_far]
+    able = [trainer for trainer in trainers(engine) if trainer.card == "linereader" and trainer.goes_far]
     for one in able:
         held = None if base is None else _find_base(engine, library, one, base)
         if base is None or held is not None:
@@ -112,7 +112,9 @@ def vision_base_of(engine: Engine, library: Library, base: str) -> Path:
     """Return the config.json of the vision model *base* among the project's models and this machine's; Invalid."""
     reader = load_reader(engine, "vision")
     folders = [library.models / VISION, models_folder(engine, VISION)]
-    here = {one.model: one.path for folder in folders for one in reader.models_here(folder, None) if one.path}
+    here = {
+        file.model: file.path for folder in folders for file in reader.models_here(folder, None) if file.path
+    }
     if base not in here:
         raise errors.no_vision_base(base, sorted(here))
     read_base_card(engine, library, base)
@@ -126,7 +128,7 @@ def region_base_of(engine: Engine, library: Library, base: NameOrMaterialPath | 
     trainer = trainer_of(engine, "regions")
     here = detector_models(engine, library)
     path = base.real if Path(base).is_absolute() else here.get(str(base))
-    kinds = {kind for one in detectors(engine) for kind in one.model_types}
+    kinds = {kind for detector in detectors(engine) for kind in detector.model_types}
     if path is None or path.name != trainer.suffix or not path.is_file() or model_type(path) not in kinds:
         raise errors.no_base(str(base), sorted(here))
     read_base_card(engine, library, str(base))
@@ -157,12 +159,12 @@ def held_pages(conn: Connection, ids: Sequence[str]) -> list[str]:
 
 def bases_here(engine: Engine) -> list[str]:
     """Return the models on this machine that a trainer can start from."""
-    able = {one.reader for one in trainers(engine) if one.card == "linereader"}
+    able = {trainer.reader for trainer in trainers(engine) if trainer.card == "linereader"}
     names = []
     for reader in installed_readers(engine):
         if reader.name in able:
             folder = models_folder(engine, reader.model_kind or reader.name)
-            names += [one.model for one in load_reader(engine, reader.name).models_here(folder, None)]
+            names += [file.model for file in load_reader(engine, reader.name).models_here(folder, None)]
     return sorted(names)
 
 

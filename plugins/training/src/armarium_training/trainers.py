@@ -231,11 +231,11 @@ def trainer_named(engine: Engine, card: str, name: str | None = None) -> type[Tr
     """Return the trainer of *card* called *name* (None: the first), with or without its runtime; Invalid
     lists the installed ones.
     """
-    there = [one for one in trainers(engine) if one.card == card]
+    there = [trainer for trainer in trainers(engine) if trainer.card == card]
     found = next((one for one in there if name in (None, one.name)), None)
     if found is None:
         what = card if name is None else f"{card} models called {name!r}"
-        raise errors.no_trainer(what, [one.name for one in trainers(engine)])
+        raise errors.no_trainer(what, [trainer.name for trainer in trainers(engine)])
     return found
 
 
@@ -244,7 +244,7 @@ def trainer_of(engine: Engine, card: str, name: str | None = None) -> type[Train
     first one.
     """
     if name is None:
-        there = [one for one in trainers(engine) if one.card == card]
+        there = [trainer for trainer in trainers(engine) if trainer.card == card]
         name = next((one.name for one in there if is_here(engine, one)), None)
     found = trainer_named(engine, card, name)
     require_runtime(engine, found)

@@ -106,7 +106,9 @@ class VisionTrainer(EpochTrainer[Ready]):
             # Activations are computed twice (gradient checkpointing), so that they fit beside a large base.
             network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
             network.enable_input_require_grads()
-        change = torch.optim.AdamW([one for one in network.parameters() if one.requires_grad], RATE)
+        change = torch.optim.AdamW(
+            [parameter for parameter in network.parameters() if parameter.requires_grad], RATE
+        )
         lines = read_lines(folder)
         taught = [line for line in lines if not line.for_validation]
         validation = [line for line in lines if line.for_validation] or taught
@@ -257,7 +259,9 @@ def _teach(ready: Ready, some: Sequence[Line]) -> tuple[float, int, int]:
         ready.steps += 1
         for group in ready.change.param_groups:
             group["lr"] = RATE * min(1.0, ready.steps / WARM_UP)
-        nn.utils.clip_grad_norm_([one for one in ready.network.parameters() if one.requires_grad], CLIP)
+        nn.utils.clip_grad_norm_(
+            [parameter for parameter in ready.network.parameters() if parameter.requires_grad], CLIP
+        )
         ready.change.step()
     ready.change.zero_grad(set_to_none=True)
     return losses, tokens, too_long

@@ -63,5 +63,5 @@ def _place_of(session: Session, page: str | None) -> str | None:
     # The first request that names a project opens it, and so the engine knows it.
     document = "" if page is None else f"/page/{document_id(session, page)}"
     session.get("/api/library/settings")
-    known = {one["path"]: one["id"] for one in session.get("/api/registry")["libraries"]}
+    known = {library["path"]: library["id"] for library in session.get("/api/registry")["libraries"]}
     return f"/p/{known[session.library]}{document}"

@@ -107,7 +107,7 @@ def run_chain(job: JobContext) -> dict[str, Any]:
     """The body of `chain`."""
     with job.library.db.read() as conn:
         execution = EXECUTIONS.require(conn, job.job_id)
-    steps = [ChainStep.model_validate(one) for one in execution["steps"]]
+    steps = [ChainStep.model_validate(step) for step in execution["steps"]]
     ids = [step.id for step in steps]
     threads: dict[str, str] = execution["threads"]
     kept: dict[str, Any] = job.checkpoint or {

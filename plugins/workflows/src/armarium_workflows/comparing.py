@@ -109,7 +109,7 @@ def _pair(key: tuple[str, str], left: Any, right: Any) -> dict[str, Any]:
         mine, theirs = (left["content"] or "").splitlines(), (right["content"] or "").splitlines()
         lines = differences(mine, theirs)
         rate = error_rate(left["content"] or "", right["content"] or "")
-        both = sum(one["op"] == "equal" for one in lines)
+        both = sum(line["op"] == "equal" for line in lines)
     else:
         own, other = _items(left), _items(right)
         only_left = [value for name, value in own.items() if name not in other]

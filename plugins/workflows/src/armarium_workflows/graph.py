@@ -28,8 +28,8 @@ class Graph:
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Graph:
         """Return the graph of a stored workflow."""
-        nodes = [NodeIn.model_validate(one) for one in stored["nodes"]]
-        return cls(nodes, [Edge.model_validate(one) for one in stored["edges"]])
+        nodes = [NodeIn.model_validate(node) for node in stored["nodes"]]
+        return cls(nodes, [Edge.model_validate(edge) for edge in stored["edges"]])
 
     @cached_property
     def by_id(self) -> dict[str, NodeIn]:
@@ -124,9 +124,9 @@ def _edges(graph: Graph, jobs: Mapping[str, RecipeJob]) -> Iterator[str]:
                 yield f"Edge {edge.id} leads to node {end}, which does not exist."
                 break
             ports = ports_of(node.tool, jobs)
-            port = next((one for one in ports if one.id == port_id), None)
+            port = next((port for port in ports if port.id == port_id), None)
             if port is None:
-                names = ", ".join(one.id for one in ports) or "none"
+                names = ", ".join(port.id for port in ports) or "none"
                 yield f"Node {end} ({node.tool}) has no {way} {port_id}; its {way}s are: {names}."
                 break
             ends.append(port)

@@ -81,17 +81,17 @@ def parse_path(text: str) -> Path:
 
 def parse_pipes(text: str) -> tuple[Pipe, ...]:
     """Parse *text* such as `trim | join(", ")`. Raises PathFault naming the pipes there are."""
-    found: list[Pipe] = []
+    pipes: list[Pipe] = []
     at = 0
     while True:
         match = _PIPE.match(text, at)
         if match is None or match.group(1) not in PIPES:
             raise PathFault(f"{text.strip()[:80]!r} is not a pipe; there are {', '.join(PIPES)}.")
         argument = orjson.loads(match.group(2)) if match.group(2) else None
-        found.append(Pipe(match.group(1), argument))
+        pipes.append(Pipe(match.group(1), argument))
         at = match.end()
         if at >= len(text):
-            return tuple(found)
+            return tuple(pipes)
         if text[at] != "|":
             raise PathFault(
                 f"{text.strip()[:80]!r} has something after a pipe that is not one; put | between two pipes."

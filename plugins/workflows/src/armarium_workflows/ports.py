@@ -74,7 +74,7 @@ def inputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:
         for name in job.takes
     ]
     settings = [PortSpec(one["key"], OF_SETTING.get(one["type"], "json")) for one in job.entry()["settings"]]
-    return (*materials, *(one for one in settings if one.id not in job.takes))
+    return (*materials, *(port_spec for port_spec in settings if port_spec.id not in job.takes))
 
 
 def outputs_of(tool: str, jobs: Mapping[str, RecipeJob]) -> tuple[PortSpec, ...]:

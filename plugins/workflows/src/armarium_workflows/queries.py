@@ -139,16 +139,16 @@ def find_run(conn: Connection, thread_id: str) -> dict[str, Any] | None:
 
 def run_row(conn: Connection, thread_id: str) -> dict[str, Any]:
     """Return the run as a list shows it. Raises NotFound."""
-    found = find_run(conn, thread_id)
-    if found is None:
+    run = find_run(conn, thread_id)
+    if run is None:
         raise unknown_run(thread_id)
-    return found
+    return run
 
 
 def stored_run(conn: Connection, thread_id: str) -> dict[str, Any]:
     """Return the run as it was started, with its graph and inputs. Raises NotFound."""
-    found = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
-    if found is None:
+    row = conn.execute(runs.select().where(runs.c.thread_id == thread_id)).first()
+    if row is None:
         raise unknown_run(thread_id)
     later = (
         raw_of(conn)
@@ -161,7 +161,7 @@ def stored_run(conn: Connection, thread_id: str) -> dict[str, Any]:
     more = (
         {"scope_ids": orjson.loads(later[0]), "inputs": orjson.loads(later[1])} if later is not None else {}
     )
-    return {**found._asdict(), **more}
+    return {**row._asdict(), **more}
 
 
 @query(
@@ -350,10 +350,10 @@ def run_episodes(
     """In ledger order; corrections and invalidations name the episode they are about. Removing a run keeps
     them.
     """
-    found = list_episodes(conn, thread_id=thread_id, limit=limit)
-    if not found:
+    episodes = list_episodes(conn, thread_id=thread_id, limit=limit)
+    if not episodes:
         run_row(conn, thread_id)
-    return {"thread_id": thread_id, "count": len(found), "episodes": found}
+    return {"thread_id": thread_id, "count": len(episodes), "episodes": episodes}
 
 
 @query("/api/chains/executions/{execution_id}", summary="An execution of a chain", answer=Execution)

@@ -291,8 +291,8 @@ class Step:
                 told = fault.detail if isinstance(fault, Invalid) else str(fault)
                 rows.append(PageRow(page, position, "failed", f"{self.name}: {told}"))
                 continue
-            one = made[known]
-            jobs.append(job_for_page(one, recipe, settings, page, position))
+            job = made[known]
+            jobs.append(job_for_page(job, recipe, settings, page, position))
             queued.append((page, position))
 
         def along(conn: Connection, ids: list[str]) -> None:

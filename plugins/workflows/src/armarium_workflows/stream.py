@@ -61,8 +61,8 @@ class RunStream:
     async def events(self) -> AsyncIterator[bytes]:
         """Yield the framed events until the run has ended or was removed, or the caller may no longer see it."""
         with follow_answers(self.engine, self.thread_id) if self.deltas else nullcontext():
-            async for one in self._events():
-                yield one
+            async for event in self._events():
+                yield event
 
     async def _events(self) -> AsyncIterator[bytes]:
         delta_at = self.engine.events.seq
@@ -163,13 +163,13 @@ class RunStream:
         )
 
     def _new_deltas(self, after: int) -> tuple[int, list[dict[str, Any]]]:
-        found = self.engine.events.since(after)
-        if found is None:
+        events = self.engine.events.since(after)
+        if events is None:
             return self.engine.events.seq, []
         mine = [
-            one.data
-            for one in found
-            if one.kind == MODEL_DELTA and one.data.get("thread_id") == self.thread_id
+            event.data
+            for event in events
+            if event.kind == MODEL_DELTA and event.data.get("thread_id") == self.thread_id
         ]
         if mine:
             ids = [one[name] for one in mine for name in ("document_id", "segment_id") if one.get(name)]
@@ -177,4 +177,4 @@ class RunStream:
             mine = [
                 one for one in mine if not {one.get("document_id"), one.get("segment_id")} & hidden.keys()
             ]
-        return found[-1].seq if found else after, mine
+        return events[-1].seq if events else after, mine

@@ -35,7 +35,7 @@ def all_workflows(conn: Connection, engine: Engine) -> list[dict[str, Any]]:
 
 def shown_workflow(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
     """Return it as answers show it."""
-    return {**stored, "nodes": [_node(engine, one) for one in stored["nodes"]]}
+    return {**stored, "nodes": [_node(engine, node) for node in stored["nodes"]]}
 
 
 def _node(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,9 @@ def _node(engine: Engine, stored: dict[str, Any]) -> dict[str, Any]:
     known = node["tool"] in BUILT_IN or node["tool"] in jobs
     return {
         **node,
-        "input_ports": [one.as_answer() for one in inputs_of(node["tool"], jobs)] if known else [],
-        "output_ports": [one.as_answer() for one in outputs_of(node["tool"], jobs)] if known else [],
+        "input_ports": [port_spec.as_answer() for port_spec in inputs_of(node["tool"], jobs)]
+        if known
+        else [],
+        "output_ports": [output.as_answer() for output in outputs_of(node["tool"], jobs)] if known else [],
         "uses_llm": node["tool"] in jobs and jobs[node["tool"]].uses_llm,
     }

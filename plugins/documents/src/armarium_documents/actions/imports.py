@@ -223,16 +223,18 @@ def picture_pages(ctx: ActionContext, p: PicturePages) -> dict[str, Any]:
     """Raises Conflict for an object that does not exist, Forbidden by a lock."""
     _check_stored(ctx, p.pictures)
     made = []
-    for one in p.pictures:
+    for picture in p.pictures:
         row = renditions.c
-        waiting = (row.document_id == one.document_id, row.is_primary, row.materialized.is_(False))
+        waiting = (row.document_id == picture.document_id, row.is_primary, row.materialized.is_(False))
         known = {
-            name: getattr(one, name) for name in MadePicture.model_fields if name in row and name != "role"
+            name: getattr(picture, name)
+            for name in MadePicture.model_fields
+            if name in row and name != "role"
         }
         if ctx.conn.execute(
             renditions.update().where(*waiting).values({**known, "materialized": True})
         ).rowcount:
-            made.append(one.document_id)
+            made.append(picture.document_id)
     _draw_thumbnails(ctx, made)
     ctx.target(*made)
     ctx.note_changes(document_ids=made)

@@ -37,7 +37,7 @@ def set_(
         identity = document_id(session, document)
         found = session.get(f"/api/documents/{identity}")
         described = session.get(f"/api/documents/{identity}/effective-attributes")
-        kinds = {one["key"]: one["type"] for one in described["declarations"]}
+        kinds = {declared["key"]: declared["type"] for declared in described["declarations"]}
         attributes, fields = dict(found["attributes"]), dict[str, Any]()
         changed = [_assign(one, attributes, fields, kinds) for one in values]
         body = {**fields, **({"attributes": attributes} if attributes != found["attributes"] else {})}

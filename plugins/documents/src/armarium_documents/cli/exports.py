@@ -104,7 +104,7 @@ def _folders_of(session: Session, pages: list[dict[str, Any]]) -> dict[str, list
 
 def _make_folder(place: Path) -> list[Path]:
     """Make the folder *place*; return the folders that had to be made, outermost first."""
-    new = [one for one in (*reversed(place.parents), place) if not one.exists()]
+    new = [path for path in (*reversed(place.parents), place) if not path.exists()]
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -61,30 +61,30 @@ def bring_archives(
 def layout_results(session: Session, import_job: Found) -> list[Found]:
     """Return the results of the jobs that read layout files and text layers for an import."""
     children = import_job.get("children") or []
-    return [result_of(session, one["id"]) for one in children if one["kind"] == "ingest-layouts"]
+    return [result_of(session, child["id"]) for child in children if child["kind"] == "ingest-layouts"]
 
 
 def tell(outcome: Found, layouts: Sequence[Found]) -> None:
     """Print what an import did."""
     typer.echo(f"Imported {plural(outcome.get('files', 0), 'file')}{_in_place_words(outcome)}.")
     _tell_left_out("not imported", outcome, "refused")
-    for found in layouts:
-        if any(found.get(key) for key in ("passes", "already", "unpaired", "refused")):
+    for layout in layouts:
+        if any(layout.get(key) for key in ("passes", "already", "unpaired", "refused")):
             typer.echo(
-                f"Read {plural(found.get('passes', 0), 'layout file')} into the pages they describe{_in_place_words(found)}."
+                f"Read {plural(layout.get('passes', 0), 'layout file')} into the pages they describe{_in_place_words(layout)}."
             )
-        if found.get("texts"):
-            typer.echo(f"Read the text that PDFs had themselves on {plural(found['texts'], 'page')}.")
-        for one in found.get("mets", ()):
+        if layout.get("texts"):
+            typer.echo(f"Read the text that PDFs had themselves on {plural(layout['texts'], 'page')}.")
+        for one in layout.get("mets", ()):
             _tell_mets(one)
-        for one in found.get("notes", ()):
+        for one in layout.get("notes", ()):
             _tell_note(one)
-        unknown = found.get("unknown_classes") or {}
+        unknown = layout.get("unknown_classes") or {}
         if unknown:
             words = ", ".join(f"{word} ({plural(count, 'file')})" for word, count in unknown.items())
             typer.echo(f"  unknown classes, read as regions: {legible(words)}")
-        _tell_left_out("not paired", found, "unpaired")
-        _tell_left_out("not read", found, "refused")
+        _tell_left_out("not paired", layout, "unpaired")
+        _tell_left_out("not read", layout, "refused")
     for name in outcome.get("left") or () if not layouts else ():
         typer.echo(f"  left alone: {legible(name)}")
 

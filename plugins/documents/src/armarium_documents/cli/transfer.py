@@ -48,7 +48,7 @@ def _open_project(session: Session, words: str, documents: list[str]) -> tuple[s
     here, session.library = session.library, found
     try:
         session.get("/api/documents", limit=1)
-        return found, [document_id(session, one) for one in documents]
+        return found, [document_id(session, document) for document in documents]
     finally:
         session.library = here
 

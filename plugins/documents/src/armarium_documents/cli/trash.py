@@ -35,7 +35,7 @@ def trash(
     with project_session() as session:
         if documents:
             gone = session.post(
-                "/api/documents/delete", {"ids": [document_id(session, one) for one in documents]}
+                "/api/documents/delete", {"ids": [document_id(session, document) for document in documents]}
             )
             words = f"{plural(gone['item_count'], 'document')} went to the Trash."
             answer(gone, f"{words} Take it back with: armarium undo {gone['audit_id']}")
@@ -84,7 +84,7 @@ def _in_the_trash(session: Session, named: list[str]) -> list[str]:
             found.append(text)
             continue
         entries = session.every("/api/documents/trash")["items"] if entries is None else entries
-        called = [one["document_id"] for one in entries if one["name"] == text]
+        called = [entry["document_id"] for entry in entries if entry["name"] == text]
         if not called:
             raise Refused(
                 f"Nothing in the Trash has the id or the name {text!r}; armarium trash shows what is there."

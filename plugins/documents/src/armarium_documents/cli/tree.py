@@ -194,7 +194,9 @@ def show(
 
 def _write_picture(session: Session, view: dict[str, Any], place: Path, overwrite: bool) -> str:
     node = view["document"]
-    primary = next((one for one in view["attachments"]["renditions"] if one["is_primary"]), None)
+    primary = next(
+        (rendition for rendition in view["attachments"]["renditions"] if rendition["is_primary"]), None
+    )
     if primary is None:
         raise Refused(
             f"{node['name']} has no picture; armarium ls shows which documents are images or pages."
@@ -229,12 +231,14 @@ def _show(found: dict[str, Any], written: str | None) -> None:
         )
     if node["page_content"]:
         typer.echo(f"  text: {_short(node['page_content'])}")
-    for one in hanging["renditions"]:
+    for rendition in hanging["renditions"]:
         size = (
-            f"{one['pixel_width']} × {one['pixel_height']} pixels" if one["pixel_width"] else "size not known"
+            f"{rendition['pixel_width']} × {rendition['pixel_height']} pixels"
+            if rendition["pixel_width"]
+            else "size not known"
         )
         typer.echo(
-            f"  picture: {one['role']}, {size}, {one['mime_type']}{', primary' if one['is_primary'] else ''}"
+            f"  picture: {rendition['role']}, {size}, {rendition['mime_type']}{', primary' if rendition['is_primary'] else ''}"
         )
     for what, number in (
         ("inside", found["children_total"]),
@@ -249,7 +253,7 @@ def _show(found: dict[str, Any], written: str | None) -> None:
 
 
 def _show_attributes(described: dict[str, Any]) -> None:
-    labels = {one["key"]: one["label"] for one in described["declarations"]}
+    labels = {declared["key"]: declared["label"] for declared in described["declarations"]}
     own = set(described.get("own_keys", described["values"]))
     for key, value in described["values"].items():
         if value is not None:
@@ -298,7 +302,10 @@ def move(
         raise Refused("Give either --after or --first, not both.")
     with project_session() as session:
         at = to and document_id(session, to)
-        body: dict[str, Any] = {"ids": [document_id(session, one) for one in documents], "parent_id": at}
+        body: dict[str, Any] = {
+            "ids": [document_id(session, document) for document in documents],
+            "parent_id": at,
+        }
         if first or after is not None:
             body["after_id"] = after and document_id(session, after)
         moved = session.post("/api/documents/move", body)

@@ -79,10 +79,10 @@ def span_of(text: str) -> Span | None:
 
 def _single(text: str) -> Span | None:
     # A time of day does not change the day.
-    found = _DATE.fullmatch(text.partition("T")[0])
-    if found is None or "XXXX" in found[1]:
+    match = _DATE.fullmatch(text.partition("T")[0])
+    if match is None or "XXXX" in match[1]:
         return None
-    written, month_text, day_text = found.groups()
+    written, month_text, day_text = match.groups()
     written = written.removeprefix("Y")
     low, high = sorted((int(written.replace("X", "0")), int(written.replace("X", "9"))))
     years = high - low + 1

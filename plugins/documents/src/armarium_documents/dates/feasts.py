@@ -144,7 +144,7 @@ def feast_in(text: str) -> tuple[Feast, int, int] | None:
     """
     best: tuple[Feast, int, int] | None = None
     for feast in feasts():
-        for found in feast.pattern.finditer(text):
-            if best is None or found.end() - found.start() > best[2] - best[1]:
-                best = feast, found.start(), found.end()
+        for match in feast.pattern.finditer(text):
+            if best is None or match.end() - match.start() > best[2] - best[1]:
+                best = feast, match.start(), match.end()
     return best

@@ -198,13 +198,13 @@ def _without_day(
 def _interval(text: str, asked: DateContext, stated: str | None) -> ReadDate | None:
     """Build an interval: from one date to another, before one, or after one."""
     for pattern, ends in _OPEN:
-        found = pattern.match(text)
-        if found is not None:
-            one = _single(found[1], asked, stated)
+        match = pattern.match(text)
+        if match is not None:
+            one = _single(match[1], asked, stated)
             return None if one is None else _build_range(None, one) if ends else _build_range(one, None)
     for pattern in _BETWEEN:
-        for found in pattern.finditer(text):
-            first, second = text[: found.start()], text[found.end() :]
+        for match in pattern.finditer(text):
+            first, second = text[: match.start()], text[match.end() :]
             opening = _OPENING.match(first)
             first = first[opening.end() :] if opening else first
             later = _single(second.strip(" ."), asked, stated)

@@ -90,17 +90,17 @@ def reign_in(text: str) -> tuple[Day, Day, str] | None:
     """Return the days (Julian before 1752) of the regnal year named in a plain text, and the rest of it."""
     text = " ".join(text.replace(".", " ").split())
     for pattern in (_LATIN, _SPELLED, _BEFORE):
-        found = pattern.search(text)
-        if found is None:
+        match = pattern.search(text)
+        if match is None:
             continue
-        name = next(name for name, forms in _NAMES.items() if found["name"] in forms.split("|"))
-        king = _king(name, found["number"], found.groupdict().get("father"))
-        year, after = _year(found)
+        name = next(name for name, forms in _NAMES.items() if match["name"] in forms.split("|"))
+        king = _king(name, match["number"], match.groupdict().get("father"))
+        year, after = _year(match)
         if king is not None and year is not None and 1 <= year <= 64:
             begin = king._replace(year=king.year + year - 1)
             calendar = in_force(begin)
             last = day_of(day_number(begin._replace(year=begin.year + 1), calendar) - 1, calendar)
-            return begin, last, " ".join(f"{text[: found.start()]} {after} {text[found.end() :]}".split())
+            return begin, last, " ".join(f"{text[: match.start()]} {after} {text[match.end() :]}".split())
     return None
 
 
@@ -152,18 +152,18 @@ _DECADE = re.compile(
 
 def republican(text: str) -> tuple[Day, Day] | None:
     """Return the first and last day (Gregorian) of a Republican day or month; otherwise None."""
-    found = _DECADE.match(text.replace(".", " ").strip())
-    if found is None:
+    match = _DECADE.match(text.replace(".", " ").strip())
+    if match is None:
         return None
-    year = _count(found["year"])
+    year = _count(match["year"])
     if year not in _BEGINNINGS:
         return None
     begins, day = _BEGINNINGS[year]
     start = day_number(Day(begins, 9, day), "gregorian")
-    month = _REPUBLICAN.index(found["month"]) if found["month"] in _REPUBLICAN else 12
-    if found["day"] is None:
+    month = _REPUBLICAN.index(match["month"]) if match["month"] in _REPUBLICAN else 12
+    if match["day"] is None:
         return day_of(start + 30 * month, "gregorian"), day_of(start + 30 * month + 29, "gregorian")
-    at = 1 if found["day"] == "premier" else _count(found["day"])
+    at = 1 if match["day"] == "premier" else _count(match["day"])
     if at is None or not 1 <= at <= (30 if month < 12 else 6):
         return None
     one = day_of(start + 30 * month + at - 1, "gregorian")

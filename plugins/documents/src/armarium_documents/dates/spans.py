@@ -23,14 +23,14 @@ _DECADE = re.compile(
 
 def numeric(text: str, *, month_first: bool) -> Parts | None:
     """Parse a date in figures: 1742-03-12, 12/3/1742, 12.III.1742; otherwise None."""
-    found = _ISO.fullmatch(text)
-    if found is not None:
-        year, month, day = (int(part) if part else None for part in found.groups())
+    match = _ISO.fullmatch(text)
+    if match is not None:
+        year, month, day = (int(part) if part else None for part in match.groups())
         return Parts(year=year, month=month, day=day)
-    found = _FIGURES.fullmatch(text)
-    if found is None:
+    match = _FIGURES.fullmatch(text)
+    if match is None:
         return None
-    day, written, year = int(found[1]), found[2], int(found[3])
+    day, written, year = int(match[1]), match[2], int(match[3])
     month = int(written) if written.isdigit() else roman(written) or 0
     if month_first or (month > 12 and written.isdigit()):
         day, month = month, day
@@ -39,27 +39,27 @@ def numeric(text: str, *, month_first: bool) -> Parts | None:
 
 def dual_year(text: str) -> tuple[str, int] | None:
     """Return the later year of a dual date (1710/11) and the text before it; otherwise None."""
-    found = _DUAL.match(text)
-    if found is None:
+    match = _DUAL.match(text)
+    if match is None:
         return None
-    first, second = int(found[2]), found[3]
+    first, second = int(match[2]), match[3]
     later = int(second) if len(second) == 4 else int(str(first)[: 4 - len(second)] + second)
     if later < first and len(second) < 4:
         later += 10 ** len(second)
-    return (found[1].strip(), later) if later == first + 1 else None
+    return (match[1].strip(), later) if later == first + 1 else None
 
 
 def century_or_decade(text: str) -> tuple[str, Literal["century", "decade"]] | None:
     """Return a century or a decade as EDTF (17XX, 174X); otherwise None."""
     text = " ".join(text.replace(".", " ").split())
-    found = _CENTURY.match(text)
-    if found is not None:
-        written = found[1] or found[2]
+    match = _CENTURY.match(text)
+    if match is not None:
+        written = match[1] or match[2]
         number = int(written) if written.isdigit() else roman(written)
         if number is None:
             spelled = spelled_out(words_of(written), 0)
             number = spelled[0] if spelled is not None else None
         return (f"{number - 1:02}XX", "century") if number is not None and 1 <= number <= 21 else None
-    found = _DECADE.match(text)
+    match = _DECADE.match(text)
     # A bare year that ends in zero is a year, not a decade.
-    return (f"{found[1]}X", "decade") if found is not None and not text.isdigit() else None
+    return (f"{match[1]}X", "decade") if match is not None and not text.isdigit() else None

@@ -106,9 +106,9 @@ def plain(text: str) -> str:
 def stated_calendar(text: str) -> tuple[str | None, str]:
     """Return the calendar that a plain text states, and the text without those words."""
     for name, words in _STATED:
-        found = words.search(text)
-        if found is not None:
-            return name, " ".join((text[: found.start()] + " " + text[found.end() :]).split())
+        match = words.search(text)
+        if match is not None:
+            return name, " ".join((text[: match.start()] + " " + text[match.end() :]).split())
     return None, text
 
 

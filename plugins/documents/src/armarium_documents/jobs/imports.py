@@ -94,40 +94,40 @@ class Import:
         """Import everything; returns the counts and the files that were refused or left."""
         if self.kept.unfinished is not None:
             self._resume_pages()
-        for found in self._scan():
-            if found.kind == "left":
+        for entry in self._scan():
+            if entry.kind == "left":
                 self.kept.left_count += 1
                 if len(self.kept.left) < MAX_LISTED:
-                    self.kept.left.append("/".join(found.position))
-            elif found.kind == "refused":
-                self._refuse("/".join(found.position), found.why or "It cannot be imported.")
+                    self.kept.left.append("/".join(entry.position))
+            elif entry.kind == "refused":
+                self._refuse("/".join(entry.position), entry.why or "It cannot be imported.")
             else:
-                self._import(found)
-            self._move_past(found)
+                self._import(entry)
+            self._move_past(entry)
             self._commit_when_full()
         self._commit()
         self.ctx.check()
-        kept = self.kept
-        if kept.left_count or kept.pdfs:
-            args = {**self.args.model_dump(), "set_id": self.ctx.job_id, "document_ids": kept.pdfs}
+        progress = self.kept
+        if progress.left_count or progress.pdfs:
+            args = {**self.args.model_dump(), "set_id": self.ctx.job_id, "document_ids": progress.pdfs}
             for kind in self.readers:
-                self.ctx.spawn(NewJob(kind, args, "Layout files and text layers", kept.left_count))
+                self.ctx.spawn(NewJob(kind, args, "Layout files and text layers", progress.left_count))
         return {
-            "files": kept.files,
-            "documents": kept.documents,
-            "already": kept.already,
-            "refused": kept.refused,
-            "refused_count": kept.refused_count,
+            "files": progress.files,
+            "documents": progress.documents,
+            "already": progress.already,
+            "refused": progress.refused,
+            "refused_count": progress.refused_count,
             # Files left for another family are reported by its job.
-            "left": [] if self.readers else kept.left,
-            "left_count": 0 if self.readers else kept.left_count,
+            "left": [] if self.readers else progress.left,
+            "left_count": 0 if self.readers else progress.left_count,
         }
 
     def _scan(self) -> Iterator[FoundEntry]:
         if self.root is None:
-            for number, found in named_files(self.args.paths, after=self.kept.number, left=self.left):
+            for number, entry in named_files(self.args.paths, after=self.kept.number, left=self.left):
                 self._tell(number, len(self.args.paths))
-                yield found
+                yield entry
             return
         if not self.root.is_dir():
             raise NotFound(
@@ -136,17 +136,17 @@ class Import:
             )
         total = self._count()
         after: Position = tuple(os.fsdecode(unquote_to_bytes(name)) for name in self.kept.after)
-        for found in walk_folder(self.root, recursive=self.args.recursive, after=after, left=self.left):
+        for entry in walk_folder(self.root, recursive=self.args.recursive, after=after, left=self.left):
             self._tell(self._count_done(), total)
-            yield found
+            yield entry
 
     def _count(self) -> int:
         """Return the number of files in the walk, for the progress bar."""
         assert self.root is not None
         return sum(
             1
-            for found in walk_folder(self.root, recursive=self.args.recursive, left=self.left)
-            if found.kind != "left"
+            for entry in walk_folder(self.root, recursive=self.args.recursive, left=self.left)
+            if entry.kind != "left"
         )
 
     def _count_done(self) -> int:

@@ -121,8 +121,8 @@ def resolve_prototype(conn: Connection, key: str) -> dict[str, Any]:
 )
 def effective_attributes(conn: Connection, doc_id: str) -> dict[str, Any]:
     """Return the effective attributes; Invalid if the prototype does not resolve, never partial data."""
-    stated = select(documents.c.prototype_key, documents.c.attributes).where(documents.c.id == doc_id)
-    row = conn.execute(stated).first()
+    statement = select(documents.c.prototype_key, documents.c.attributes).where(documents.c.id == doc_id)
+    row = conn.execute(statement).first()
     if row is None:
         raise unknown_document(doc_id)
     key, own = row

@@ -61,15 +61,15 @@ def run_history(
     ]
     rows: dict[str, list[Work]] = {document_id: [] for document_id in known}
     for done in (_jobs(engine)(conn, known), *engine.points.ask(armarium_documents_work, conn, known)):
-        for one in done:
-            rows[one.document_id].append(one)
+        for work in done:
+            rows[work.document_id].append(work)
     asked: dict[tuple[str, str], ModelsAsked] = {}
     for models in engine.points.ask(armarium_documents_models_asked, conn, known):
         asked |= models
     items = []
     for document_id, found in rows.items():
         newest = sorted(found, key=lambda one: one.at, reverse=True)[:MOST_ROWS]
-        items.append({"document_id": document_id, "rows": [_answer(one, asked) for one in newest]})
+        items.append({"document_id": document_id, "rows": [_answer(work, asked) for work in newest]})
     return {"items": items, "count": len(items), "withheld": 0}
 
 
@@ -88,8 +88,8 @@ def _jobs(engine: Engine) -> Callable[[Connection, Sequence[str]], Iterable[Work
     `page_ids`), else in its subject.
     """
     words = {kind.name: kind.history for kind in engine.kinds if kind.history is not None}
-    words |= {one.id: OF_LAYER[one.layer] for one in engine.recipe_jobs.values() if one.layer in OF_LAYER}  # type: ignore[misc]
-    providers = {one.id: one.provider_setting for one in engine.recipe_jobs.values()}
+    words |= {job.id: OF_LAYER[job.layer] for job in engine.recipe_jobs.values() if job.layer in OF_LAYER}  # type: ignore[misc]
+    providers = {job.id: job.provider_setting for job in engine.recipe_jobs.values()}
 
     def jobs(conn: Connection, ids: Sequence[str]) -> Iterable[Work]:
         for document_id, kind, job_id, thread_id, model, provider, reader, state, reason, at in raw_of(

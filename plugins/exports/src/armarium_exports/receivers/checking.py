@@ -17,12 +17,12 @@ _MANIFEST = "armarium-export.json"
 
 def check_written(profile: Profile, folder: Path) -> list[str]:
     """Return each breach of the profile's rules as a sentence; none for a folder that the receiver can open."""
-    layouts = [one for one in sorted((folder / profile.layouts).glob("*.xml")) if one.name != "mets.xml"]
+    layouts = [path for path in sorted((folder / profile.layouts).glob("*.xml")) if path.name != "mets.xml"]
     problems = [] if layouts else [f"There is no layout file in {profile.layouts or 'the folder'}."]
     for layout in layouts:
         problems += [f"{layout.name}: {one}" for one in _check_layout(profile, folder, layout)]
     names = [layout.name.casefold() for layout in layouts]
-    problems += [f"Two files have the name {one}." for one in sorted(set(names)) if names.count(one) > 1]
+    problems += [f"Two files have the name {name}." for name in sorted(set(names)) if names.count(name) > 1]
     if profile.mets:
         problems += _check_mets(folder, layouts)
     if profile.zipped:
@@ -94,7 +94,7 @@ def _check_mets(folder: Path, layouts: list[Path]) -> Iterator[str]:
         paths[file.get("ID") or ""] = path
         if not (folder / path).is_file():
             yield f"mets.xml names {path}, which does not exist."
-    pointed = {one.get("FILEID") or "" for one in root.iter(f"{{{METS}}}fptr")}
+    pointed = {element.get("FILEID") or "" for element in root.iter(f"{{{METS}}}fptr")}
     for missing in sorted(pointed - paths.keys()):
         yield f"mets.xml points at {missing}, which it does not contain."
     for left in sorted(paths.keys() - pointed):
@@ -111,5 +111,5 @@ def _check_zip(folder: Path, layouts: list[Path]) -> Iterator[str]:
         yield "There is no zip of the layout files."
         return
     with zipfile.ZipFile(archives[0]) as archive:
-        if sorted(archive.namelist()) != sorted(one.name for one in layouts):
+        if sorted(archive.namelist()) != sorted(layout.name for layout in layouts):
             yield "The zip does not contain the layout files next to it."

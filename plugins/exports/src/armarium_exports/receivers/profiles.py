@@ -48,8 +48,8 @@ _SAME_STEM = "A layout file has the name of its picture, except for the extensio
 _PIXELS = "Coordinates are pixels of the upright picture written next to it."
 
 PROFILES = {
-    one.name: one
-    for one in (
+    profile.name: profile
+    for profile in (
         Profile(
             "escriptorium",
             "eScriptorium",

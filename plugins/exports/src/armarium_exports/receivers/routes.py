@@ -21,7 +21,7 @@ from armarium_exports.records import ReceiverAsked, ReceiverReport, Receivers
 )
 def list_receivers(_conn: Connection) -> dict[str, Any]:
     """Return each with the address of its documentation."""
-    items = [one.answer for one in PROFILES.values()]
+    items = [profile.answer for profile in PROFILES.values()]
     return {"items": items, "count": len(items)}
 
 

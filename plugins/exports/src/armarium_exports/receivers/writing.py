@@ -57,11 +57,11 @@ class Pages:
         return {
             "receiver": profile.name,
             "pages": len(self.prepared),
-            "made": join_made(one.made for one in self.prepared),
+            "made": join_made(page.made for page in self.prepared),
             "losses": [
-                {"document_id": one.document_id, "filename": f"{one.stem}.xml", "losses": one.losses}
-                for one in self.prepared
-                if one.losses
+                {"document_id": page.document_id, "filename": f"{page.stem}.xml", "losses": page.losses}
+                for page in self.prepared
+                if page.losses
             ],
             "left_out": self.left_out,
             "withheld": self.withheld,
@@ -90,7 +90,7 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
     with whole_folder(place) as fresh:
         _write(profile, fresh, pages, library, p.scope_ids)
         problems = check_written(profile, fresh)
-        written = sorted(one.relative_to(fresh).as_posix() for one in fresh.rglob("*") if one.is_file())
+        written = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
         report = pages.report(profile, problems)
         stated = {**report, "created_at": now(), "files": [*written, MANIFEST]}
         (fresh / MANIFEST).write_bytes(orjson.dumps(stated, option=orjson.OPT_INDENT_2))
@@ -102,13 +102,13 @@ def write_for(engine: Engine, library: Library, principal: Principal, p: Receive
 def _prepare_pages(
     engine: Engine, library: Library, principal: Principal, profile: Profile, scope_ids: list[str]
 ) -> Pages:
-    found = Pages()
+    pages = Pages()
     stems: set[str] = set()
     d = documents.c
     with library.db.read() as conn:
         ids = pages_under(conn, scope_ids)
     barred = find_withheld(library, principal, ids, "export")
-    found.withheld = [{"document_id": one, "why": why} for one, why in sorted(barred.items())]
+    pages.withheld = [{"document_id": one, "why": why} for one, why in sorted(barred.items())]
     for page_id in ids:
         if page_id in barred:
             continue
@@ -117,18 +117,18 @@ def _prepare_pages(
             try:
                 picture = page_image(library, conn, page_id)
             except ServiceError as refusal:
-                found.left_out.append({"document_id": page_id, "why": refusal.detail})
+                pages.left_out.append({"document_id": page_id, "why": refusal.detail})
                 continue
         try:
             written = export_page(engine, library, page_id, profile.format)
         except ServiceError as refusal:
-            found.left_out.append({"document_id": page_id, "why": refusal.detail})
+            pages.left_out.append({"document_id": page_id, "why": refusal.detail})
             continue
         stem = _free(plain_name(Path(name).stem or name), stems)
         ending = _ENDINGS.get(picture.mime_type, Path(name).suffix or ".img")
         path = f"{stem}{ending}" if profile.image_path == "name" else f"{profile.images}/{stem}{ending}"
         content, more = _named_picture(written["content"], profile, path)
-        found.prepared.append(
+        pages.prepared.append(
             WritablePage(
                 page_id,
                 stem,
@@ -141,7 +141,7 @@ def _prepare_pages(
                 written["choices"]["made"],
             )
         )
-    return found
+    return pages
 
 
 def _free(stem: str, taken: set[str]) -> str:
@@ -167,7 +167,7 @@ def _named_picture(content: str, profile: Profile, path: str) -> tuple[bytes, li
             page.set("imageFilename", path)
         if profile.states_order:
             state_order(root)
-        bare = [one for one in root.iter("{*}TextLine") if one.find("{*}Baseline") is None]
+        bare = [element for element in root.iter("{*}TextLine") if element.find("{*}Baseline") is None]
         if profile.needs_baselines and bare:
             why = f"{profile.label} ignores lines without a baseline"
             losses.append({"what": "lines without a baseline", "count": len(bare), "why": why})
@@ -191,7 +191,7 @@ def state_order(root: Any) -> None:
             if kind in ("TextLine", "Word") or kind.endswith("Region"):
                 siblings.setdefault("Region" if kind.endswith("Region") else kind, []).append(child)
         for members in siblings.values():
-            if all(_ORDER.search(one.get("custom") or "") for one in members):
+            if all(_ORDER.search(member.get("custom") or "") for member in members):
                 continue
             members.sort(key=lambda one: ranks.get(one.get("id"), len(ranks)))
             for index, one in enumerate(members):
@@ -203,13 +203,13 @@ def _write(profile: Profile, fresh: Path, pages: Pages, library: Library, scope_
     images, layouts = fresh / profile.images, fresh / profile.layouts
     images.mkdir(exist_ok=True)
     layouts.mkdir(exist_ok=True)
-    for one in pages.prepared:
-        shutil.copyfile(one.picture, images / f"{one.stem}{one.ending}")
-        (layouts / f"{one.stem}.xml").write_bytes(one.content)
+    for page in pages.prepared:
+        shutil.copyfile(page.picture, images / f"{page.stem}{page.ending}")
+        (layouts / f"{page.stem}.xml").write_bytes(page.content)
     if profile.zipped:
         with zipfile.ZipFile(fresh / "layouts.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-            for one in pages.prepared:
-                archive.writestr(f"{one.stem}.xml", one.content)
+            for page in pages.prepared:
+                archive.writestr(f"{page.stem}.xml", page.content)
     if profile.mets:
         title = _title(library, scope_ids)
         (fresh / "mets.xml").write_bytes(
@@ -226,12 +226,12 @@ def _title(library: Library, scope_ids: list[str]) -> str:
 
 def _mets_pages(profile: Profile, pages: Pages) -> Iterator[MetsPage]:
     kind = ALTO_TYPE if profile.format == "alto" else PAGE_TYPE
-    for number, one in enumerate(pages.prepared, 1):
+    for number, page in enumerate(pages.prepared, 1):
         yield MetsPage(
             number,
-            one.label,
+            page.label,
             (
-                (profile.images, f"{profile.images}/{one.stem}{one.ending}", one.mime_type),
-                (profile.layouts, f"{profile.layouts}/{one.stem}.xml", kind),
+                (profile.images, f"{profile.images}/{page.stem}{page.ending}", page.mime_type),
+                (profile.layouts, f"{profile.layouts}/{page.stem}.xml", kind),
             ),
         )

@@ -54,7 +54,7 @@ def render(engine: Engine, library: Library, unit: Unit, format_name: str) -> Re
             conn.execute(select(documents.c.id).where(is_among(documents.c.id, unit.page_ids))).scalars()
         )
         pages: list[ReadablePage] = [
-            readable_page(engine, conn, one) for one in unit.page_ids if one in there
+            readable_page(engine, conn, page_id) for page_id in unit.page_ids if page_id in there
         ]
     if not pages:
         raise no_pages(unit.title)

@@ -47,17 +47,17 @@ def content_of(
     """Return the pages in reading order with their folders, and what is said about them."""
     d = documents.c
     roots = [target_id] if target_id is not None else _top(conn)
-    pages = [one for one in pages_under(conn, roots) if one in selection.ids]
+    pages = [page for page in pages_under(conn, roots) if page in selection.ids]
     if target_id is not None and not recursive:
-        pages = [one for one in pages if one == target_id]
+        pages = [page for page in pages if page == target_id]
     rows = conn.execute(
         select(d.id, d.name, d.parent_id, d.doc_type, d.page_label).where(is_among(d.id, selection.ids))
     )
     nodes = {row.id: row for row in rows}
-    found = Content(pages)
-    found.folders, found.loose = _folders(nodes, pages)
-    _knowledge(engine, conn, selection, found, include_unreviewed=include_unreviewed)
-    return found
+    content = Content(pages)
+    content.folders, content.loose = _folders(nodes, pages)
+    _knowledge(engine, conn, selection, content, include_unreviewed=include_unreviewed)
+    return content
 
 
 def _top(conn: Connection) -> list[str]:
@@ -93,11 +93,11 @@ def _folders(nodes: Mapping[str, Any], pages: list[str]) -> tuple[list[dict[str,
                     folders[way[number - 1]]["folders"].append({"id": one, "name": nodes[one].name})
             folders[one]["count"] += 1
         folders[way[-1]]["pages"].append(shown)
-    tops = [one for one in folders.values() if nodes[one["id"]].parent_id not in nodes]
+    tops = [folder for folder in folders.values() if nodes[folder["id"]].parent_id not in nodes]
     while not loose and len(tops) == 1 and not tops[0]["pages"]:
         # A folder that contains only the folders of a site would add a step to every path.
         del folders[tops[0]["id"]]
-        tops = [folders[one["id"]] for one in tops[0]["folders"]]
+        tops = [folders[folder["id"]] for folder in tops[0]["folders"]]
     for made in folders.values():
         way = [above for above in _way(nodes, made["id"]) if above in folders]
         made["parent_id"] = way[-2] if len(way) > 1 else None
@@ -116,7 +116,7 @@ def _way(nodes: Mapping[str, Any], folder_id: str) -> list[str]:
 def _knowledge(
     engine: Engine, conn: Connection, selection: Selection, found: Content, *, include_unreviewed: bool
 ) -> None:
-    types = {one.name: one for one in record_types(engine)}
+    types = {record_type.name: record_type for record_type in record_types(engine)}
 
     def list_shown(name: str) -> Iterator[dict[str, Any]]:
         if name not in types:
@@ -137,7 +137,7 @@ def _knowledge(
                 entity["places"].append(_place(row, row.get("text") or entity["name"]))
     # What a verdict on an entity says may come from a withheld page that names it.
     unsure = _resting_on(types, conn, selection.withheld)
-    said = _verdicts(conn, [*(entities.keys() - unsure), *(one["id"] for one in statements)])
+    said = _verdicts(conn, [*(entities.keys() - unsure), *(statement["id"] for statement in statements)])
     for one in [*entities.values(), *statements]:
         one["verdicts"] = said.get(one["id"], [])
     for statement in statements:
@@ -260,7 +260,7 @@ def _line(line: Line, zones: Mapping[str, str]) -> dict[str, Any]:
         "text": line.text,
         "id": line.segment_id,
         "zone": zones.get(line.segment_id or ""),
-        "notes": [{"text": one} for one in line.notes],
+        "notes": [{"text": note} for note in line.notes],
         "maker": line.maker.words if line.maker else None,
         "unchecked": line.maker is not None and not line.maker.by_person,
     }

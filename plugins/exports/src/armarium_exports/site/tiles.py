@@ -29,7 +29,7 @@ class Pyramid:
     @property
     def sizes(self) -> list[tuple[int, int]]:
         """Return the picture's size divided by each factor, the smallest first; a partial pixel counts as one."""
-        return [(-(-self.width // one), -(-self.height // one)) for one in reversed(self.factors)]
+        return [(-(-self.width // factor), -(-self.height // factor)) for factor in reversed(self.factors)]
 
     def nearest(self, side: int) -> tuple[int, int]:
         """Return the largest of the sizes within *side* pixels, else the smallest."""

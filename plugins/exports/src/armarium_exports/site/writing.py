@@ -179,7 +179,7 @@ def _pages(
 def _neighbours(content: Content) -> dict[str, dict[str, Any]]:
     """Return where each page is, and the pages before and after it in its folder."""
     found: dict[str, dict[str, Any]] = {
-        one: {"trail": [], "previous": None, "next": None} for one in content.page_ids
+        page_id: {"trail": [], "previous": None, "next": None} for page_id in content.page_ids
     }
     for folder in (*content.folders, {"pages": content.loose, "trail": []}):
         pages = folder["pages"]
@@ -227,7 +227,7 @@ def _full_size_path(folder: str, size: tuple[int, int]) -> str:
 
 def _data(fresh: Path, content: Content, title: str, makers: list[LineMaker]) -> None:
     data = fresh / "content" / "_data"
-    lists = sorted({one["list"] for one in content.entities})
+    lists = sorted({entity["list"] for entity in content.entities})
     shown = {
         "site": {
             "title": title,
@@ -241,7 +241,7 @@ def _data(fresh: Path, content: Content, title: str, makers: list[LineMaker]) ->
         "entities": content.entities,
         "statements": content.statements,
         "lists": [
-            {"id": name, "entities": [one["id"] for one in content.entities if one["list"] == name]}
+            {"id": name, "entities": [entity["id"] for entity in content.entities if entity["list"] == name]}
             for name in lists
         ],
     }

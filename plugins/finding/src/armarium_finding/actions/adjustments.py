@@ -37,7 +37,7 @@ def adjust(ctx: ActionContext, p: AdjustParams) -> dict[str, Any]:
         touched.append(change.document_index + 1)
     elif change.op == "move-page":
         touched.append(change.document_index + (-1 if change.to == "previous" else 1))
-    shown = [one for one in proposal["documents"] if one["index"] in touched]
+    shown = [document for document in proposal["documents"] if document["index"] in touched]
     refuse_withheld(ctx.project, ctx.principal, [page for one in shown for page in one["page_ids"]], "show")
     if change.op == "split":
         examples = adjusting.split(proposal, change.document_index, change.page_id, by, ctx.now)

@@ -71,9 +71,9 @@ def _choose_documents(ctx: ActionContext, proposal: dict[str, Any], p: AcceptPar
         return sorted(named, key=lambda one: int(one["index"]))
     hidden = set(hidden_pages(ctx, proposal))
     left = [
-        one
-        for one in proposal["documents"]
-        if one["state"] == "proposed" and hidden.isdisjoint(one["page_ids"])
+        document
+        for document in proposal["documents"]
+        if document["state"] == "proposed" and hidden.isdisjoint(document["page_ids"])
     ]
     if p.min_confidence is None:
         if not left:
@@ -134,13 +134,13 @@ def _make_groups(
     """Create a group node for each proposed group whose documents are all accepted, with the documents in
     order of date.
     """
-    documents = {one["index"]: one for one in proposal["documents"]}
+    documents = {document["index"]: document for document in proposal["documents"]}
     made = []
     for group in proposal["groups"]:
         members = [documents[index] for index in group["document_indexes"]]
-        if group["state"] != "proposed" or any(one["state"] != "accepted" for one in members):
+        if group["state"] != "proposed" or any(member["state"] != "accepted" for member in members):
             continue
-        nodes = [one["accepted_as"] for one in members]
+        nodes = [member["accepted_as"] for member in members]
         # What was moved elsewhere or deleted since it was accepted is not brought back for its group.
         if folders_of(ctx.conn, nodes) != dict.fromkeys(nodes, proposal["folder_id"]):
             continue

@@ -27,7 +27,7 @@ class Places:
 
     def put(self, node_id: str, members: Sequence[str]) -> None:
         """Put *node_id* where the first of *members* in the folder's order is."""
-        anchors = [self.made.get(one, self.within.get(one, one)) for one in members]
+        anchors = [self.made.get(member, self.within.get(member, member)) for member in members]
         self.made[node_id] = min(anchors, key=lambda one: self.order.get(one, 0))
 
 

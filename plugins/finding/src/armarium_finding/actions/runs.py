@@ -51,7 +51,7 @@ def run(ctx: ActionContext, p: RunParams) -> dict[str, Any]:
     pages = pages_in_scope(ctx.conn, p.scope_ids)
     rule = reading_rule(ctx.conn)
     # Of more pages the run says so itself: looking at all of them would keep others from writing.
-    if len(pages) <= MOST_LOOKED_AT and not any(words_of(ctx.conn, one, rule).is_read for one in pages):
+    if len(pages) <= MOST_LOOKED_AT and not any(words_of(ctx.conn, page, rule).is_read for page in pages):
         raise errors.nothing_read(len(pages))
     args = FindArgs(page_ids=pages, accept_above=p.accept_above)
     title = f"Find documents among {len(pages)} {'page' if len(pages) == 1 else 'pages'}"
@@ -172,7 +172,7 @@ def propose(ctx: ActionContext, p: KeepParams) -> dict[str, Any]:
 def _keep_to(decisions: Decisions, sent: _Sent) -> None:
     """Refuse documents against what a person decided in an earlier proposal; state at each join what that was."""
     settled = decisions.settle(sent.page_ids)
-    starts = {one.page_ids[0] for one in sent.documents}
+    starts = {document.page_ids[0] for document in sent.documents}
     for page_id, (boundary, by) in settled.items():
         if (page_id in starts) != boundary:
             raise errors.against_a_decision(page_id, by, begins=boundary)
@@ -188,10 +188,10 @@ def _check(ctx: ActionContext, folder_id: str, sent: _Sent) -> None:
     for page_id in sent.page_ids:
         if folders.get(page_id) != folder_id:
             raise errors.not_a_proposal(f"page {page_id} is not a loose page of it.")
-    if [page for one in sent.documents for page in one.page_ids] != sent.page_ids:
+    if [page for document in sent.documents for page in document.page_ids] != sent.page_ids:
         raise errors.not_a_proposal("its documents are not its pages in order.")
     indexes = [index for group in sent.groups for index in group]
-    if len(set(indexes)) != len(indexes) or any(not 0 <= one < len(sent.documents) for one in indexes):
+    if len(set(indexes)) != len(indexes) or any(not 0 <= index < len(sent.documents) for index in indexes):
         raise errors.not_a_proposal("its groups name documents twice, or documents that do not exist.")
     if sent.said.keys() - set(sent.page_ids):
         raise errors.not_a_proposal("it refers to other pages.")

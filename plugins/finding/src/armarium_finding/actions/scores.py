@@ -40,7 +40,7 @@ def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
     proposal = store.dress(ctx.conn, store.read_proposal(ctx.conn, proposal_id))
     if proposal["folder_id"] != folder.id:
         raise errors.other_folder(proposal_id, folder.id)
-    if not any(is_judged(one) for one in proposal["documents"]):
+    if not any(is_judged(document) for document in proposal["documents"]):
         raise errors.none_judged(proposal_id)
     kept = ctx.run(
         "artifact.create",
@@ -63,7 +63,9 @@ def score(ctx: ActionContext, p: ScoreParams) -> dict[str, Any]:
 
 def _kinds(ctx: ActionContext, proposal: dict[str, Any]) -> dict[str, str | None]:
     """Return the present kinds of the nodes of accepted documents: node -> the name of its prototype."""
-    nodes = [one["accepted_as"] for one in proposal["documents"] if one["accepted_as"] is not None]
+    nodes = [
+        document["accepted_as"] for document in proposal["documents"] if document["accepted_as"] is not None
+    ]
     joined = documents.outerjoin(classifications, classifications.c.key == documents.c.prototype_key)
     asked = select(documents.c.id, classifications.c.label).select_from(joined)
     rows = ctx.conn.execute(asked.where(is_among(documents.c.id, nodes), documents.c.deleted_at.is_(None)))

@@ -90,7 +90,7 @@ class Characters:
             if name == "charParams":
                 self._character(child, stated, bare)
             elif name == "wordRecVariants":
-                self.readings = [_variant(one) for one in child.iter("{*}variantText")][:MAX_VARIANTS]
+                self.readings = [_variant(element) for element in child.iter("{*}variantText")][:MAX_VARIANTS]
             else:
                 self.notes.kept[f"element formatting/{name}"] += 1
 
@@ -146,13 +146,13 @@ class Characters:
 
     def _segment(self, word: _Word) -> PageSegment:
         confidence = sum(word.confidences) / len(word.confidences) / 100 if word.confidences else None
-        found = PageSegment("", "word")
-        found.texts = [PageText(word.text, None if confidence is None else round(confidence, 4))]
+        segment = PageSegment("", "word")
+        segment.texts = [PageText(word.text, None if confidence is None else round(confidence, 4))]
         others = [one for one in dict.fromkeys(word.readings) if one and one != word.text]
-        found.texts += [PageText(one) for one in others]
+        segment.texts += [PageText(one) for one in others]
         self.notes.kept["alternative readings"] += len(others)
         if word.boxes:
-            found.points = corners(surround(word.boxes))
+            segment.points = corners(surround(word.boxes))
         kept: dict[str, Any] = {"characters": " ".join(word.stated)}
         self.notes.kept["characters with boxes and confidences"] += len(word.stated)
         if word.suspicious:
@@ -165,12 +165,12 @@ class Characters:
             kept["word"] = word.facts
         languages = {one["lang"] for one in word.formats if one.get("lang")}
         if len(languages) == 1:
-            found.language = language_of(languages.pop())
+            segment.language = language_of(languages.pop())
         if any(word.formats):
             kept["formatting"] = word.formats
             self.notes.kept["formatting of words"] += 1
-        found.extras = {"abbyy": kept}
-        return found
+        segment.extras = {"abbyy": kept}
+        return segment
 
 
 def _char(element: etree._Element) -> str:

@@ -126,9 +126,9 @@ class _Page:
 
     def _block(self, element: etree._Element) -> PageSegment:
         kind = element.get("blockType") or "Unknown"
-        found = PageSegment(self._unique_id("region", element.get("pageElemId")), "region", kind)
+        segment = PageSegment(self._unique_id("region", element.get("pageElemId")), "region", kind)
         box = box_of(element)
-        found.points = corners(box) if box is not None else []
+        segment.points = corners(box) if box is not None else []
         fragments: list[str] = []
         rows = 0
         open_columns: dict[int, int] = {}
@@ -137,32 +137,32 @@ class _Page:
             if name == "region":
                 rectangles = [one for one in map(box_of, child.iter("{*}rect")) if one is not None]
                 if rectangles and (len(rectangles) > 1 or box is None):
-                    found.points = outline_of(rectangles)
+                    segment.points = outline_of(rectangles)
                     self._keep(
-                        found,
+                        segment,
                         "rectangles",
-                        [list(one) for one in rectangles] if len(rectangles) > 1 else None,
+                        [list(rectangle) for rectangle in rectangles] if len(rectangles) > 1 else None,
                     )
             elif name == "text":
-                self._text(child, found)
+                self._text(child, segment)
             elif name == "row":
-                self._row(child, found, rows, open_columns)
+                self._row(child, segment, rows, open_columns)
                 rows += 1
             elif name == "separator":
-                self._separator(child, found)
+                self._separator(child, segment)
             elif name == "separatorsBox":
                 for one in child.iter("{*}separator"):
                     inner = PageSegment(self._unique_id("region"), "region", "Separator")
                     self._separator(one, inner)
-                    found.children.append(inner)
+                    segment.children.append(inner)
             elif isinstance(child.tag, str):
                 fragments.append(keep(child))
                 self.notes.kept[f"element block/{name}"] += 1
-        if not found.points:
+        if not segment.points:
             self.notes.note(f"A {kind} block has no bounding box")
-        self._keep(found, "attributes", self._attributes(element, _BOX | {"blockType", "pageElemId"}))
-        self._keep(found, "elements", fragments)
-        return found
+        self._keep(segment, "attributes", self._attributes(element, _BOX | {"blockType", "pageElemId"}))
+        self._keep(segment, "elements", fragments)
+        return segment
 
     def _separator(self, element: etree._Element, found: PageSegment) -> None:
         """Read a ruled line from start to end; its thickness gives the outline if the block draws none."""
@@ -225,11 +225,11 @@ class _Page:
             del held[column]
 
     def _span(self, element: etree._Element, key: str) -> int:
-        stated = parse_number(element.get(key, "1"))
-        if stated is None or not 1 <= stated <= MAX_SPAN:
+        number = parse_number(element.get(key, "1"))
+        if number is None or not 1 <= number <= MAX_SPAN:
             self.notes.note(f"A cell states the {key} {str(element.get(key))[:20]!r}; 1 was used instead")
             return 1
-        return int(stated)
+        return int(number)
 
     # ------------------------------------------------------------------------------------------- text
 
@@ -252,10 +252,10 @@ class _Page:
             self.notes.kept["empty paragraphs"] += 1
             self._add(into, "empty_paragraphs", stated)
             return
-        found = PageSegment(self._unique_id("region", stated.get("id")), "region", "par")
-        self._keep(found, "attributes", stated)
-        found.children = [self._line(child, upright) for child in lines]
-        into.children.append(found)
+        segment = PageSegment(self._unique_id("region", stated.get("id")), "region", "par")
+        self._keep(segment, "attributes", stated)
+        segment.children = [self._line(child, upright) for child in lines]
+        into.children.append(segment)
 
     def _line(self, element: etree._Element, upright: bool) -> PageSegment:
         line = PageSegment(self._unique_id("line"), "line")

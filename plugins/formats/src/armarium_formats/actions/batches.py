@@ -185,8 +185,8 @@ class _Step:
         )
         assert parent is not None
         self.folders[()] = parent.id
-        for one in self.staged.pictures:
-            self._picture(one)
+        for picture in self.staged.pictures:
+            self._picture(picture)
         job_id = None
         for start in range(0, len(self.nodes), NODES_AT_ONCE):
             part = {"nodes": self.nodes[start : start + NODES_AT_ONCE]}
@@ -203,7 +203,9 @@ class _Step:
                 raise already_here(self.staged.refused)
             raise nothing_came_in(self.staged.refused, self.staged.unpaired)
         ctx.target(
-            parent.id, *(one["id"] for one in self.documents), *(one["pass_id"] for one in self.passes)
+            parent.id,
+            *(document["id"] for document in self.documents),
+            *(one["pass_id"] for one in self.passes),
         )
         return {
             "documents": self.documents,
@@ -286,9 +288,12 @@ class _Step:
         params = staged.params
         if params is None:
             return
-        new = {one["id"] for one in self.documents}
+        new = {document["id"] for document in self.documents}
         pages = [
-            (page.number, [found[0] for one in page.document_ids if (found := self.pages.get(one))])
+            (
+                page.number,
+                [found[0] for document_id in page.document_ids if (found := self.pages.get(document_id))],
+            )
             for page in params.pages
         ]
         try:

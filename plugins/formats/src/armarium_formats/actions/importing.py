@@ -58,7 +58,7 @@ def _prepare_page(
             p.filename,
             asked=p.format,
             page_size=picture.size,
-            companions={one.filename: one.data for one in p.companions},
+            companions={companion.filename: companion.data for companion in p.companions},
             likely=likely,
         )
         retrace(library, p.document_id, opened, p.pages, picture, conn)
@@ -86,10 +86,10 @@ def import_file(ctx: ActionContext, p: ImportFile) -> dict[str, Any]:
 
 
 def _import(ctx: ActionContext, *files: ImportFile) -> list[dict[str, Any]]:
-    require_all_live(ctx.conn, [one.document_id for one in files])
+    require_all_live(ctx.conn, [file.document_id for file in files])
     raw = raw_of(ctx.conn)
-    known = passes_of_files(raw, ((one.document_id, one.digest) for one in files))
-    pictures = pictures_of(raw, (one.document_id for one in files))
+    known = passes_of_files(raw, ((file.document_id, file.digest) for file in files))
+    pictures = pictures_of(raw, (file.document_id for file in files))
     given: list[ToKeep] = []
     for one, there, picture in zip(files, known, pictures, strict=True):
         if there is not None:
@@ -114,10 +114,12 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
     objects = library.objects
     # Storing a file is mostly waiting for the disk; files read ahead are stored already.
     with ThreadPoolExecutor(HANDS, "keep") as hands, collector_waits():
-        kept = [hands.submit(objects.put_bytes, one.data) for one in p.files if not objects.holds(one.digest)]
+        kept = [
+            hands.submit(objects.put_bytes, file.data) for file in p.files if not objects.holds(file.digest)
+        ]
         with library.db.read() as conn:
-            require_all_live(conn, [one.document_id for one in p.files])
-            pictures = pictures_of(raw_of(conn), (one.document_id for one in p.files))
+            require_all_live(conn, [file.document_id for file in p.files])
+            pictures = pictures_of(raw_of(conn), (file.document_id for file in p.files))
         likely: str | None = None
         for one, picture in zip(p.files, pictures, strict=True):
             ready = one.ready_for(picture) or _prepare_page(engine, library, one, picture, likely)
@@ -140,9 +142,9 @@ def _read_several_ahead(engine: Engine, library: Library | None, p: ImportSevera
 def import_several(ctx: ActionContext, p: ImportSeveral) -> dict[str, Any]:
     """Import a bounded batch. Raises what `format.import` does, for the first file that is refused."""
     with collector_waits():
-        if len({(one.document_id, one.digest) for one in p.files}) == len(p.files):
+        if len({(file.document_id, file.digest) for file in p.files}) == len(p.files):
             items = _import(ctx, *p.files)
         else:
             # The second of two identical files finds the pass of the first.
-            items = [made for one in p.files for made in _import(ctx, one)]
+            items = [made for file in p.files for made in _import(ctx, file)]
     return {"items": items, "count": len(items)}

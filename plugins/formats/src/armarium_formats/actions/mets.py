@@ -65,16 +65,16 @@ def use_mets(ctx: ActionContext, p: UseMets) -> dict[str, Any]:
     METS, for a page that it does not have and for pages without a common folder, Forbidden by a lock.
     """
     mets: Mets = p.groundwork or read_mets(p.data, p.filename)
-    numbers = {one.number for one in p.pages}
+    numbers = {page.number for page in p.pages}
     if max(numbers) > len(mets.pages):
         raise Invalid(
             f"{p.filename} has {len(mets.pages)} pages, so there is no page {max(numbers)}.",
             code="no_such_page",
         )
     placed: dict[int, list[str]] = {number: [] for number in sorted(numbers)}
-    for one in p.pages:
-        placed[one.number] += [
-            identity for identity in one.document_ids if identity not in placed[one.number]
+    for page in p.pages:
+        placed[page.number] += [
+            identity for identity in page.document_ids if identity not in placed[page.number]
         ]
     ids = list(dict.fromkeys(identity for found in placed.values() for identity in found))
     require_all_live(ctx.conn, ids)
@@ -181,7 +181,7 @@ def _notes(
     mets: Mets, placed: dict[int, list[str]], missing: list[str], labelled_otherwise: int, placed_by_hand: int
 ) -> list[str]:
     notes = list(mets.notes)
-    without = [one.order for one in mets.pages if one.order not in placed]
+    without = [page.order for page in mets.pages if page.order not in placed]
     if without:
         shown = ", ".join(map(str, without[:NAMED])) + (" …" if len(without) > NAMED else "")
         notes.append(f"{len(without)} of its {len(mets.pages)} pages have no picture here: {shown}.")

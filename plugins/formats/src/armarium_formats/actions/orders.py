@@ -56,7 +56,7 @@ def take_order(ctx: ActionContext, p: TakeOrder) -> dict[str, Any]:
     about = {"document_id": found.document_id, "pass_id": p.pass_id, "name": name[:200], "kind": "as-written"}
     order = ctx.run("reading_order.create", about)
     assembled = pass_as_filed(ctx.conn, found.document_id, p.pass_id, row.page)
-    above = {part.id: one.id for one in assembled.page.walk() for part in one.children}
+    above = {part.id: segment.id for segment in assembled.page.walk() for part in segment.children}
     places: dict[str, dict[str, str | None]] = {}
     for segment in assembled.page.in_order():
         if segment.kind != "word":

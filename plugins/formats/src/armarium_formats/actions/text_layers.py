@@ -164,8 +164,8 @@ def read_text_layer(ctx: ActionContext, p: ReadTextLayer) -> dict[str, Any]:
     made = keep_passes(
         ctx,
         [
-            ToKeep(one.document_id, one.ready, one.picture, file.name, file.checksum, provider=TEXT_LAYER)
-            for one in pages
+            ToKeep(page.document_id, page.ready, page.picture, file.name, file.checksum, provider=TEXT_LAYER)
+            for page in pages
         ],
     )
     told = ctx.conn.execute(

@@ -35,25 +35,25 @@ def holds_text(block: Block) -> bool:
 
 def arrange(segments: list[PageSegment], lose: Lose) -> list[Block]:
     """Return top-level segments as blocks; lines without a region are put into an added one."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     run: list[PageSegment] = []
 
     def close() -> None:
         if run:
             lose("lines without a region", "ALTO has lines in blocks only; one was put around them", len(run))
-            found.append(
-                Block("TextBlock", "", None, lines=_lines(run, lose, found), wraps=f"{run[0].id}_block")
+            blocks.append(
+                Block("TextBlock", "", None, lines=_lines(run, lose, blocks), wraps=f"{run[0].id}_block")
             )
             run.clear()
 
     for segment in order_siblings(segments):
         if segment.kind == "region":
             close()
-            found.append(_region(segment, lose))
+            blocks.append(_region(segment, lose))
         else:
             run.append(segment)
     close()
-    return found
+    return blocks
 
 
 def _region(segment: PageSegment, lose: Lose) -> Block:
@@ -74,36 +74,36 @@ def _region(segment: PageSegment, lose: Lose) -> Block:
 
 def _arrange_inside(segment: PageSegment, children: list[PageSegment], lose: Lose) -> list[Block]:
     """Return the contents of a ComposedBlock: its regions, and its lines in a text block of their own."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     run: list[PageSegment] = []
 
     def close() -> None:
         if run:
             behind: list[Block] = []
             lines = _lines(run, lose, behind)
-            found.append(Block("TextBlock", "", None, lines=lines, wraps=f"{segment.id}_lines"))
-            found.extend(behind)
+            blocks.append(Block("TextBlock", "", None, lines=lines, wraps=f"{segment.id}_lines"))
+            blocks.extend(behind)
             run.clear()
 
     for child in children:
         if child.kind == "region":
             close()
-            found.append(_region(child, lose))
+            blocks.append(_region(child, lose))
         else:
             run.append(child)
     close()
-    return found
+    return blocks
 
 
 def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list[PageSegment]:
     """Return lines that contain only words; loose words get a line, regions inside lines go to *astray*."""
-    found: list[PageSegment] = []
+    page_segments: list[PageSegment] = []
     words: list[PageSegment] = []
 
     def close() -> None:
         if words:
             lose("words without a line", "ALTO has words in lines only; one was put around them", len(words))
-            found.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
+            page_segments.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
             words.clear()
 
     def take(segment: PageSegment) -> None:
@@ -116,10 +116,10 @@ def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list
             return
         if any(child.kind != "word" or child.children for child in segment.children):
             children = order_siblings(segment.children)
-            found.append(
-                replace(segment, children=[_word(one, lose) for one in children if one.kind == "word"])
+            page_segments.append(
+                replace(segment, children=[_word(child, lose) for child in children if child.kind == "word"])
             )
-            for strange in (one for one in children if one.kind != "word"):
+            for strange in (child for child in children if child.kind != "word"):
                 lose(
                     f"a {strange.kind} inside a line",
                     "ALTO has words in lines only; it was put next to the line",
@@ -127,12 +127,12 @@ def _lines(segments: list[PageSegment], lose: Lose, astray: list[Block]) -> list
                 take(strange)
             close()
         else:
-            found.append(segment)
+            page_segments.append(segment)
 
     for segment in segments:
         take(segment)
     close()
-    return found
+    return page_segments
 
 
 def _word(segment: PageSegment, lose: Lose) -> PageSegment:

@@ -25,7 +25,7 @@ def version_of(root: etree._Element, notes: Notes) -> str | None:
     """Return the ALTO version that a file states in its attribute, schema location or namespace."""
     tag = str(root.tag)
     namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
-    found = _SPACE.search(namespace)
+    match = _SPACE.search(namespace)
     stated = root.get("SCHEMAVERSION") or ""
     if not stated:
         hint = next((str(value) for key, value in root.attrib.items() if "chemaLocation" in str(key)), "")
@@ -33,14 +33,14 @@ def version_of(root: etree._Element, notes: Notes) -> str | None:
         stated = f"{named.group(1)}.{named.group(2)}" if named else ""
     if not namespace:
         notes.note("The file names no ALTO namespace")
-    elif found is None and "ALTO" not in namespace and "alto" not in namespace:
+    elif match is None and "ALTO" not in namespace and "alto" not in namespace:
         notes.note(f"The file's namespace {namespace} is not one of ALTO's; it is read like ALTO")
-    elif found is not None and int(found.group(1)) > 4:
-        notes.note(f"The file is ALTO {found.group(1)}, newer than this reader; it is read like 4.4")
-    if stated and (found is None or stated.startswith(found.group(1))):
+    elif match is not None and int(match.group(1)) > 4:
+        notes.note(f"The file is ALTO {match.group(1)}, newer than this reader; it is read like 4.4")
+    if stated and (match is None or stated.startswith(match.group(1))):
         return stated
-    if found is not None:
-        return found.group(1)
+    if match is not None:
+        return match.group(1)
     return "1" if "ccs-gmbh" in namespace else None
 
 
@@ -102,10 +102,10 @@ def read_order(
 ) -> PageOrder | None:
     """Read the ReadingOrder over the segments *known*; those of other pages (*elsewhere*) are ignored."""
     groups = [_node(child, known, elsewhere, reading) for child in element if isinstance(child.tag, str)]
-    found = [group for group in groups if group is not None]
-    if len(found) > 1:
-        return PageOrder(items=found, is_ordered=False, extras={"alto": {"top": "yes"}})
-    return found[0] if found else None
+    orders = [group for group in groups if group is not None]
+    if len(orders) > 1:
+        return PageOrder(items=orders, is_ordered=False, extras={"alto": {"top": "yes"}})
+    return orders[0] if orders else None
 
 
 def _node(
@@ -127,7 +127,7 @@ def _node(
     if name == "ElementRef":
         if len(references) > 1:
             reading.note("An entry of the reading order names several things; they were read in sequence")
-            return PageOrder(items=[PageOrder(one) for one in references], extras=kept)
+            return PageOrder(items=[PageOrder(reference) for reference in references], extras=kept)
         return PageOrder(references[0], extras=kept) if references else None
     if name not in _GROUPS:
         reading.note(f"The element {name} does not belong in a reading order")
@@ -141,7 +141,9 @@ def _node(
 def read_chain(page: PageModel, reading: Reading) -> PageOrder | None:
     """Return the order that IDNEXT makes of the page's blocks, and remove that attribute from them."""
     following: dict[str, str] = {}
-    blocks: dict[str, PageSegment] = {one.id: one for one in page.walk() if one.kind == "region"}
+    blocks: dict[str, PageSegment] = {
+        segment.id: segment for segment in page.walk() if segment.kind == "region"
+    }
     for block in blocks.values():
         attributes = kept_by("alto", block).get("attributes") or {}
         after = attributes.get("IDNEXT")

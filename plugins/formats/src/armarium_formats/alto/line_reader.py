@@ -23,7 +23,7 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
     """Read a line: its outline, baseline and text, with a word for each String that is one."""
     attributes = reading.attributes(element)
     drop_maker(attributes)
-    found = PageSegment(reading.identity(attributes.pop("ID", None), "line"), "line")
+    segment = PageSegment(reading.identity(attributes.pop("ID", None), "line"), "line")
     strings: list[etree._Element] = []
     spaces: list[etree._Element | None] = []
     hyphen: etree._Element | None = None
@@ -52,23 +52,23 @@ def read_line(element: etree._Element, reading: Reading) -> PageSegment:
         else:
             elements.append(reading.scale.keep(child))
             reading.kept[f"element TextLine/{name}"] += 1
-    found.points, extras = read_shape("TextLine", shape, attributes, reading.scale, reading)
+    segment.points, extras = read_shape("TextLine", shape, attributes, reading.scale, reading)
     stated = attributes.pop("BASELINE", None)
     if stated is not None:
-        found.baseline = read_baseline(stated, found.points, reading.scale, reading)
-    found.kind_raw = reading.interpret(found, attributes)
-    if len(strings) == 1 and hyphen is None and _is_the_line(strings[0], found, reading):
-        _take_whole(strings[0], found, reading)
+        segment.baseline = read_baseline(stated, segment.points, reading.scale, reading)
+    segment.kind_raw = reading.interpret(segment, attributes)
+    if len(strings) == 1 and hyphen is None and _is_the_line(strings[0], segment, reading):
+        _take_whole(strings[0], segment, reading)
         if spaces[0] is not None:
             reading.note("A line ends with SP")
     elif strings:
-        _take_words(strings, spaces, hyphen, found, reading)
+        _take_words(strings, spaces, hyphen, segment, reading)
     elif hyphen is not None:
         reading.note("A line has a HYP and no String")
         if hyphen.get("CONTENT"):
-            found.texts = [PageText(hyphen.get("CONTENT") or "")]
-    reading.attach("TextLine", found, extras, attributes, elements)
-    return found
+            segment.texts = [PageText(hyphen.get("CONTENT") or "")]
+    reading.attach("TextLine", segment, extras, attributes, elements)
+    return segment
 
 
 def _is_the_line(element: etree._Element, line: PageSegment, reading: Reading) -> bool:
@@ -114,7 +114,7 @@ def _take_words(
     reading: Reading,
 ) -> None:
     marked: list[list[TextMark]] = []
-    words = [_word(one, reading, marked) for one in strings]
+    words = [_word(element, reading, marked) for element in strings]
     parted = len(strings) < 2 or any(space is not None for space in spaces[:-1])
     if not parted and reading.says_blanks and touch(words):
         parted = True
@@ -124,9 +124,9 @@ def _take_words(
     pieces: list[str] = []
     starts: list[int] = []
     last = len(words) - 1
-    for index, one in enumerate(strings):
+    for index, element in enumerate(strings):
         starts.append(sum(map(len, pieces)))
-        pieces.append(one.get("CONTENT") or "")
+        pieces.append(element.get("CONTENT") or "")
         if index < last and (spaces[index] is not None or not parted):
             pieces.append(" ")
     extras: dict[str, Any] = {}
@@ -192,16 +192,16 @@ def _word(element: etree._Element, reading: Reading, marked: list[list[TextMark]
     """Read a String that is a word; what it says of its characters is added to *marked*."""
     attributes = reading.attributes(element)
     marked.append(take_marks(attributes, len(element.get("CONTENT") or ""), reading))
-    found = PageSegment(reading.identity(attributes.pop("ID", None), "word"), "word")
+    segment = PageSegment(reading.identity(attributes.pop("ID", None), "word"), "word")
     shape: etree._Element | None = None
     if len(element):
         shape = next((child for child in element if reading.name_of(child) == "Shape"), None)
-    found.points, extras = read_shape("String", shape, attributes, reading.scale, reading)
-    found.texts = _texts(element, attributes, reading)
+    segment.points, extras = read_shape("String", shape, attributes, reading.scale, reading)
+    segment.texts = _texts(element, attributes, reading)
     if attributes:
-        found.kind_raw = reading.interpret(found, attributes)
-    reading.attach("String", found, extras, attributes, [])
-    return found
+        segment.kind_raw = reading.interpret(segment, attributes)
+    reading.attach("String", segment, extras, attributes, [])
+    return segment
 
 
 def _texts(element: etree._Element, attributes: dict[str, str], reading: Reading) -> list[PageText]:

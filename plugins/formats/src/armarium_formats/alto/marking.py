@@ -70,7 +70,7 @@ def _mark(kind: str, length: int, stated: Mapping[str, str], **attributes: str) 
 
 def marks_of_words(words: Sequence[tuple[int, Sequence[TextMark]]]) -> list[TextMark]:
     """Return the marks of Strings, each with where it begins in its line; a tag of neighbours is one mark."""
-    found: list[TextMark] = []
+    text_marks: list[TextMark] = []
     last: dict[str, int] = {}
     for start, marks in words:
         now: dict[str, int] = {}
@@ -78,13 +78,15 @@ def marks_of_words(words: Sequence[tuple[int, Sequence[TextMark]]]) -> list[Text
             moved = TextMark(mark.kind, start, start + (mark.end or 0), mark.stated, mark.source)
             same = last.get(mark.source["alto"]) if mark.kind in NAMED else None
             if same is None:
-                found.append(moved)
-                same = len(found) - 1
+                text_marks.append(moved)
+                same = len(text_marks) - 1
             else:
-                found[same] = TextMark(mark.kind, found[same].start, moved.end, mark.stated, mark.source)
+                text_marks[same] = TextMark(
+                    mark.kind, text_marks[same].start, moved.end, mark.stated, mark.source
+                )
             now[mark.source["alto"]] = same
         last = now
-    return found
+    return text_marks
 
 
 def attributes_by_word(
@@ -127,8 +129,8 @@ def _attributes(mark: TextMark, words: str, writing: Writing) -> dict[str, str]:
 def font_styles(fragments: Sequence[str]) -> dict[str, str]:
     """Return how each text style of a file looks, by its id: bold, italic and the like."""
     found = {}
-    for one in fragments:
-        for first, style, other, identity in _FONT_STYLE.findall(one):
+    for fragment in fragments:
+        for first, style, other, identity in _FONT_STYLE.findall(fragment):
             found[first or identity] = (
                 (style or other).replace("italics", "italic").replace("underlined", "underline")
             )
@@ -138,9 +140,9 @@ def font_styles(fragments: Sequence[str]) -> dict[str, str]:
 def as_kept(text: PageText) -> list[list[Any]]:
     """Return the marks of a text that no attribute of ALTO says in full."""
     return [
-        [one.kind, *one.span_in(text.text), dict(one.stated), dict(one.source)]
-        for one in text.marks
-        if "alto" not in one.source
+        [mark.kind, *mark.span_in(text.text), dict(mark.stated), dict(mark.source)]
+        for mark in text.marks
+        if "alto" not in mark.source
     ]
 
 

@@ -40,7 +40,7 @@ _SHAPES: dict[str, dict[str, type]] = {
 def drop_maker(attributes: dict[str, str]) -> None:
     """Remove from a line's attributes what an export of ours said of who made its text."""
     references = attributes.get("PROCESSINGREFS", "").split()
-    others = [one for one in references if not one.startswith(MADE)]
+    others = [reference for reference in references if not reference.startswith(MADE)]
     if len(others) < len(references):
         attributes.pop("CS", None)
         attributes["PROCESSINGREFS"] = " ".join(others)

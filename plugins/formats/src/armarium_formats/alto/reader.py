@@ -50,12 +50,12 @@ _NOMINAL = 300.0
 def sniff(data: bytes) -> float:
     """Return 1 for an alto root in an ALTO namespace, 0.8 for the root alone, else 0."""
     head = head_of(data)
-    found = _ROOT.search(head)
-    if not found or head[: found.start()].count(b"<") > head[: found.start()].count(b"<!") + head[
-        : found.start()
+    match = _ROOT.search(head)
+    if not match or head[: match.start()].count(b"<") > head[: match.start()].count(b"<!") + head[
+        : match.start()
     ].count(b"<?"):
         return 0.0
-    start = head[found.start() : found.start() + 2000]
+    start = head[match.start() : match.start() + 2000]
     return 1.0 if b"standards/alto/" in start or b"/ALTO" in start or b"alto_prod" in start else 0.8
 
 
@@ -79,7 +79,7 @@ class _File(Reading):
         self.context = context
         self.version = version_of(root, self)
         volumes, others = volumes_of(root, self)
-        if not any(self.name_of(one) == "Page" for part in volumes for one in part.get("Layout", ())):
+        if not any(self.name_of(element) == "Page" for part in volumes for element in part.get("Layout", ())):
             raise Invalid(
                 f"{self.name} is ALTO without a Page element; there is nothing to read.", code="no_page"
             )
@@ -110,7 +110,7 @@ class _File(Reading):
             self._describe(description)
         if "Styles" in parts and self.heads.get("Styles") is not parts["Styles"]:
             self.about["styles"] = [
-                self.scale.keep(one) for one in parts["Styles"] if isinstance(one.tag, str)
+                self.scale.keep(element) for element in parts["Styles"] if isinstance(element.tag, str)
             ]
             self.font_styles = font_styles(self.about["styles"])
             self.kept["element alto/Styles"] += len(self.about["styles"])
@@ -122,7 +122,7 @@ class _File(Reading):
         self.leftover = {}
         if layout.get("STYLEREFS"):
             self.whole["layout"] = {"STYLEREFS": layout.get("STYLEREFS")}
-        pages = [self._page(one) for one in layout if self.name_of(one) == "Page"]
+        pages = [self._page(element) for element in layout if self.name_of(element) == "Page"]
         self._orders(pages, parts.get("ReadingOrder"))
         self.pages += pages
 
@@ -293,15 +293,15 @@ class _File(Reading):
         return (round(width * dots / inch), round(height * dots / inch)) if width and height else (0, 0)
 
     def _length(self, value: str | None, what: str) -> float:
-        found = parse_number(value)
-        if found is None or found <= 0 or found > 10_000_000:
+        number = parse_number(value)
+        if number is None or number <= 0 or number > 10_000_000:
             self.note(
                 f"The page's {what} is {value[:40]!r}, which is not a size"
                 if value
                 else f"The page has no {what}"
             )
             return 0
-        return found
+        return number
 
     def _space(self, name: str, element: etree._Element, page: PageModel) -> dict[str, Any]:
         attributes = {
@@ -342,33 +342,33 @@ class _File(Reading):
                 return self.scale.keep(element)
             self.note(f"The element {name} is not a block of ALTO; it is read like a ComposedBlock")
         attributes = self.attributes(element)
-        found = PageSegment(self.identity(attributes.pop("ID", None), "block"), "region")
+        segment = PageSegment(self.identity(attributes.pop("ID", None), "block"), "region")
         shape: etree._Element | None = None
         elements: list[str] = []
         for child in element:
             if self.name_of(child) == "Shape":
                 shape = child
-            elif (kept := self._block(child, found.children, None)) is not None:
+            elif (kept := self._block(child, segment.children, None)) is not None:
                 elements.append(kept)
         if self.loose:
-            self._loose_strings(name, found.children)
-        found.points, extras = read_shape(name, shape, attributes, self.scale, self)
-        label = self.interpret(found, attributes)
+            self._loose_strings(name, segment.children)
+        segment.points, extras = read_shape(name, shape, attributes, self.scale, self)
+        label = self.interpret(segment, attributes)
         # Only older dialects have TYPE on a TextBlock: it stays among the attributes, for ALTO 4.4 has no place for it.
         kind = attributes.pop("TYPE", None) if name != "TextBlock" else (label or attributes.get("TYPE"))
-        found.kind_raw = of_alto(name if name in ALTO_BLOCKS else "ComposedBlock", kind or label)
-        found.is_furniture = space in ("TopMargin", "BottomMargin") or _is_furniture(found.kind_raw)
+        segment.kind_raw = of_alto(name if name in ALTO_BLOCKS else "ComposedBlock", kind or label)
+        segment.is_furniture = space in ("TopMargin", "BottomMargin") or _is_furniture(segment.kind_raw)
         if space is not None and space != "PrintSpace":
             extras["space"] = space
-        found.children = [
-            child for line in found.children for child in (line.children if self._wraps(line) else [line])
+        segment.children = [
+            child for line in segment.children for child in (line.children if self._wraps(line) else [line])
         ]
-        entry = self.own["segments"].get(found.id)
-        self.attach(name, found, extras, attributes, elements)
+        entry = self.own["segments"].get(segment.id)
+        self.attach(name, segment, extras, attributes, elements)
         if entry and entry.get("wrapper"):
-            into.extend(found.children)
+            into.extend(segment.children)
         else:
-            into.append(found)
+            into.append(segment)
         return None
 
     def _loose_strings(self, name: str, into: list[PageSegment]) -> None:

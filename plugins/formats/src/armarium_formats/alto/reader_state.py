@@ -146,8 +146,8 @@ class Reading(Notes):
             self._restore_texts(found, entry["texts"])
         if "marks" in entry and found.texts and entry["marks"]["of"] == checksum(found.text):
             ours = from_kept(entry["marks"]["all"], len(found.text))
-            there = {(one.kind, one.start, one.end) for one in ours}
-            read = [one for one in found.texts[0].marks if (one.kind, one.start, one.end) not in there]
+            there = {(mark.kind, mark.start, mark.end) for mark in ours}
+            read = [mark for mark in found.texts[0].marks if (mark.kind, mark.start, mark.end) not in there]
             found.texts[0].marks = [*read, *ours]
         if self.ids.claim(entry.get("id")):
             self.given_back[found.id] = entry["id"]

@@ -91,8 +91,8 @@ def unit_of(stated: str) -> str | None:
 
 def resolution_in(settings: str) -> float | None:
     """Pixels an inch as the settings of a processing step state them."""
-    found = _RESOLUTION.search(settings)
-    stated = float(found.group(1) or found.group(2)) if found else 0.0
+    match = _RESOLUTION.search(settings)
+    stated = float(match.group(1) or match.group(2)) if match else 0.0
     return stated if 50 <= stated <= 5000 else None
 
 

@@ -81,11 +81,11 @@ class _File(Textlines):
         if fragment in self.own_page.get("alto", {}).get("elements", ()) or not schema().is_valid(fragment):
             self._leave(self.own_page, "elements", fragment)
             return None
-        found = IDS.match(fragment)
-        if found is not None and fragment.startswith(f"<{name} "):
-            self.renamed[found.group(3)] = given = self.ids.take(found.group(3))
-            if given != found.group(3):
-                fragment = f'{found.group(1)}ID="{given}"{fragment[found.end() :]}'
+        match = IDS.match(fragment)
+        if match is not None and fragment.startswith(f"<{name} "):
+            self.renamed[match.group(3)] = given = self.ids.take(match.group(3))
+            if given != match.group(3):
+                fragment = f'{match.group(1)}ID="{given}"{fragment[match.end() :]}'
         return fragment
 
     def _description(self) -> str:
@@ -121,7 +121,7 @@ class _File(Textlines):
         if not self.page.image:
             self.lose("the image's name", "the page names no image; programs that read ALTO look for one")
         name = f"<fileName>{text_of(self.page.image)}</fileName>" if self.page.image else ""
-        inside = "".join(f"\n    {one}" for one in steps)
+        inside = "".join(f"\n    {step}" for step in steps)
         return (
             f"\n  <Description>\n    <MeasurementUnit>pixel</MeasurementUnit>\n    <sourceImageInformation>{name}"
             f"{''.join(source)}</sourceImageInformation>{inside}\n  </Description>"
@@ -181,7 +181,7 @@ class _File(Textlines):
             wish = kept_by("alto", block.segment).get("space") if block.segment else None
             filled.setdefault(wish if wish in SPACES else "PrintSpace", []).append(block)
         sequence = [block for name in SPACES for block in filled.get(name, ())]
-        if [id(one) for one in sequence] != [id(one) for one in tops] or is_moved(page.segments):
+        if [id(block) for block in sequence] != [id(block) for block in tops] or is_moved(page.segments):
             self.own_page["sequence"] = [self.ids.of_segment[segment.id] for segment in page.segments]
         inside: list[str] = []
         for name in SPACES:

@@ -36,14 +36,14 @@ def named_on_disk(paths: Sequence[MaterialPath], staged: BatchPlan) -> list[Rece
     """Return the files that *paths* name on this machine; one that cannot be used is refused by itself."""
     found: list[ReceivedFile] = []
     seen: set[Path] = set()
-    for stated in paths:
+    for path in paths:
         try:
-            given = on_disk(stated)
+            given = on_disk(path)
         except Invalid as refusal:
-            staged.refuse(stated, refusal.detail)
+            staged.refuse(path, refusal.detail)
             continue
         if given.path in seen:
-            staged.refuse(stated, "It is named twice; it was imported once.")
+            staged.refuse(path, "It is named twice; it was imported once.")
         else:
             seen.add(given.path)
             found.append(given)
@@ -147,11 +147,11 @@ def _unpack(
         mirrored = (*given.mirrored, *own, *inner)
         notes = (GUESSED_NAMES,) if names_are_guessed(member) else ()
         at = (*given.folder, *own, *inner)
-        one = ReceivedFile(path, at, name, mirrored=mirrored, scratch=folder, notes=notes)
-        if _is_zip(one, is_closed):
-            staged.refuse(one.place, "It is an archive within an archive; unpack it first.")
+        received_file = ReceivedFile(path, at, name, mirrored=mirrored, scratch=folder, notes=notes)
+        if _is_zip(received_file, is_closed):
+            staged.refuse(received_file.place, "It is an archive within an archive; unpack it first.")
         else:
-            found.append(one)
+            found.append(received_file)
     return found
 
 

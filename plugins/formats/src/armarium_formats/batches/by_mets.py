@@ -47,7 +47,11 @@ class MetsPages:
         """Return each page that has pictures here, with their keys, best first."""
         found = []
         for page in mets.pages:
-            keys = [one.key for one in self.pictures.of_page(folder, page) if one.key not in self._claimed]
+            keys = [
+                picture.key
+                for picture in self.pictures.of_page(folder, page)
+                if picture.key not in self._claimed
+            ]
             if keys:
                 self._claimed.update(keys)
                 found.append((page, keys))
@@ -58,7 +62,7 @@ class MetsPages:
         none of them is in the folder named.
         """
         if self._there is None:
-            pictures = ((one.folder, one.name) for one in self.pictures.items)
+            pictures = ((picture.folder, picture.name) for picture in self.pictures.items)
             self._there = {
                 (tuple(map(plain, above)), plain(name)) for above, name in (*self.delivered, *pictures)
             }
@@ -133,12 +137,16 @@ def use_mets(
 ) -> None:
     """Plan what the METS files of a batch do; one without a page here is reported as unused."""
     pages = MetsPages(pictures, delivered)
-    for one in staged.mets:
-        with one.given.open(is_closed) as file:
+    for staged_mets in staged.mets:
+        with staged_mets.given.open(is_closed) as file:
             data = file.read(MAX_FILE_BYTES)
-        one.params = pages.as_params(one.given.folder, printable_name(one.given.name), data, one.mets, str)
-        if one.params is None:
-            staged.unpaired.append({"file": printable_name(one.given.place), "why": without_pages(one.mets)})
+        staged_mets.params = pages.as_params(
+            staged_mets.given.folder, printable_name(staged_mets.given.name), data, staged_mets.mets, str
+        )
+        if staged_mets.params is None:
+            staged.unpaired.append(
+                {"file": printable_name(staged_mets.given.place), "why": without_pages(staged_mets.mets)}
+            )
             continue
-        for href in one.mets.refused:
-            staged.refuse(f"{one.given.place}: {href.href[:200]}", f"It is not imported: {href.why}.")
+        for href in staged_mets.mets.refused:
+            staged.refuse(f"{staged_mets.given.place}: {href.href[:200]}", f"It is not imported: {href.why}.")

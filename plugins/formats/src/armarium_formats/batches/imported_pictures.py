@@ -27,7 +27,7 @@ def brought_in(
     A document at a file's place matches if it came from the file's path, else if it has its name, exactly or apart from
     case and Unicode form; of several, the newest.
     """
-    found: list[PictureFile] = []
+    pictures: list[PictureFile] = []
     folders: dict[Place, list[str]] = {(): [parent_id]}
     inside: dict[Place, dict[str, PictureFile]] = {}
     for file, folder in files:
@@ -38,8 +38,8 @@ def brought_in(
         name = file.position[-1]
         picture = there.get(str(file.path)) or there.get(name) or there.get(plain(name))
         if picture is not None:
-            found.append(replace(picture, folder=folder, name=file.path.name))
-    return found
+            pictures.append(replace(picture, folder=folder, name=file.path.name))
+    return pictures
 
 
 def known_among(raw: sqlite3.Connection, digest: str, pictures: Iterable[str], before: str) -> bool:
@@ -97,7 +97,9 @@ def companions_of(
 ) -> dict[str, bytes]:
     """Return the files that explain a folder's label files: those beside them, else those of a folder above."""
     found: dict[str, bytes] = {}
-    for place in sorted((one for one in companions if folder[: len(one)] == one), key=len):
+    for place in sorted(
+        (companion for companion in companions if folder[: len(companion)] == companion), key=len
+    ):
         for given in companions[place]:
             with suppress(OSError, ServiceError), opened(given) as file:
                 if len(data := file.read(MAX_COMPANION_BYTES + 1)) <= MAX_COMPANION_BYTES:

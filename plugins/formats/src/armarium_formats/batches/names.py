@@ -66,8 +66,8 @@ def last_part(path: str) -> str:
     """Return the file that a path or address names, only for comparison. For a IIIF Image API address, which
     always ends in `default.jpg`, the picture's identifier.
     """
-    if "/" in path and (found := _IIIF.search(path.split("?")[0])):
-        path = unquote(found.group(1))
+    if "/" in path and (match := _IIIF.search(path.split("?")[0])):
+        path = unquote(match.group(1))
     return path.replace("\\", "/").split("?")[0].rstrip("/").rpartition("/")[2]
 
 
@@ -83,7 +83,7 @@ def layout_stems(name: str) -> list[str]:
     while "." in stem and plain(stem.rpartition(".")[2]) in _INNER:
         stem = stem.rpartition(".")[0]
         stems.append(stem)
-    return [one for one in stems if one]
+    return [stem for stem in stems if stem]
 
 
 def picture_keys(name: str) -> list[str]:
@@ -127,15 +127,15 @@ def is_companion(name: str) -> bool:
 
 def picture_folders(folder: Folder) -> list[Folder]:
     """Return where the pictures of a layout file in *folder* are, likeliest first."""
-    found = [folder, *((*folder, one) for one in PICTURE_FOLDERS)]
+    found = [folder, *((*folder, picture_folder) for picture_folder in PICTURE_FOLDERS)]
     if folder:
         above = folder[:-1]
         if plain(folder[-1]) in LAYOUT_FOLDERS:
             found.append(above)
-        found += [(*above, one) for one in PICTURE_FOLDERS]
+        found += [(*above, folder) for folder in PICTURE_FOLDERS]
         if len(folder) > 1 and plain(above[-1]) in LAYOUT_FOLDERS:
             # labels/train/1.txt belongs to images/train/1.jpg.
-            found += [(*above[:-1], one, folder[-1]) for one in PICTURE_FOLDERS]
+            found += [(*above[:-1], picture_folder, folder[-1]) for picture_folder in PICTURE_FOLDERS]
     return list(dict.fromkeys(found))
 
 

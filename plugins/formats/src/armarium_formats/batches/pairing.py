@@ -118,10 +118,10 @@ class Pictures:
         for page in pages:
             pictures = tuple(self.of_page(folder, page))
             for path, group in zip(page.layouts, page.groups, strict=True):
-                told = _MetsStatement(pictures, group)
-                self.mets_spelled.setdefault(_spelled_path(folder, path), told)
-                self.mets.setdefault(locate_path(folder, path), told)
-                self._mets_far.setdefault(plain(last_part(path)), []).append(told)
+                mets = _MetsStatement(pictures, group)
+                self.mets_spelled.setdefault(_spelled_path(folder, path), mets)
+                self.mets.setdefault(locate_path(folder, path), mets)
+                self._mets_far.setdefault(plain(last_part(path)), []).append(mets)
 
     def of_page(self, folder: Folder, page: MetsPage) -> list[PictureFile]:
         """Return the imported pictures of a METS file's page, best first.
@@ -129,21 +129,23 @@ class Pictures:
         A picture imported without its folders, or stated at an address that is not opened, is found by name if that is
         unique.
         """
-        found: list[PictureFile] = []
+        pictures: list[PictureFile] = []
         for path in page.images:
             place, name = locate_path(folder, path)
-            there = [one for one in self._near.get((place, name), ()) if plain(one.name) == name]
+            there = [picture for picture in self._near.get((place, name), ()) if plain(picture.name) == name]
             if not there:
-                there = [one for one in self._far.get(name, ()) if plain(one.name) == name]
+                there = [picture for picture in self._far.get(name, ()) if plain(picture.name) == name]
             there = spelled_alike(path.rpartition("/")[2], there, _name)
             if len(there) == 1:
-                found += there
-        for name in () if found else page.elsewhere:
+                pictures += there
+        for name in () if pictures else page.elsewhere:
             there = spelled_alike(
-                name, [one for one in self._far.get(plain(name), ()) if plain(one.name) == plain(name)], _name
+                name,
+                [picture for picture in self._far.get(plain(name), ()) if plain(picture.name) == plain(name)],
+                _name,
             )
-            found += there if len(there) == 1 else []
-        return list(dict.fromkeys(found))
+            pictures += there if len(there) == 1 else []
+        return list(dict.fromkeys(pictures))
 
     def find_named(self, folder: Folder, names: Sequence[str]) -> list[PictureFile]:
         """Return the pictures that one of *names* means, nearest to *folder* and spelled most like it; several if
@@ -151,21 +153,23 @@ class Pictures:
         """
         for name in names:
             for place in picture_folders(folder):
-                if found := self._near.get((_plain(place), plain(name))):
-                    found = [one for one in found if one.folder == place] or found
-                    return spelled_alike(name, found, _name)
+                if pictures := self._near.get((_plain(place), plain(name))):
+                    pictures = [picture for picture in pictures if picture.folder == place] or pictures
+                    return spelled_alike(name, pictures, _name)
         for name in names:
-            if found := self._far.get(plain(name)):
-                return spelled_alike(name, found, _name)
+            if pictures := self._far.get(plain(name)):
+                return spelled_alike(name, pictures, _name)
         return []
 
     def pair(self, layout: LayoutFile) -> list[Pair | UnpairedPage]:
         """Return, for each page of a layout file, its picture by name and METS, or why there is none."""
         if len(layout.pages) == 1:
-            told = self._mets_statement(layout)
-            single = self._single(layout, layout.pages[0], told.pictures)
-            return [replace(single, group=told.group) if isinstance(single, Pair) else single]
-        whole = [one for one in self.find_named(layout.folder, layout_stems(layout.name)) if one.pages]
+            mets = self._mets_statement(layout)
+            single = self._single(layout, layout.pages[0], mets.pictures)
+            return [replace(single, group=mets.group) if isinstance(single, Pair) else single]
+        whole = [
+            picture for picture in self.find_named(layout.folder, layout_stems(layout.name)) if picture.pages
+        ]
         found: list[Pair | UnpairedPage] = []
         taken: dict[str, int] = {}
         for number, page in enumerate(layout.pages):
@@ -180,17 +184,17 @@ class Pictures:
 
     def hint(self, folder: Folder, name: str) -> PictureFile | None:
         """Return the one picture that a layout file's own name suggests, before it is read."""
-        found = self.find_named(folder, layout_stems(name))
-        return found[0] if len(found) == 1 and not found[0].pages else None
+        pictures = self.find_named(folder, layout_stems(name))
+        return pictures[0] if len(pictures) == 1 and not pictures[0].pages else None
 
     def _single(
         self, layout: LayoutFile, page: LayoutPage, told: Sequence[PictureFile]
     ) -> Pair | UnpairedPage:
         # METS names exactly these files, so it takes precedence over names, unless the proportions contradict
         # it.
-        for one in told:
-            if page.size is None or one.size is None or are_alike(page.size, one.size):
-                return self._check_pair(0, page, one, "mets")
+        for picture in told:
+            if page.size is None or picture.size is None or are_alike(page.size, picture.size):
+                return self._check_pair(0, page, picture, "mets")
         declared = self._find_declared(layout.folder, page)
         if len(declared) == 1:
             return self._check_pair(0, page, declared[0], "declared")
@@ -202,7 +206,7 @@ class Pictures:
             return self._check_pair(0, page, told[0], "mets")
         several = declared or own
         if several:
-            names = " and ".join(f"{'/'.join((*one.folder, one.name))}" for one in several[:4])
+            names = " and ".join(f"{'/'.join((*picture.folder, picture.name))}" for picture in several[:4])
             return UnpairedPage(
                 0, f"Several pictures have its name: {names}. Import it into the one it belongs to."
             )
@@ -236,10 +240,10 @@ class Pictures:
         self, layout: LayoutFile, number: int, page: LayoutPage, whole: list[PictureFile]
     ) -> Pair | UnpairedPage:
         declared = self._find_declared(layout.folder, page)
-        single = [one for one in declared if not one.pages]
+        single = [picture for picture in declared if not picture.pages]
         if len(single) == 1:
             return self._check_pair(number, page, single[0], "declared")
-        many = [one for one in declared if one.pages] or whole
+        many = [picture for picture in declared if picture.pages] or whole
         if len(many) == 1:
             if number < many[0].pages:
                 return Pair(number, many[0], number, "declared" if many[0] in declared else "name")
@@ -250,19 +254,19 @@ class Pictures:
         if not page.image:
             return []
         name = last_part(page.image)
-        found = self.find_named(folder, [name])
+        pictures = self.find_named(folder, [name])
         # The page of book.tif may be here as book.jpg.
-        return found or (self.find_named(folder, [name.rpartition(".")[0]]) if "." in name else [])
+        return pictures or (self.find_named(folder, [name.rpartition(".")[0]]) if "." in name else [])
 
     def _mets_statement(self, layout: LayoutFile) -> _MetsStatement:
         """Return what METS states about a layout file, by path, else by name if that is unique."""
-        found = self.mets_spelled.get((layout.folder, layout.name)) or self.mets.get(
+        mets = self.mets_spelled.get((layout.folder, layout.name)) or self.mets.get(
             (_plain(layout.folder), plain(layout.name))
         )
-        if found is None:
+        if mets is None:
             far = self._mets_far.get(plain(layout.name), ())
-            found = far[0] if len(far) == 1 else None
-        return found or _MetsStatement((), "")
+            mets = far[0] if len(far) == 1 else None
+        return mets or _MetsStatement((), "")
 
 
 def pair_by_size(
@@ -278,16 +282,16 @@ def pair_by_size(
             free.setdefault(picture.size, []).append(picture)
     wanting = Counter(one.size for _, one in alone if one.size is not None)
     found: dict[str, PictureFile | str] = {}
-    for key, one in alone:
-        if one.size is None or one.size not in free:
-            found[key] = one.why
+    for key, unpaired_page in alone:
+        if unpaired_page.size is None or unpaired_page.size not in free:
+            found[key] = unpaired_page.why
             continue
-        there, wanted = free[one.size], wanting[one.size]
+        there, wanted = free[unpaired_page.size], wanting[unpaired_page.size]
         if len(there) == 1 and wanted == 1:
             found[key] = there[0]
         else:
             found[key] = (
-                f"{one.why} Its size, {one.size[0]} x {one.size[1]}, does not decide it either: "
+                f"{unpaired_page.why} Its size, {unpaired_page.size[0]} x {unpaired_page.size[1]}, does not decide it either: "
                 f"{len(there)} pictures and {wanted} layout files have it."
             )
     return found
@@ -296,7 +300,7 @@ def pair_by_size(
 def _fitting(several: list[PictureFile], page: LayoutPage) -> list[PictureFile]:
     if len(several) < 2 or page.size is None:
         return several
-    return [one for one in several if one.size == page.size] or several
+    return [picture for picture in several if picture.size == page.size] or several
 
 
 def _nothing(page: LayoutPage) -> str:

@@ -269,7 +269,7 @@ def _pair(
     companions: Mapping[Folder, Sequence[ReceivedFile]],
     staged: BatchPlan,
 ) -> None:
-    index = Pictures([_picture(one) for one in staged.pictures])
+    index = Pictures([_picture(picture) for picture in staged.pictures])
     read: list[_Read] = []
     for given in files:
         try:
@@ -298,7 +298,7 @@ def _pair(
         opened, _ = found
         layout = as_layout(given.folder, given.name, opened)
         read.append(_Read(given, opened.driver, opened.digest, layout, _keep(staged, opened.pages)))
-    use_mets(staged, index, [(one.folder, one.name) for one in files], library.is_closed)
+    use_mets(staged, index, [(file.folder, file.name) for file in files], library.is_closed)
     alone: list[tuple[str, UnpairedPage]] = []
     waiting: dict[str, _Read] = {}
     for one in read:
@@ -309,8 +309,8 @@ def _pair(
                 key = f"{len(waiting)}"
                 waiting[key] = one
                 alone.append((key, result))
-    taken = {one.node_id for one in staged.passes}
-    sized = pair_by_size(alone, (one for one in index.items if one.key not in taken))
+    taken = {staged_pass.node_id for staged_pass in staged.passes}
+    sized = pair_by_size(alone, (picture for picture in index.items if picture.key not in taken))
     for key, result in alone:
         one, picture = waiting[key], sized[key]
         if isinstance(picture, PictureFile):
@@ -321,9 +321,9 @@ def _pair(
             )
     if not any(is_label(one) for one in read):
         staged.unpaired += [
-            {"file": printable_name(one.place), "why": NO_LABELS}
+            {"file": printable_name(received_file.place), "why": NO_LABELS}
             for beside in companions.values()
-            for one in beside
+            for received_file in beside
         ]
 
 

@@ -194,7 +194,7 @@ class Flow:
         if not options:
             self._read_inside(element, False)
             return
-        chosen = next((one for one in options if local_name(str(one.tag)) == "ins"), options[0])
+        chosen = next((option for option in options if local_name(str(option.tag)) == "ins"), options[0])
         run = self.word or self.line
         self._add(_text(chosen))
         at = len(run.pieces) - 1

@@ -205,9 +205,9 @@ class _Reading:
                 self._leave(child.text)
                 self._walk(child)
             elif name in LINES or (name in FLOATS and self._is_line(child)):
-                found = self._line(child, name)
-                strays.update(found)
-                waiting.extendleft(reversed(found))
+                elements = self._line(child, name)
+                strays.update(elements)
+                waiting.extendleft(reversed(elements))
             elif name in WORDS:
                 self._page()
                 self.place.into.extend(Flow(self, PageSegment("", "line")).read_lone_word(child, name))
@@ -238,19 +238,19 @@ class _Reading:
             self.notes.note(
                 f"An {name} is inside an ocr_par, as with an unclosed tag; it was read as following it"
             )
-        found = self._segment(element, "region", name)
-        found.is_furniture = name in FURNITURE
-        outer.into.append(found)
+        segment = self._segment(element, "region", name)
+        segment.is_furniture = name in FURNITURE
+        outer.into.append(segment)
         before, self.loose = self.loose, []
-        self.place = _Place(found.children, name, outer)
+        self.place = _Place(segment.children, name, outer)
         self._leave(element.text)
         self._walk(element)
         if self.pages[-1] is not page:
             return  # a page was opened in it, by an unclosed tag: what follows is on that one
         self.place = above
         own = flat(" ".join(self.loose))
-        if own and not found.children:
-            found.texts.append(PageText(own))
+        if own and not segment.children:
+            segment.texts.append(PageText(own))
             self.loose = []
         self.loose = before + self.loose
 
@@ -286,7 +286,7 @@ class _Reading:
 
     def _segment(self, element: etree._Element, kind: SegmentKind, name: str) -> PageSegment:
         stated = self._properties(element)
-        found = PageSegment(self._identity(element.get("id"), kind), kind, name)
+        segment = PageSegment(self._identity(element.get("id"), kind), kind, name)
         bbox = stated.pop("bbox", None)
         box = box_of(bbox)
         if bbox and box is None:
@@ -295,11 +295,11 @@ class _Reading:
         points = polygon_of(stated.get("poly"))
         if points:
             del stated["poly"]
-            found.points = points
+            segment.points = points
         elif box is not None:
-            found.points = corners(box)
+            segment.points = corners(box)
         if (place := parse_unsigned(stated.get("order"))) is not None:
-            found.position = place
+            segment.position = place
             del stated["order"]
         if baseline := stated.get("baseline"):
             turned = numbers(stated.get("textangle", "0")) not in ([0], [360])
@@ -307,7 +307,7 @@ class _Reading:
             if drawn is not None and box is not None and not is_near(drawn, box):
                 drawn = None
             if drawn is not None:
-                found.baseline = drawn
+                segment.baseline = drawn
                 del stated["baseline"]
             else:
                 self.notes.note(
@@ -317,18 +317,18 @@ class _Reading:
                 )
         language = element.get("lang") or element.get(_XML_LANG)
         if language:
-            found.language, found.script = language_and_script(str(language))
-            if found.language is None or "_" in language:
+            segment.language, segment.script = language_and_script(str(language))
+            if segment.language is None or "_" in language:
                 stated["lang"] = str(language)
         if direction := element.get("dir"):
-            found.direction = _DIRECTIONS.get(str(direction))
+            segment.direction = _DIRECTIONS.get(str(direction))
         if stated:
-            self._confidence(found, stated)
+            self._confidence(segment, stated)
         if stated:
-            self.keep(found, "title", stated)
+            self.keep(segment, "title", stated)
             for key in stated:
                 self.notes.kept[f"property {name}/{key}"] += 1
-        return found
+        return segment
 
     def _confidence(self, segment: PageSegment, stated: dict[str, str]) -> None:
         """Take the confidence of the text from a title; those of single characters are kept there too."""

@@ -34,8 +34,8 @@ def class_of(element: etree._Element) -> str | None:
 
 @lru_cache(maxsize=1000)
 def _class_in(stated: str) -> str | None:
-    found = _CLASS.search(stated)
-    return found.group(1) if found else None
+    match = _CLASS.search(stated)
+    return match.group(1) if match else None
 
 
 def semicolons(title: str) -> str:

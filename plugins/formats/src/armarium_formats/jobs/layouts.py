@@ -94,23 +94,23 @@ class Layouts:
         self._by_size()
         self._commit()
         read_text_layers(self.ctx, self.kept)
-        kept = self.kept
-        self.ctx.save(asdict(kept), done=total, total=total)
-        return kept.answer()
+        progress = self.kept
+        self.ctx.save(asdict(progress), done=total, total=total)
+        return progress.answer()
 
     def _look(self) -> None:
         """Find the imported pictures and the layout files beside them; METS files are read here."""
         places: list[tuple[FoundEntry, Folder]] = []
         found_mets: list[tuple[Folder, Mets]] = []
-        for found in self._walk():
-            folder = self._folder(found)
-            if found.kind == "file":
-                places.append((found, folder))
-            elif found.kind == "left":
-                if is_companion(found.path.name):
-                    self.companions.setdefault(folder, []).append(found.source)
+        for entry in self._walk():
+            folder = self._folder(entry)
+            if entry.kind == "file":
+                places.append((entry, folder))
+            elif entry.kind == "left":
+                if is_companion(entry.path.name):
+                    self.companions.setdefault(folder, []).append(entry.source)
                 else:
-                    self.files.append((folder, found.path.name, found.source))
+                    self.files.append((folder, entry.path.name, entry.source))
         with self.ctx.library.db.read() as conn:
             raw = raw_of(conn)
             above = (self.args.mirrored,) if self.args.mirrored else ()
@@ -135,8 +135,8 @@ class Layouts:
 
     def _walk(self) -> Iterator[FoundEntry]:
         if self.root is None:
-            for _, found in named_files(self.args.paths, left=_LEFT):
-                yield found
+            for _, entry in named_files(self.args.paths, left=_LEFT):
+                yield entry
         elif self.root.is_dir():
             yield from walk_folder(self.root, recursive=self.args.recursive, left=_LEFT)
 
@@ -151,7 +151,7 @@ class Layouts:
         with self.ctx.library.db.read() as conn:
             raw = raw_of(conn)
             return not self.args.again and known_among(
-                raw, digest, (one.key for one in self.pictures.items), self.args.set_id
+                raw, digest, (picture.key for picture in self.pictures.items), self.args.set_id
             )
 
     def _file(self, folder: Folder, name: str, path: Path) -> None:
@@ -187,7 +187,7 @@ class Layouts:
             return
         for href in mets.refused:
             self._refuse(f"{place}: {printable_name(href.href[:200])}", f"It is not imported: {href.why}.")
-        ids = [identity for one in params.pages for identity in one.document_ids]
+        ids = [identity for page in params.pages for identity in page.document_ids]
         with self.ctx.library.db.read() as conn:
             if says_nothing_new(conn, digest_of(params.data), ids, lambda one: one > self.args.set_id):
                 self.kept.already += 1
@@ -207,7 +207,7 @@ class Layouts:
 
     def _read(self, folder: Folder, name: str, path: Path) -> tuple[OpenedFile, bytes] | Mets:
         with self._open(path) as file:
-            found = read_layout(
+            layout = read_layout(
                 self.ctx.engine,
                 file,
                 folder,
@@ -217,11 +217,11 @@ class Layouts:
                 asked=self.args.format,
                 likely=self.likely,
             )
-        if not isinstance(found, Mets):
-            self.likely = found[0].driver.name
+        if not isinstance(layout, Mets):
+            self.likely = layout[0].driver.name
             if self.ahead is not None:
-                self.ahead.is_of(found[0].driver)
-        return found
+                self.ahead.is_of(layout[0].driver)
+        return layout
 
     def _pages(self, folder: Folder, name: str, opened: OpenedFile, data: bytes) -> None:
         layout = as_layout(folder, name, opened)
@@ -345,7 +345,9 @@ class Layouts:
         ]
         # What an earlier run of this job settled stays settled: its picture counts as unpaired.
         settled = {one.get("document_id") for one in self.kept.waiting}
-        free = [one for one in self.pictures.items if one.key not in taken or one.key in settled]
+        free = [
+            picture for picture in self.pictures.items if picture.key not in taken or picture.key in settled
+        ]
         paired = pair_by_size(waiting, free)
         for number, (key, alone) in enumerate(waiting):
             if number < self.kept.settled:

@@ -91,7 +91,7 @@ class ReadingAhead:
         kind = entry.load()
         driver = kind()
         with collector_waits():
-            found = [_read(driver, call.params["beyond"], *one) for one in call.params["files"]]
+            found = [_read(driver, call.params["beyond"], *file) for file in call.params["files"]]
         call.answer_binary = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
         return {"driver": _whole_name(kind)}
 

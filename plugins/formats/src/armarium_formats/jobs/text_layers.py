@@ -43,10 +43,10 @@ def _read_pdf(ctx: JobContext, kept: Progress, document_id: str, file: PdfPages)
         for place, page in enumerate(file.pages):
             if place < kept.pdf_page:
                 continue
-            found = read_pages(ctx.library, pdf, file, [page])
-            ready += found
-            kept.texts += len(found)
-            kept.pdf_texts += len(found)
+            pages = read_pages(ctx.library, pdf, file, [page])
+            ready += pages
+            kept.texts += len(pages)
+            kept.pdf_texts += len(pages)
             kept.pdf_page = place + 1
             last = kept.pdf_page == len(file.pages)
             late = time.monotonic() - since > SECONDS or ctx.stop is not None

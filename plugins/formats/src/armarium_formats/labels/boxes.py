@@ -49,14 +49,14 @@ class TesseractBox(Format):
         rows = [row for row in head.split("\n")[: -1 if len(data) > 65_536 else None] if row.strip("\r\n")]
         lengths: list[int] = []
         for row in rows:
-            found = _ROW.fullmatch(row.rstrip("\r"))
-            if found is None:
+            match = _ROW.fullmatch(row.rstrip("\r"))
+            if match is None:
                 return 0.0
-            left, bottom, right, top = (int(found.group(number)) for number in range(3, 7))
+            left, bottom, right, top = (int(match.group(number)) for number in range(3, 7))
             if left > right or bottom > top:
                 return 0.0
-            if found.group(2) != _LINE_MARK and found.group(7) is None:
-                lengths.append(len(found.group(2) or " "))
+            if match.group(2) != _LINE_MARK and match.group(7) is None:
+                lengths.append(len(match.group(2) or " "))
         if not rows or (lengths and sum(lengths) > 2 * len(lengths)):
             return 0.0
         return 0.9
@@ -70,8 +70,8 @@ class TesseractBox(Format):
         for row_number, row in enumerate(rows_of(data, context.filename, MAX_BYTES), 1):
             if not row.strip() and len(row) < 3:
                 continue
-            found = _ROW.fullmatch(row)
-            if found is None:
+            match = _ROW.fullmatch(row)
+            if match is None:
                 raise Invalid(
                     f"Line {row_number} of {context.filename} is {row[:40]!r}; a box file has a character, the left, bottom, "
                     "right and top of its box, and a page number.",
@@ -84,10 +84,10 @@ class TesseractBox(Format):
                     f"{context.filename} contains more than {MAX_BOXES:,} boxes; that is not a page.",
                     code="too_many_boxes",
                 )
-            left, bottom, right, top = (int(found.group(group)) for group in range(3, 7))
+            left, bottom, right, top = (int(match.group(group)) for group in range(3, 7))
             left, right, bottom, top = min(left, right), max(left, right), min(bottom, top), max(bottom, top)
-            page = pages.setdefault(int(found.group(7) or 0), _Page())
-            text, whole = found.group(1) or found.group(2), found.group(8)
+            page = pages.setdefault(int(match.group(7) or 0), _Page())
+            text, whole = match.group(1) or match.group(2), match.group(8)
             box = _Box(text, left, height - top, right, height - bottom)
             if text == _LINE_MARK and whole is not None:
                 page.whole_line(box, whole.strip())
@@ -158,7 +158,7 @@ class _Page:
             for word in boxes:
                 words += 1
                 characters += len(word)
-                found = PageSegment(
+                segment = PageSegment(
                     f"word-{words}",
                     "word",
                     None,
@@ -167,8 +167,8 @@ class _Page:
                 )
                 if len(word) > 1:
                     kept = [f"{box.text} {box.left} {box.top} {box.right} {box.bottom}" for box in word]
-                    found.extras = {"tesseract-box": {"characters": kept}}
-                line.children.append(found)
+                    segment.extras = {"tesseract-box": {"characters": kept}}
+                line.children.append(segment)
             page.segments.append(line)
         if characters:
             page.kept["boxes of characters"] = characters

@@ -87,10 +87,10 @@ def _of_yaml(text: str) -> dict[int, str]:
     """The `names` of a data.yaml: on its own line in brackets or braces, or below as a list or numbered. No other YAML."""
     lines = [line.rstrip() for line in text.splitlines()]
     for at, line in enumerate(lines):
-        found = _NAMES_KEY.match(line)
-        if found is None:
+        match = _NAMES_KEY.match(line)
+        if match is None:
             continue
-        inline = _without_comment(found.group(1)).strip()
+        inline = _without_comment(match.group(1)).strip()
         if inline[:1] in ("[", "{"):
             closing = "]" if inline[0] == "[" else "}"
             rest = at + 1

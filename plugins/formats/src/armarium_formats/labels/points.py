@@ -65,7 +65,9 @@ class QgisPoints(Format):
                 point["y"] = -point["y"] or 0
         if context.page_size is not None:
             width, height = context.page_size
-            outside = sum(1 for one in points if not (0 <= one["x"] <= width and 0 <= one["y"] <= height))
+            outside = sum(
+                1 for point in points if not (0 <= point["x"] <= width and 0 <= point["y"] <= height)
+            )
             if outside:
                 page.notes.append(f"{outside} of {len(points)} control points are outside the page's image.")
         reference = next(

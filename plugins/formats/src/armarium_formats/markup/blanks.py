@@ -29,11 +29,11 @@ def styles_on(raw: str, text: str, runs: Iterable[tuple[int, int, str]]) -> list
     collapsed, places = collapse_blanks(raw)
     if collapsed != text:
         return []
-    found: list[TextMark] = []
+    marks: list[TextMark] = []
     for first, last, rend in runs:
         inside = raw[first:last]
         start, end = places[first + len(inside) - len(inside.lstrip())], places[first + len(inside.rstrip())]
-        before = found[-1] if found else None
+        before = marks[-1] if marks else None
         if (
             start < end
             and before is not None
@@ -41,7 +41,7 @@ def styles_on(raw: str, text: str, runs: Iterable[tuple[int, int, str]]) -> list
             and before.end is not None
             and not text[before.end : start].strip()
         ):
-            found[-1] = TextMark("style", before.start, end, before.stated)
+            marks[-1] = TextMark("style", before.start, end, before.stated)
         elif start < end:
-            found.append(TextMark("style", start, end, {"rend": rend}))
-    return found
+            marks.append(TextMark("style", start, end, {"rend": rend}))
+    return marks

@@ -89,8 +89,8 @@ def keep(kept: etree._Element, change: Change | None = None) -> str:
 
 def name_of(fragment: str) -> str:
     """Return the name of a fragment's root element."""
-    found = _NAME.match(fragment)
-    return found.group(1) if found else ""
+    match = _NAME.match(fragment)
+    return match.group(1) if match else ""
 
 
 def settle_ids(pattern: re.Pattern[str], fragment: str, ids: dict[str, str], refs: dict[str, str]) -> str:

@@ -53,8 +53,8 @@ class Identities:
         """Return a stored fragment with ids that do not clash; None if it refers to an id that is gone."""
         own: list[str] = []
         refs: list[str] = []
-        for found in self._pattern.finditer(fragment):
-            (own if found.group(2).lower() == "id" else refs).append(found.group(3))
+        for match in self._pattern.finditer(fragment):
+            (own if match.group(2).lower() == "id" else refs).append(match.group(3))
         if any(ref not in self.of_segment and ref not in self.used for ref in refs):
             return None
         changed = {one: self.make(one) for one in own if one in self.used or not is_ncname(one)}

@@ -66,30 +66,30 @@ def describe(root: etree._Element, pages: Mapping[str, int], of_file: Mapping[st
     """Return what *root* states about the whole; *pages* are page numbers by the ID of their div, *of_file*
     by that of a file.
     """
-    found = Description(_text(root.get("LABEL")), _text(root.get("TYPE")), _text(root.get("OBJID")))
-    records = {one.get("ID") or "": one for one in root.iterchildren("{*}dmdSec")}
+    description = Description(_text(root.get("LABEL")), _text(root.get("TYPE")), _text(root.get("OBJID")))
+    records = {element.get("ID") or "": element for element in root.iterchildren("{*}dmdSec")}
     logical = [
-        one
-        for one in root.iterchildren("{*}structMap")
-        if (one.get("TYPE") or "").casefold().startswith("log")
+        element
+        for element in root.iterchildren("{*}structMap")
+        if (element.get("TYPE") or "").casefold().startswith("log")
     ]
     main = _main_record(logical, records)
     if main is not None:
-        found.fields = _fields_of(main)
-        if not found.fields:
-            found.beyond["descriptions that are neither MODS nor Dublin Core"] += 1
-    found.beyond["descriptions of parts"] = max(0, len(records) - (main is not None))
-    found.beyond["administrative sections"] = sum(1 for _ in root.iterchildren("{*}amdSec"))
+        description.fields = _fields_of(main)
+        if not description.fields:
+            description.beyond["descriptions that are neither MODS nor Dublin Core"] += 1
+    description.beyond["descriptions of parts"] = max(0, len(records) - (main is not None))
+    description.beyond["administrative sections"] = sum(1 for _ in root.iterchildren("{*}amdSec"))
     linked = _links(root)
-    for one in logical:
-        parts = _parts(one, pages, of_file, linked)
+    for element in logical:
+        parts = _parts(element, pages, of_file, linked)
         if parts is None:
-            found.beyond["logical structures of too many parts"] += 1
+            description.beyond["logical structures of too many parts"] += 1
         else:
-            found.parts += parts[0]
-            found.parts_count += parts[1]
-    found.beyond = +found.beyond
-    return found
+            description.parts += parts[0]
+            description.parts_count += parts[1]
+    description.beyond = +description.beyond
+    return description
 
 
 def _main_record(
@@ -114,9 +114,9 @@ def _fields_of(record: etree._Element) -> dict[str, list[str]]:
                 _add(found, "title", ". ".join(one for one in (" ".join(words[:2]).strip(), words[2]) if one))
         for person in mods.iterchildren("{*}name"):
             shown = _text_of(person, "displayForm") or ", ".join(
-                _whole_text(one)
-                for one in person.iterchildren("{*}namePart")
-                if one.get("type") not in ("date", "termsOfAddress")
+                _whole_text(element)
+                for element in person.iterchildren("{*}namePart")
+                if element.get("type") not in ("date", "termsOfAddress")
             )
             _add(found, "creator", shown)
         for name, paths in _MODS.items():
@@ -164,10 +164,10 @@ def _parts(
         if count > MAX_PARTS or level > MAX_LEVELS:
             return None
         identities = linked.get(div.get("ID") or "", ())
-        numbers = {pages[one] for one in identities if one in pages}
+        numbers = {pages[identity] for identity in identities if identity in pages}
         for pointer in div.iterchildren("{*}fptr"):
-            for one in pointer.iter("{*}fptr", "{*}area"):
-                if (number := of_file.get(one.get("FILEID") or "")) is not None:
+            for element in pointer.iter("{*}fptr", "{*}area"):
+                if (number := of_file.get(element.get("FILEID") or "")) is not None:
                     numbers.add(number)
         part: dict[str, Any] = {
             "type": _text(div.get("TYPE")),

@@ -61,14 +61,14 @@ def local_path(href: str) -> tuple[str, str | None]:
 
 def list_fewer(refused: list[RefusedHref]) -> list[RefusedHref]:
     """List files refused for one reason by name, but only count many: a viewer's METS has thousands."""
-    counted = Counter(one.why for one in refused)
+    counted = Counter(refused_href.why for refused_href in refused)
     seen: Counter[str] = Counter()
-    found: list[RefusedHref] = []
-    for one in refused:
-        seen[one.why] += 1
-        more = counted[one.why] - MOST_NAMED
-        if seen[one.why] <= MOST_NAMED or more == 1:
-            found.append(one)
-        elif seen[one.why] == MOST_NAMED + 1:
-            found.append(RefusedHref(f"{more:,} more like {one.href}", one.why))
-    return found
+    refused_hrefs: list[RefusedHref] = []
+    for refused_href in refused:
+        seen[refused_href.why] += 1
+        more = counted[refused_href.why] - MOST_NAMED
+        if seen[refused_href.why] <= MOST_NAMED or more == 1:
+            refused_hrefs.append(refused_href)
+        elif seen[refused_href.why] == MOST_NAMED + 1:
+            refused_hrefs.append(RefusedHref(f"{more:,} more like {refused_href.href}", refused_href.why))
+    return refused_hrefs

@@ -121,7 +121,7 @@ def read_mets(data: bytes, name: str = "mets.xml") -> Mets:
     root = parse_xml(data, name=name)
     notes: list[str] = []
     if _name(root) != "mets":
-        inside = next((one for one in root.iter("{*}mets")), None)
+        inside = next((element for element in root.iter("{*}mets")), None)
         if inside is None:
             raise Invalid(
                 f"{name} is not METS: its root element is {_name(root)}, not mets.", code="not_mets"
@@ -156,17 +156,17 @@ class _Reading:
         of_div: dict[str, int] = {}
         of_file: dict[str, int] = {}
         for page in pages:
-            for one in page.files:
-                one.used = True
-            images = sorted((one for one in page.files if one.role == "image"), key=_rank)
-            layouts = {one.path: one.use.strip() for one in page.files if one.role == "layout"}
+            for file in page.files:
+                file.used = True
+            images = sorted((file for file in page.files if file.role == "image"), key=_rank)
+            layouts = {file.path: file.use.strip() for file in page.files if file.role == "layout"}
             if images or layouts or page.elsewhere:
                 number = len(mets.pages) + 1
                 of_div[page.identity] = number
-                of_file |= {one.identity: number for one in page.files}
+                of_file |= {file.identity: number for file in page.files}
                 mets.pages.append(
                     MetsPage(
-                        tuple(dict.fromkeys(one.path for one in images)),
+                        tuple(dict.fromkeys(image.path for image in images)),
                         tuple(layouts),
                         page.label,
                         number,
@@ -178,9 +178,9 @@ class _Reading:
         mets.elsewhere = len(mets.refused)
         mets.refused = list_fewer(mets.refused)
         mets.unplaced = [
-            one.path
-            for one in self.files.values()
-            if one is not None and not one.used and one.role != "other"
+            file.path
+            for file in self.files.values()
+            if file is not None and not file.used and file.role != "other"
         ]
         mets.notes += [
             f"{sentence} ({count} times)." if count > 1 else f"{sentence}."
@@ -207,7 +207,7 @@ class _Reading:
             for child in element:
                 if _name(child) == "file":
                     self._file(child, own)
-                    stack += [(child, own)] if any(_name(one) == "file" for one in child) else []
+                    stack += [(child, own)] if any(_name(element) == "file" for element in child) else []
             stack += [(child, own) for child in reversed(element) if _name(child) == "fileGrp"]
 
     def _file(self, element: etree._Element, use: str) -> None:
@@ -243,47 +243,49 @@ class _Reading:
         maps = list(self.root.iterchildren("{*}structMap"))
         if not maps:
             maps = [
-                one
+                element
                 for section in self.root.iterchildren("{*}structSec")
-                for one in section.iterchildren("{*}structMap")
+                for element in section.iterchildren("{*}structMap")
             ]
-        physical = [one for one in maps if (one.get("TYPE") or "").casefold().startswith("phys")]
-        logical = [one for one in maps if (one.get("TYPE") or "").casefold().startswith("log")]
-        others = [one for one in maps if one not in physical and one not in logical]
+        physical = [element for element in maps if (element.get("TYPE") or "").casefold().startswith("phys")]
+        logical = [element for element in maps if (element.get("TYPE") or "").casefold().startswith("log")]
+        others = [element for element in maps if element not in physical and element not in logical]
         for group in (physical, others, logical):
-            found = [page for one in group for page in self._pages(one)]
-            if found:
+            pages = [page for element in group for page in self._pages(element)]
+            if pages:
                 if group is logical:
                     self.strange["There is no physical structure; the order is that of the logical one"] += 1
-                return found
+                return pages
         return []
 
     def _pages(self, struct: etree._Element) -> list[_Page]:
         divs = list(self._order_divs(struct))
-        chosen = [one for one in divs if (one.get("TYPE") or "").casefold() in _PAGE_TYPES]
+        chosen = [element for element in divs if (element.get("TYPE") or "").casefold() in _PAGE_TYPES]
         outermost = set(chosen)
-        chosen = [one for one in chosen if not any(above in outermost for above in one.iterancestors())]
+        chosen = [
+            element for element in chosen if not any(above in outermost for above in element.iterancestors())
+        ]
         if not chosen:
-            chosen = [one for one in divs if any(_name(child) == "fptr" for child in one)]
+            chosen = [element for element in divs if any(_name(child) == "fptr" for child in element)]
             holding = set(chosen)
             # A volume's own fptr names whole-volume files (a PDF, a cover) when pages stand below it.
-            above_others = {up for one in chosen for up in one.iterancestors() if up in holding}
-            chosen = [one for one in chosen if one not in above_others]
+            above_others = {up for element in chosen for up in element.iterancestors() if up in holding}
+            chosen = [element for element in chosen if element not in above_others]
         found = []
-        for one in chosen:
+        for element in chosen:
             files: dict[int, _File] = {}
             elsewhere: list[str] = []
-            for identity in _pointers(one):
+            for identity in _pointers(element):
                 if identity not in self.files:
                     self.strange[f"A page points to the file {identity}, which does not exist"] += 1
                 elif (file := self.files[identity]) is not None:
                     files.setdefault(file.place, file)
                 else:
                     elsewhere.append(self.refused_names[identity])
-            labels = [" ".join((one.get(name) or "").split()) for name in ("ORDERLABEL", "LABEL")]
+            labels = [" ".join((element.get(name) or "").split()) for name in ("ORDERLABEL", "LABEL")]
             # A page that has no number of its own has a dash for one in many libraries' files.
             label = next((label for label in labels if label.strip("-–—")), "")
-            found.append(_Page(list(files.values()), label[:MAX_LABEL], one.get("ID") or "", elsewhere))
+            found.append(_Page(list(files.values()), label[:MAX_LABEL], element.get("ID") or "", elsewhere))
         return found
 
     def _order_divs(self, struct: etree._Element) -> Iterator[etree._Element]:
@@ -296,7 +298,7 @@ class _Reading:
 
     def _brothers(self, parent: etree._Element) -> list[etree._Element]:
         divs = list(parent.iterchildren("{*}div"))
-        stated = [(one.get("ORDER") or "").strip() for one in divs]
+        stated = [(element.get("ORDER") or "").strip() for element in divs]
         if not any(stated):
             return divs
         if all(re.fullmatch(r"-?\d{1,9}", one) for one in stated) and len(set(stated)) == len(stated):
@@ -311,33 +313,33 @@ class _Reading:
     def _from_group_ids(self) -> list[_Page]:
         """Without a structure: files of one GROUPID are a page, in the sequence of the file."""
         pages: dict[str, list[_File]] = {}
-        for one in self.files.values():
-            if one is not None and one.group:
-                pages.setdefault(one.group, []).append(one)
+        for file in self.files.values():
+            if file is not None and file.group:
+                pages.setdefault(file.group, []).append(file)
         if pages:
             self.strange["There is no structMap with pages; files with the same GROUPID were grouped"] += 1
         return [_Page(files) for files in pages.values()]
 
     def _from_names(self) -> list[_Page]:
         """Without a structure or GROUPIDs: the images of the best group are the pages, files of their names belong to them."""
-        there = [one for one in self.files.values() if one is not None]
-        images = [one for one in there if one.role == "image"]
+        there = [file for file in self.files.values() if file is not None]
+        images = [file for file in there if file.role == "image"]
         if not images:
             return []
         best = min(images, key=_rank).use
-        pages = {one.place: _Page([one]) for one in images if one.use == best}
+        pages = {image.place: _Page([image]) for image in images if image.use == best}
         named: dict[str, list[_Page]] = {}
         for page in pages.values():
             for key in picture_keys(page.files[0].path.rpartition("/")[2]):
                 named.setdefault(key, []).append(page)
-        for one in there:
-            own = one.path.rpartition("/")[2]
-            keys = layout_stems(own) if one.role == "layout" else [own, *picture_keys(own)]
+        for file in there:
+            own = file.path.rpartition("/")[2]
+            keys = layout_stems(own) if file.role == "layout" else [own, *picture_keys(own)]
             found = next((key for key in keys if plain(key) in named), None)
             there_for = named[plain(found)] if found else []
             of = spelled_alike(found or "", there_for, lambda page: last_part(page.files[0].path))
-            if one.place not in pages and one.role != "other" and len(of) == 1:
-                of[0].files.append(one)
+            if file.place not in pages and file.role != "other" and len(of) == 1:
+                of[0].files.append(file)
         self.strange["There is no structMap with pages; the order is that of the files"] += 1
         return list(pages.values())
 

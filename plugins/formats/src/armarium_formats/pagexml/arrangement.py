@@ -44,11 +44,11 @@ def says_furniture(segment: PageSegment) -> bool:
 
 def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
     """Return the page's top-level regions with everything below in its place."""
-    found: list[PageSegment] = []
+    segments: list[PageSegment] = []
     loose: list[PageSegment] = []
     for segment in _each(page.segments):
         if segment.kind == "region":
-            found.append(_region(segment, lose))
+            segments.append(_region(segment, lose))
         else:
             loose.append(segment)
     if loose:
@@ -58,9 +58,9 @@ def arrange(page: PageModel, lose: Lose) -> list[PageSegment]:
             len(loose),
         )
         lines, astray = _lines(loose, lose)
-        found.append(PageSegment("lines", "region", "TextRegion", children=lines))
-        found += [_region(segment, lose) for segment in astray]
-    return found
+        segments.append(PageSegment("lines", "region", "TextRegion", children=lines))
+        segments += [_region(segment, lose) for segment in astray]
+    return segments
 
 
 def _each(segments: Iterable[PageSegment]) -> list[PageSegment]:
@@ -84,7 +84,7 @@ def _region(segment: PageSegment, lose: Lose) -> PageSegment:
     rest = [child for child in children if child.kind != "region"]
     lines, astray = _lines(rest, lose) if rest else ([], [])
     regions = [
-        _region(child, lose) for child in (*(one for one in children if one.kind == "region"), *astray)
+        _region(child, lose) for child in (*(child for child in children if child.kind == "region"), *astray)
     ]
     tag, _, _ = tag_of(segment)
     if tag != "TextRegion" and (lines or segment.texts):
@@ -100,14 +100,14 @@ def _region(segment: PageSegment, lose: Lose) -> PageSegment:
 
 def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], list[PageSegment]]:
     """Return lines that contain only words (loose words get a line), and the regions found inside lines."""
-    found: list[PageSegment] = []
+    page_segments: list[PageSegment] = []
     astray: list[PageSegment] = []
     words: list[PageSegment] = []
 
     def wrap() -> None:
         if words:
             lose("words without a line", "PAGE has words in lines only; one was put around them", len(words))
-            found.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
+            page_segments.append(PageSegment(f"{words[0].id}_line", "line", children=list(words)))
             words.clear()
 
     def take(segment: PageSegment) -> None:
@@ -119,11 +119,13 @@ def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], 
             astray.append(segment)
             return
         if not segment.children:
-            found.append(segment)
+            page_segments.append(segment)
             return
         children = _each(segment.children)
-        found.append(replace(segment, children=[_word(one, lose) for one in children if one.kind == "word"]))
-        for strange in (one for one in children if one.kind != "word"):
+        page_segments.append(
+            replace(segment, children=[_word(child, lose) for child in children if child.kind == "word"])
+        )
+        for strange in (child for child in children if child.kind != "word"):
             lose(
                 f"a {strange.kind} inside a line", "PAGE has words in lines only; it was put next to the line"
             )
@@ -133,7 +135,7 @@ def _lines(segments: list[PageSegment], lose: Lose) -> tuple[list[PageSegment], 
     for segment in segments:
         take(segment)
     wrap()
-    return found, astray
+    return page_segments, astray
 
 
 def _word(segment: PageSegment, lose: Lose) -> PageSegment:

@@ -101,7 +101,7 @@ def _describe_tag(mark: TextMark) -> tuple[str | None, dict[str, str]]:
     if mark.kind == "style":
         known = {word: tag for tag, word in _STYLES.items()}
         words = stated.pop("rend", "").split()
-        return TAGS["style"], {**{known[one]: "true" for one in words if one in known}, **stated}
+        return TAGS["style"], {**{known[word]: "true" for word in words if word in known}, **stated}
     if mark.kind == "date" and (
         day := re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", stated.get("when", ""))
     ):
@@ -124,7 +124,7 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
     among it, which are noted.
     """
     text = segment.texts[0] if segment.texts else None
-    found: list[TextMark] = []
+    marks: list[TextMark] = []
 
     def take(tag: re.Match[str]) -> str:
         word, said = tag.group(1), said_in(tag.group(2))
@@ -153,12 +153,12 @@ def read_marks(custom: str, segment: PageSegment, note: Callable[[str], None]) -
             note(f"A tag {word} extends over several lines; its part in each line is a fact of its own")
         if is_fact and (left := sorted(set(said) - _READ)):
             note(f"A tag {word} states {', '.join(left)}, for which an editorial fact has no place")
-        found.append(mark)
+        marks.append(mark)
         return ""
 
     rest = CUSTOM.sub(take, custom)
-    if found and text:
-        text.marks = [*text.marks, *found]
+    if marks and text:
+        text.marks = [*text.marks, *marks]
         return " ".join(rest.split())
     return custom
 
@@ -192,7 +192,7 @@ def _mark(word: str, said: Mapping[str, str], written: str) -> TextMark | None:
         stated["name"] = word
     elif kind == "style":
         stated = {
-            "rend": " ".join(_STYLES[one] for one in _STYLES if stated.pop(one, "") == "true"),
+            "rend": " ".join(_STYLES[style] for style in _STYLES if stated.pop(style, "") == "true"),
             **stated,
         }
     elif kind == "date" and stated.get("year", "").isdecimal():

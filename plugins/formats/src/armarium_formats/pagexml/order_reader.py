@@ -21,11 +21,11 @@ def read_order(
     replace.
     """
     groups = [_group(child, known, given_back, keeper) for child in element if isinstance(child.tag, str)]
-    kept = [group for group in groups if group is not None]
-    if len(kept) > 1:
+    orders = [group for group in groups if group is not None]
+    if len(orders) > 1:
         keeper.note("The reading order has more than one top-level group; they were put into one")
-        return PageOrder(items=kept)
-    return kept[0] if kept else None
+        return PageOrder(items=orders)
+    return orders[0] if orders else None
 
 
 def _group(

@@ -189,53 +189,53 @@ class _Reading:
         ns, usual = self.ns, self.usual
         name = str(element.tag)[len(ns) :]
         attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
-        found = PageSegment(self._identity(attributes.pop("id", None), kind), kind)  # type: ignore[arg-type]
+        segment = PageSegment(self._identity(attributes.pop("id", None), kind), kind)  # type: ignore[arg-type]
         fragments: list[str] = []
         extras: dict[str, Any] = {}
         outlined = False
         for child in element:
             tag = child.tag
             if tag == ns + "Coords":
-                found.points = self._points(child, "Coords")
+                segment.points = self._points(child, "Coords")
                 outlined = True
                 if child.get("conf") is not None:
                     extras["coords_conf"] = child.get("conf")
                     self.keeper.kept["attribute Coords/@conf"] += 1
             elif tag == ns + "Baseline":
-                found.baseline = self._points(child, "Baseline")
+                segment.baseline = self._points(child, "Baseline")
                 if child.get("conf") is not None:
                     extras["baseline_conf"] = child.get("conf")
                     self.keeper.kept["attribute Baseline/@conf"] += 1
             elif tag == ns + "TextEquiv":
-                found.texts.append(read_text(child, ns, self.keeper))
+                segment.texts.append(read_text(child, ns, self.keeper))
             elif (below := self._kind(child)) is not None:
-                found.children.append(self._segment(child, below))
+                segment.children.append(self._segment(child, below))
             elif tag == ns + "Roles":
-                self._roles(child, found, extras)
+                self._roles(child, segment, extras)
             elif tag in usual:
                 fragments += self.keeper.element(name, child, attributes)
             else:
-                fragments += self._read_other(name, child, found.children, attributes)
-        if not found.points:
+                fragments += self._read_other(name, child, segment.children, attributes)
+        if not segment.points:
             self.keeper.note(f"A {name} {'has an empty outline' if outlined else 'has no Coords'}")
-        if len(found.texts) > 1:
-            sort_texts(found, self.keeper)
-        if kind != "region" and found.texts and "\n" in found.texts[0].text:
+        if len(segment.texts) > 1:
+            sort_texts(segment, self.keeper)
+        if kind != "region" and segment.texts and "\n" in segment.texts[0].text:
             self.keeper.note("The text of a line or word has a line break in it")
         if attributes:
             if "id" in attributes:  # an export of ours had to give another id; the original is taken up again
                 original = self._identity(attributes.pop("id"), kind)
-                self.given_back[found.id] = original
-                found.id = original
-            self._interpret(name, found, attributes)
-        if name == "CustomRegion" and (found.kind_raw or "").endswith("Region"):
+                self.given_back[segment.id] = original
+                segment.id = original
+            self._interpret(name, segment, attributes)
+        if name == "CustomRegion" and (segment.kind_raw or "").endswith("Region"):
             pass  # a kind of region that PAGE 2019 has no element for, written by us
         elif name not in ("TextLine", "Word"):
-            found.kind_raw = f"{name}:{found.kind_raw}" if found.kind_raw else name
+            segment.kind_raw = f"{name}:{segment.kind_raw}" if segment.kind_raw else name
         self.keeper.attach(name, extras, attributes, fragments)
         if extras:
-            found.extras = {"pagexml": extras}
-        return found
+            segment.extras = {"pagexml": extras}
+        return segment
 
     def _read_other(
         self, parent: str, child: etree._Element, into: list[PageSegment], attributes: dict[str, str]

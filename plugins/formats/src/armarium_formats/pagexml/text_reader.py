@@ -41,7 +41,7 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
         del extras["plain"]
     elif "plain" in extras:
         keeper.kept["element TextEquiv/PlainText"] += 1
-    found = PageText(text)
+    page_text = PageText(text)
     attributes: dict[str, str] = dict(element.attrib)  # type: ignore[arg-type]
     if attributes:
         stated = attributes.get("conf")
@@ -51,7 +51,7 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
             except ValueError:
                 value = -1.0  # noted below
             if 0 <= value <= 1:
-                found.confidence = value
+                page_text.confidence = value
                 del attributes["conf"]
             else:
                 keeper.note(f"A TextEquiv states the confidence {stated}, outside 0 to 1")
@@ -61,8 +61,8 @@ def read_text(element: etree._Element, ns: str, keeper: Keeper) -> PageText:
                 if key != "index":
                     keeper.kept[f"attribute TextEquiv/@{key}"] += 1
     if extras:
-        found.extras = {"pagexml": extras}
-    return found
+        page_text.extras = {"pagexml": extras}
+    return page_text
 
 
 def _is_indented(text: str, element: etree._Element) -> bool:

@@ -158,8 +158,8 @@ class _Writing:
             attributes["type"] = kind_type
         custom = stated.pop("custom", None)
         if structure is not None:
-            found = _STRUCTURE_TYPE.search(custom or "")
-            if found is None or found.group(1).strip() != structure:
+            match = _STRUCTURE_TYPE.search(custom or "")
+            if match is None or match.group(1).strip() != structure:
                 word = brace_free(structure)
                 if word != structure:
                     self.lose(
@@ -167,8 +167,8 @@ class _Writing:
                     )
                 custom = f"{_STRUCTURE.sub('', custom or '').strip()} structure {{type:{word};}}".strip()
         if segment.position is not None and not (segment.kind == "line" and "index" in stated):
-            found = _INDEX.search(custom or "")
-            if found is None or int(found.group(1)) != segment.position:
+            match = _INDEX.search(custom or "")
+            if match is None or int(match.group(1)) != segment.position:
                 rest = _READING_ORDER.sub("", custom or "").strip()
                 custom = f"readingOrder {{index:{segment.position};}} {rest}".strip()
         if custom := with_marks(custom, segment, self.lose):

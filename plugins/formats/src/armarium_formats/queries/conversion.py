@@ -53,8 +53,8 @@ def newest(conn: Connection) -> dict[str, Any]:
 
 def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
     """Return the newest run, or the one named; NotFound for an unknown run."""
-    found = list_jobs(conn, "checkpoint", kinds=KIND, ids=run_id, states=None, newest=True, limit=1)
-    if not found and run_id is not None:
+    jobs = list_jobs(conn, "checkpoint", kinds=KIND, ids=run_id, states=None, newest=True, limit=1)
+    if not jobs and run_id is not None:
         raise unknown_conversion(run_id[:64])
     answer: dict[str, Any] = {
         "state": "none",
@@ -69,7 +69,7 @@ def status(conn: Connection, run_id: str | None = None) -> dict[str, Any]:
         "seen_at": None,
         "seen_by": None,
     }
-    return answer | _run(conn, found[0]) if found else answer
+    return answer | _run(conn, jobs[0]) if jobs else answer
 
 
 def _run(conn: Connection, job: JobRow) -> dict[str, Any]:

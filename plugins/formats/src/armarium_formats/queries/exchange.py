@@ -198,7 +198,7 @@ def export(
         beside += mark_page(engine, conn, assembled.page, assembled.rows, assembled.reading_of, driver)
     page = assembled.page
     page.image = page.image or frame.image
-    if frame.is_nominal and not any(one.points or one.baseline for one in page.walk()):
+    if frame.is_nominal and not any(segment.points or segment.baseline for segment in page.walk()):
         # Nothing in it was ever measured: no size is made up for it.
         page.width = page.height = 0
     if not assembled.readings:

@@ -89,8 +89,11 @@ def import_file(
             "pages": pages or None,
             "beyond": beyond or "clip",
             "companions": [
-                {"filename": one.filename or "file", "file": one.file.read(MAX_COMPANION_BYTES + 1)}
-                for one in companions or []
+                {
+                    "filename": companion.filename or "file",
+                    "file": companion.file.read(MAX_COMPANION_BYTES + 1),
+                }
+                for companion in companions or []
             ],
         },
     )

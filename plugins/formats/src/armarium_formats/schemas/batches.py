@@ -28,9 +28,9 @@ class SentFile(Params):
     @classmethod
     def lying_at(cls, filename: str, path: Path) -> SentFile:
         """Return the model of a file that was received into a scratch folder."""
-        found = cls(filename=filename[:4096] or "file")
-        found._path = path
-        return found
+        sent_file = cls(filename=filename[:4096] or "file")
+        sent_file._path = path
+        return sent_file
 
     def lay_in(self, folder: Path, number: int) -> Path:
         """Return the path of its bytes: where they were received, else in *folder*."""

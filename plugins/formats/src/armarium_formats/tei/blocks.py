@@ -55,18 +55,18 @@ class Block:
             return self.zone.segment
         if self.name not in REGIONS:
             return self.above.place_for(walk, page) if self.above is not None else None
-        found = self.made.get(id(page))
-        if found is None:
+        segment = self.made.get(id(page))
+        if segment is None:
             stated = stated_id(self.element) if not self.made else None
-            found = PageSegment(page.identity(stated, self.name), "region")
+            segment = PageSegment(page.identity(stated, self.name), "region")
             if not self.made:
-                found.points = walk.drawn_at(self.element, page)
-            self.made[id(page)] = found
-            self.tell(found, walk)
-            walk.mention(found)
+                segment.points = walk.drawn_at(self.element, page)
+            self.made[id(page)] = segment
+            self.tell(segment, walk)
+            walk.mention(segment)
             around = self._region_around(walk, page)
-            (around.children if around is not None else page.model.segments).append(found)
-        return found
+            (around.children if around is not None else page.model.segments).append(segment)
+        return segment
 
     def leave(self, walk: Collecting) -> None:
         """At its end, drop and count a block that became no region, because its lines have zones that are in
@@ -130,10 +130,10 @@ class Block:
         page's.
         """
         above = self.above.element if self.above is not None else None
-        for one in (self.element, *self.element.iterancestors()):
-            if one is above or name_of(one) == "text":
+        for element in (self.element, *self.element.iterancestors()):
+            if element is above or name_of(element) == "text":
                 return None
-            if stated := one.get(f"{XML}lang"):
+            if stated := element.get(f"{XML}lang"):
                 return stated
         return None
 

@@ -198,7 +198,7 @@ class Collecting:
         if line.elements and not join_pieces(line.plain) and line.words:
             self.left["markup on a line without text"] += line.elements
         elif line.elements and not join_pieces(line.plain):
-            if lost := [one for one in marks_in(line.to_markup(), "").marks if one.kind == "lost"]:
+            if lost := [mark for mark in marks_in(line.to_markup(), "").marks if mark.kind == "lost"]:
                 segment.texts = segment.texts or [PageText("", marks=lost)]
             page.notes.kept["markup on lines without text"] += 1
             segment.extras = {"tei": {**kept_by("tei", segment), "markup": line.to_markup()}}
@@ -280,13 +280,13 @@ class Collecting:
         """Find the page of every pb: the surface it points at, the one at its position, or a page of its
         own.
         """
-        found = list(text.iter("{*}pb"))
-        pages = [one for one in self.surfaces.pages if one.element is not None]
-        targets = [self.find_target(one) for one in found]
-        in_sequence = bool(found) and len(found) == len(pages) and not any(targets)
+        elements = list(text.iter("{*}pb"))
+        pages = [page for page in self.surfaces.pages if page.element is not None]
+        targets = [self.find_target(element) for element in elements]
+        in_sequence = bool(elements) and len(elements) == len(pages) and not any(targets)
         if in_sequence:
             self.notes.note("No pb points to a surface; they were matched in sequence")
-        for number, (element, target) in enumerate(zip(found, targets, strict=True)):
+        for number, (element, target) in enumerate(zip(elements, targets, strict=True)):
             if in_sequence:
                 target = pages[number]
             if isinstance(target, Zone):
@@ -305,8 +305,8 @@ class Collecting:
             self.breaks[element] = target
             if element.get("n") and target.name.startswith("surface "):
                 target.name = str(element.get("n"))
-        if found:
-            self.first = self.breaks[found[0]]
+        if elements:
+            self.first = self.breaks[elements[0]]
         elif self.surfaces.pages and not self.walked:
             self.first = self.surfaces.pages[0]
 

@@ -194,7 +194,7 @@ class _Walk:
 
 def _is_twofold(expan: etree._Element) -> bool:
     """Return whether an expansion has the abbreviated form beside it, so that its characters do not all count."""
-    inside = {name_of(one) for one in expan.iter() if isinstance(one.tag, str)}
+    inside = {name_of(element) for element in expan.iter() if isinstance(element.tag, str)}
     return "ex" in inside and not inside.isdisjoint(("abbr", "am"))
 
 
@@ -224,12 +224,12 @@ def declare(root: etree._Element, models: Iterable[PageModel]) -> None:
     """Give each page the hands and signs its lines refer to; undeclared references are removed, with a
     note.
     """
-    hands = {key: one for one in root.iter("{*}handNote") if (key := one.get(f"{XML}id"))}
+    hands = {key: element for element in root.iter("{*}handNote") if (key := element.get(f"{XML}id"))}
     chars = {
-        key: one
+        key: element
         for name in ("char", "glyph")
-        for one in root.iter(f"{{*}}{name}")
-        if (key := one.get(f"{XML}id"))
+        for element in root.iter(f"{{*}}{name}")
+        if (key := element.get(f"{XML}id"))
     }
     for model in models:
         missing: dict[str, int] = {}
@@ -266,7 +266,9 @@ def _hand(note: etree._Element) -> PageHand:
     form).
     """
     stated = {"scribe": note.get("scribe") or "", "style": note.get("script") or ""}
-    parts = [said for one in note if isinstance(one.tag, str) and (said := _words(one))] or [_words(note)]
+    parts = [said for element in note if isinstance(element.tag, str) and (said := _words(element))] or [
+        _words(note)
+    ]
     label, rest = parts[0], []
     for part in parts[1:]:
         what, colon, said = part.partition(": ")
@@ -343,8 +345,8 @@ def beyond_markup(marks: Sequence[TextMark], markup: str, plain: str) -> list[Te
     """Return those of *marks* that the stored markup of a line does not already express (signs by position
     only).
     """
-    said = {_place_of(one) for one in marks_in(markup, plain).marks}
-    return [one for one in marks if _place_of(one) not in said and one.kind != DIVIDED]
+    said = {_place_of(mark) for mark in marks_in(markup, plain).marks}
+    return [mark for mark in marks if _place_of(mark) not in said and mark.kind != DIVIDED]
 
 
 def _place_of(mark: TextMark) -> tuple[str, int | None, int | None]:

@@ -78,17 +78,17 @@ class Line:
         """Return the counting text with its markup, the other readings, and the edited text if it differs."""
         plain = join_pieces(self.plain)
         edited = join_pieces(self.edited)
-        found: list[PageText] = []
+        page_texts: list[PageText] = []
         if plain or self.is_stated:
-            found.append(PageText(plain, self.confidence, self.kind))
+            page_texts.append(PageText(plain, self.confidence, self.kind))
             if self.is_marked and plain:
-                found[0].extras = {"tei": {"xml": self.to_markup()}}
+                page_texts[0].extras = {"tei": {"xml": self.to_markup()}}
             if self.is_marked:
-                found[0].marks, _, self.unplaced = marks_in(self.to_markup(), plain)
-            found += self.readings
-            if edited and edited != plain and not any(one.kind == EDITED_KIND for one in found):
-                found.append(PageText(edited, kind=EDITED_KIND))
-        return found
+                page_texts[0].marks, _, self.unplaced = marks_in(self.to_markup(), plain)
+            page_texts += self.readings
+            if edited and edited != plain and not any(text.kind == EDITED_KIND for text in page_texts):
+                page_texts.append(PageText(edited, kind=EDITED_KIND))
+        return page_texts
 
     def to_markup(self) -> str:
         """Return its text and markup as in the file."""

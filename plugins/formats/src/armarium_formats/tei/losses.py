@@ -16,10 +16,10 @@ def losses_of(page: PageModel) -> list[Loss]:
     """Return losses: groups of the reading order, other formats' extras, the structure of a text that was
     read.
     """
-    found: list[Loss] = []
+    losses: list[Loss] = []
     groups = _groups(page.order)
     if groups:
-        found.append(
+        losses.append(
             Loss(
                 "groups of the reading order", groups, "TEI has the sequence of the text, and no groups in it"
             )
@@ -29,12 +29,12 @@ def losses_of(page: PageModel) -> list[Loss]:
         for driver, kept in extras.items():
             if driver != "tei" and _says_something(kept):
                 foreign[driver] = foreign.get(driver, 0) + 1
-    found += [
+    losses += [
         Loss(f"what the {driver} file says beyond the model", count, "it is written back only to that format")
         for driver, count in foreign.items()
     ]
     left: dict[str, str] = (page.extras.get("tei") or {}).get("left") or {}
-    found += [
+    losses += [
         Loss(
             f"element {what} of the text",
             count,
@@ -43,7 +43,7 @@ def losses_of(page: PageModel) -> list[Loss]:
         for what, stated in left.items()
         if (count := parse_unsigned(stated)) is not None
     ]
-    return found
+    return losses
 
 
 def _groups(order: PageOrder | None) -> int:

@@ -44,10 +44,10 @@ def sniff(data: bytes) -> float:
     """Return 1 for a TEI root in its namespace, 0.9 for a bare text or facsimile in it, 0.8 without a
     namespace.
     """
-    found = _FIRST_TAG.search(_COMMENTS.sub(b"", head_of(data)))
-    if found is None:
+    match = _FIRST_TAG.search(_COMMENTS.sub(b"", head_of(data)))
+    if match is None:
         return 0.0
-    name, rest = found.groups()
+    name, rest = match.groups()
     named = NAMESPACE.encode() in rest
     if name in (b"TEI", b"teiCorpus", b"TEI.2"):
         return 1.0 if named else 0.8
@@ -98,10 +98,10 @@ def without_doctype(data: bytes) -> tuple[bytes, bool]:
     """
     prolog = _PROLOG.match(data, 0, LONGEST_DOCTYPE)
     at = prolog.end() if prolog else 0
-    found = _DOCTYPE.match(data, at, at + LONGEST_DOCTYPE)
-    if found is None:
+    match = _DOCTYPE.match(data, at, at + LONGEST_DOCTYPE)
+    if match is None:
         return data, False
-    return data[:at] + data[found.end() :], True
+    return data[:at] + data[match.end() :], True
 
 
 def _texts(root: etree._Element) -> list[etree._Element]:
@@ -109,14 +109,14 @@ def _texts(root: etree._Element) -> list[etree._Element]:
     if name_of(root) == "text":
         return [root]
     return [
-        one
-        for one in root.iter("{*}text")
-        if not any(name_of(above) in ("text", "teiHeader", "sourceDoc") for above in one.iterancestors())
+        element
+        for element in root.iter("{*}text")
+        if not any(name_of(above) in ("text", "teiHeader", "sourceDoc") for above in element.iterancestors())
     ]
 
 
 def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[PageModel]:
-    headers = [keep(one) for one in root.iter("{*}teiHeader")]
+    headers = [keep(element) for element in root.iter("{*}teiHeader")]
     stated = attributes(root, ("xmlns",)) if name_of(root) in ("TEI", "TEI.2") else {}
     others = [
         keep(child)
@@ -124,7 +124,9 @@ def _finish_pages(root: etree._Element, surfaces: Surfaces, walk: Walk) -> list[
         if name_of(child) in ("standOff", "fsdDecl") and name_of(root) in ("TEI", "TEI.2")
     ]
     languages = [
-        language_of(one.get(f"{XML}lang")) for one in (*root.iter("{*}text"), root) if one.get(f"{XML}lang")
+        language_of(element.get(f"{XML}lang"))
+        for element in (*root.iter("{*}text"), root)
+        if element.get(f"{XML}lang")
     ]
     names = [page.name for page in surfaces.pages]
     whole = ""

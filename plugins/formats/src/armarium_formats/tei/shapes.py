@@ -61,8 +61,8 @@ def drawn_in(pointer: str) -> list[Point]:
     """Return the shape inside a @facs, as in files made from ALTO: points, or a region of a picture's
     address.
     """
-    if found := _REGION.search(pointer):
-        left, top, width, height = map(int, found.groups())
+    if match := _REGION.search(pointer):
+        left, top, width, height = map(int, match.groups())
         return corners((left, top, left + width, top + height)) if width and height else []
     return [] if "#" in pointer else parse_points(pointer) or []
 

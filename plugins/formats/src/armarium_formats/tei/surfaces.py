@@ -96,7 +96,7 @@ def _only_child_of(surface: etree._Element) -> str | None:
     above = surface.getparent()
     if above is None or name_of(above) != "facsimile":
         return None
-    return stated_id(above) if sum(1 for one in above if name_of(one) == "surface") == 1 else None
+    return stated_id(above) if sum(1 for element in above if name_of(element) == "surface") == 1 else None
 
 
 def stated_id(element: etree._Element) -> str | None:
@@ -182,9 +182,9 @@ class Surfaces:
         """Return the page's pixels: the picture's, else the surface's own box, scaled if in other units."""
         pixels = None
         if graphic is not None:
-            found = [_PIXELS.fullmatch(graphic.get(key) or "") for key in ("width", "height")]
-            if found[0] and found[1]:
-                size = [round(float(one.group(1))) for one in found if one]
+            matches = [_PIXELS.fullmatch(graphic.get(key) or "") for key in ("width", "height")]
+            if matches[0] and matches[1]:
+                size = [round(float(match.group(1))) for match in matches if match]
                 pixels = (size[0], size[1]) if min(size) > 0 and max(size) <= MOST_PIXELS else None
             elif graphic.get("width") or graphic.get("height"):
                 page.notes.note("A graphic states its size in other units than pixels")
@@ -320,7 +320,7 @@ class Surfaces:
         self, element: etree._Element, segment: PageSegment, page: Page, extras: dict[str, Any]
     ) -> etree._Element | None:
         paths = [child for child in element if name_of(child) == "path"]
-        chosen = next((one for one in paths if one.get("type") == "baseline"), paths[0] if paths else None)
+        chosen = next((path for path in paths if path.get("type") == "baseline"), paths[0] if paths else None)
         if chosen is None:
             return None
         points = parse_points(chosen.get("points") or "")
@@ -357,7 +357,7 @@ class Surfaces:
         if has_path:
             zone.implied = "line"
         likely = zone.kind or zone.implied
-        bare = [one for one in zone.lines if box_of(one) is None and not one.get("points")]
+        bare = [line for line in zone.lines if box_of(line) is None and not line.get("points")]
         alone = len(bare) == 1 and len(zone.lines) == 1
         if alone and (likely == "line" or (likely is None and zone.parent is not None)):
             zone.kind = "line"

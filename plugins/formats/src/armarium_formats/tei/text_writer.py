@@ -27,20 +27,20 @@ def escape_text(text: str, lose: Lose) -> str:
 
 def stated_texts(segment: PageSegment, lose: Lose = lambda *_: None) -> list[PageText]:
     """Return the non-empty texts of a segment, without what XML cannot contain."""
-    found: list[PageText] = []
+    texts: list[PageText] = []
     for text in segment.texts:
         if bad := illegal_characters(text.text):
             lose("control characters in texts", "XML cannot contain them", bad)
             text = replace(text, text=lawful(text.text))
         if text.text or text.confidence is not None or text.marks:
-            found.append(text)
-    if len(segment.texts) > 1 and (empty := len(segment.texts) - len(found)):
+            texts.append(text)
+    if len(segment.texts) > 1 and (empty := len(segment.texts) - len(texts)):
         lose(
             "empty texts among readings",
             "the profile writes only readings with text; the next one moves up",
             empty,
         )
-    return found
+    return texts
 
 
 def attributes_for(text: PageText) -> dict[str, str]:
@@ -105,7 +105,7 @@ def _word_of_kind(text: PageText, lose: Lose) -> str | None:
 def _place_words(segment: PageSegment, text: str, written: Sequence[str]) -> list[Word] | None:
     """Return the words of a line, as they are *written*, at their characters; None if they do not make up its text."""
     stated = [stated_texts(child) for child in segment.children if child.kind == "word"]
-    words = [one[0].text if one else "" for one in stated]
+    words = [texts[0].text if texts else "" for texts in stated]
     joint = next((joint for joint in (" ", "") if joint.join(words) == text), None) if all(words) else None
     if joint is None:
         return None

@@ -156,12 +156,12 @@ def direction_of(style: str | None) -> str | None:
     """Return the direction that a @style states, or None."""
     if not style:
         return None
-    if found := _OTHER.search(style):
-        return found.group(1)
-    if (found := _MODE.search(style)) and found.group(1) in _MODES:
-        return _MODES[found.group(1)]
-    found = _DIRECTION.search(style)
-    return found.group(1) if found else None
+    if match := _OTHER.search(style):
+        return match.group(1)
+    if (match := _MODE.search(style)) and match.group(1) in _MODES:
+        return _MODES[match.group(1)]
+    match = _DIRECTION.search(style)
+    return match.group(1) if match else None
 
 
 _TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
@@ -176,11 +176,11 @@ def language_tag(language: str | None, script: str | None) -> str | None:
     if not language and not script:
         return None
     tag = language or "und"
-    stated = _SCRIPT.search(tag)
-    if script and stated is None:
+    match = _SCRIPT.search(tag)
+    if script and match is None:
         first, _, rest = tag.partition("-")
         tag = f"{first}-{script}" + (f"-{rest}" if rest else "")
-    elif script and stated is not None and stated.group(1) != script:
+    elif script and match is not None and match.group(1) != script:
         return None
     return tag if _TAG.fullmatch(tag) else None
 
@@ -194,11 +194,11 @@ def language_of(tag: str | None) -> tuple[str | None, str | None]:
         return None, language_of(tag.removesuffix(OWN_SCRIPT))[1]
     if tag.endswith(OWN_LANGUAGE):
         return language_of(tag.removesuffix(OWN_LANGUAGE))[0], None
-    found = _SCRIPT.search(tag)
-    if found is None:
+    match = _SCRIPT.search(tag)
+    if match is None:
         return tag, None
-    rest = tag[: found.start()] + tag[found.end() :]
-    return (None if rest == "und" else rest), found.group(1)
+    rest = tag[: match.start()] + tag[match.end() :]
+    return (None if rest == "und" else rest), match.group(1)
 
 
 def is_marginal(kind: str | None) -> bool:
@@ -285,7 +285,7 @@ def complete(page: PageModel) -> PageModel:
 
 
 def _complete(segments: list[PageSegment], around: _Around) -> list[PageSegment]:
-    found: list[PageSegment] = []
+    page_segments: list[PageSegment] = []
     for segment in segments:
         own = segment.language, segment.script
         inside = (own[0] or around[0], own[1] or around[1])
@@ -296,5 +296,7 @@ def _complete(segments: list[PageSegment], around: _Around) -> list[PageSegment]
             segment = replace(segment, children=children, language=tag + half, script=None)
         elif children is not segment.children:
             segment = replace(segment, children=children)
-        found.append(segment)
-    return found if any(a is not b for a, b in zip(found, segments, strict=True)) else segments
+        page_segments.append(segment)
+    return (
+        page_segments if any(a is not b for a, b in zip(page_segments, segments, strict=True)) else segments
+    )

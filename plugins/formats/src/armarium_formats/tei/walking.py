@@ -279,7 +279,7 @@ class Walk(Collecting):
         line = self.line
         assert line is not None
         parts = [child for child in element if name_of(child) in ("lem", "rdg", "rdgGrp")]
-        counting = next((one for one in parts if name_of(one) == "lem"), parts[0] if parts else None)
+        counting = next((part for part in parts if name_of(part) == "lem"), parts[0] if parts else None)
         for part in parts:
             if not own:
                 mode = self.mode
@@ -312,7 +312,7 @@ class Walk(Collecting):
         original = next((one for one, name in zip(children, names, strict=True) if name in ORIGINAL), None)
         edited = next((one for one, name in zip(children, names, strict=True) if name in EDITED), None)
         if original is None:
-            original = next((one for one in children if one is not edited), None)
+            original = next((child for child in children if child is not edited), None)
         opened = self.open_element(element)
         mode = self.mode
         for child in children:
@@ -397,4 +397,4 @@ def _expands(element: etree._Element, names: tuple[str, ...]) -> bool:
     above = next((one for one in element.iterancestors() if name_of(one) in ("expan", "choice")), None)
     if above is None or name_of(above) != "expan":
         return False
-    return any(name_of(one) in names for one in islice(above.iter(), 300))
+    return any(name_of(element) in names for element in islice(above.iter(), 300))

@@ -248,7 +248,8 @@ class _Writing:
             self._table(cells)
         flush()
         if all(
-            one.kind == "region" and one.cell is None and self._tag(one) in ("fw", "note") for one in segments
+            segment.kind == "region" and segment.cell is None and self._tag(segment) in ("fw", "note")
+            for segment in segments
         ):
             self.out.append("\n      <ab/>")
 
@@ -294,7 +295,7 @@ class _Writing:
         """Return what a block states in @subtype: furniture that is no `fw`, a text that is its lines'."""
         furniture = segment.is_furniture and tag not in ("fw",)
         lines = [lawful(part.text) for part in segment.walk() if part.kind == "line"]
-        whole = "\n".join(one for one in lines if one)
+        whole = "\n".join(line for line in lines if line)
         own = text_writer.stated_texts(segment)
         says = (
             tag not in ("fw", "cell")
@@ -381,7 +382,7 @@ class _Writing:
 
     def _loose_words(self, words: Sequence[PageSegment], *, wrapped: bool = False) -> None:
         """Write words outside lines."""
-        inside = f'<seg type="words">{" ".join(self._word(one) for one in words)}</seg>'
+        inside = f'<seg type="words">{" ".join(self._word(word) for word in words)}</seg>'
         self.out.append(f"<ab>{inside}</ab>" if wrapped else inside)
 
 

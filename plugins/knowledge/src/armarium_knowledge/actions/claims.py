@@ -146,7 +146,7 @@ def change(ctx: ActionContext, p: ClaimUpdate) -> dict[str, Any]:
         ctx.target(*rests.documents)
     if sent & OF_ENTITIES:
         listed = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
-        before = [one.entity_id for one in ctx.conn.execute(listed.order_by(claim_entities.c.id))]
+        before = [row.entity_id for row in ctx.conn.execute(listed.order_by(claim_entities.c.id))]
         was_named = {row.subject_entity_id, row.object_entity_id}
         others = p.entity_ids if "entity_ids" in sent else [one for one in before if one not in was_named]
         ctx.conn.execute(delete(claim_entities).where(claim_entities.c.claim_id == row.id))
@@ -175,10 +175,10 @@ def remove(ctx: ActionContext, p: ClaimId) -> dict[str, Any]:
     row = Claim.rows.row(ctx.conn, p.claim_id)
     sources = claim_sources.c
     rests = select(sources.document_id).where(sources.claim_id == row.id, sources.document_id.is_not(None))
-    pages = [one.document_id for one in ctx.conn.execute(rests)]
+    pages = [row.document_id for row in ctx.conn.execute(rests)]
     named = select(claim_entities.c.entity_id).where(claim_entities.c.claim_id == row.id)
     ctx.note_changes(
-        claim_ids=[row.id], entity_ids=[one.entity_id for one in ctx.conn.execute(named)], document_ids=pages
+        claim_ids=[row.id], entity_ids=[row.entity_id for row in ctx.conn.execute(named)], document_ids=pages
     )
     resting = [
         one.claim_id
@@ -232,18 +232,21 @@ def take(ctx: ActionContext, p: TakeStatements) -> dict[str, Any]:
     places = PagePlaces(ctx.conn, p.document_id)
     known = _said_on(ctx, p.document_id)
     made: list[str] = []
-    for one in p.statements:
+    for statement in p.statements:
         lines = [
             line
-            for line in map(places.line, dict.fromkeys(one.segment_ids))
+            for line in map(places.line, dict.fromkeys(statement.segment_ids))
             if line is not None and line.text
         ]
-        if not lines or fold(one.text) in known:
+        if not lines or fold(statement.text) in known:
             continue
-        known.add(fold(one.text))
-        made.append(_take_one(ctx, p, one, places, lines))
+        known.add(fold(statement.text))
+        made.append(_take_one(ctx, p, statement, places, lines))
     note_findings(
-        ctx, p.document_id, "claims", ((fold(one.text), {"text": one.text}) for one in p.statements)
+        ctx,
+        p.document_id,
+        "claims",
+        ((fold(statement.text), {"text": statement.text}) for statement in p.statements),
     )
     ctx.target(p.document_id)
     ctx.note_changes(document_ids=[p.document_id], claim_ids=made)

@@ -228,18 +228,18 @@ def remove(ctx: ActionContext, p: EntityId) -> dict[str, Any]:
     """Delete it. Statements that name it remain, with its name as text. Conflict if others were merged into it."""
     row = live_entity(ctx.conn, p.entity_id)
     into = select(entities.c.id).where(entities.c.merged_into_id == row.id)
-    if held := [one.id for one in ctx.conn.execute(into)]:
+    if held := [row.id for row in ctx.conn.execute(into)]:
         raise errors.holds_merged(row.id, held)
     about = or_(reviews.c.source_entity_id == row.id, reviews.c.target_entity_id == row.id)
     decided = select(reviews.c.id).where(about, reviews.c.resulting_claim_id.is_not(None))
-    if kept := [one.id for one in ctx.conn.execute(decided)]:
+    if kept := [row.id for row in ctx.conn.execute(decided)]:
         raise errors.has_decided_reviews(row.id, kept)
     pages = raw_of(ctx.conn).execute(
         "SELECT DISTINCT document_id FROM mention WHERE entity_id = ?", (row.id,)
     )
-    ctx.note_changes(document_ids=[one[0] for one in pages], entity_ids=[row.id])
+    ctx.note_changes(document_ids=[page[0] for page in pages], entity_ids=[row.id])
     named_by = select(claim_entities.c.claim_id).where(claim_entities.c.entity_id == row.id)
-    ctx.note_changes(claim_ids=[one.claim_id for one in ctx.conn.execute(named_by)])
+    ctx.note_changes(claim_ids=[row.claim_id for row in ctx.conn.execute(named_by)])
     for table in (mentions, refusals, claim_entities):
         ctx.conn.execute(delete(table).where(table.c.entity_id == row.id))
     pair = or_(matches.c.survivor_entity_id == row.id, matches.c.candidate_entity_id == row.id)

@@ -53,18 +53,18 @@ class Evidence:
             self._document(stated.document_id, stated.char_start, stated.char_end)
         elif has_span:
             raise errors.span_needs_document()
-        for one in stated.source_ids:
-            if one in self.documents or one in self.claims:
+        for source_id in stated.source_ids:
+            if source_id in self.documents or source_id in self.claims:
                 continue
-            if find_node(ctx.conn, one) is not None:
-                self._document(one, None, None)
-            elif Claim.rows.get(ctx.conn, one) is not None:
-                self._no_circle(one)
-                self.claims.append(one)
-                if not self._stays(one):
-                    self._add(source_claim_id=one)
+            if find_node(ctx.conn, source_id) is not None:
+                self._document(source_id, None, None)
+            elif Claim.rows.get(ctx.conn, source_id) is not None:
+                self._no_circle(source_id)
+                self.claims.append(source_id)
+                if not self._stays(source_id):
+                    self._add(source_claim_id=source_id)
             else:
-                raise errors.unknown_source(one)
+                raise errors.unknown_source(source_id)
         self.source_type = self._type(stated.source_type)
 
     def write(self) -> None:

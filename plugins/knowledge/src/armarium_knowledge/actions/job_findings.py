@@ -32,7 +32,7 @@ def _dates_example(ex: Example) -> dict[str, Any]:
 )
 def take_dates(ctx: ActionContext, p: TakeDates) -> dict[str, Any]:
     """Add them to those an entity has, without repeating any, or adding one that a person took away."""
-    given = ((one.entity_id, one.date.model_dump(mode="json")) for one in p.dates)
+    given = ((date.entity_id, date.date.model_dump(mode="json")) for date in p.dates)
     return _add(ctx, p.document_id, "date_values", given, ("as_written", "iso_start", "iso_end"))
 
 
@@ -52,7 +52,7 @@ def _links_example(ex: Example) -> dict[str, Any]:
 )
 def take_links(ctx: ActionContext, p: TakeLinks) -> dict[str, Any]:
     """Add them to those an entity has, without repeating any, or adding one that a person took away."""
-    given = ((one.entity_id, one.link.model_dump(mode="json")) for one in p.links)
+    given = ((link.entity_id, link.link.model_dump(mode="json")) for link in p.links)
     return _add(ctx, p.document_id, "authority_links", given, ("uri",))
 
 

@@ -311,7 +311,7 @@ class _Spans:
 
     def __init__(self, ctx: ActionContext, places: PagePlaces) -> None:
         rows = Mention.rows.all(ctx.conn, mentions.c.document_id == places.document_id)
-        found = (one for one in places_of(places, rows) if isinstance(one, Place))
+        found = (place for place in places_of(places, rows) if isinstance(place, Place))
         self._known = {(one.page_start, one.page_end) for one in found}
 
     def holds(self, place: Place) -> bool:
@@ -331,8 +331,8 @@ def _named_by(
         return (None if entity_id in not_these else entity_id), False
     check_type(ctx.conn, name.entity_type)
     called = name.canonical_name or words
-    links = [one.model_dump(mode="json") for one in name.authority_links]
-    identified = [found for one in links for found in named_by_authority(ctx.conn, one["uri"])]
+    links = [authority_link.model_dump(mode="json") for authority_link in name.authority_links]
+    identified = [found for link in links for found in named_by_authority(ctx.conn, link["uri"])]
     if identified:
         return (None if identified[0] in not_these else identified[0]), False
     e = entities.c
@@ -359,7 +359,7 @@ def _named_by(
             linked = {"authority_links": links, "updated_at": ctx.now}
             Entity.rows.change(ctx.conn, own.id, linked)
         return known[0], False
-    dates = [one.model_dump(mode="json") for one in name.date_values]
+    dates = [date_value.model_dump(mode="json") for date_value in name.date_values]
     stated = {"canonical_name": called, "entity_type": name.entity_type, "date_values": dates}
     made = EntityCreate.model_validate(stated | {"authority_links": links})
     return insert_entity(ctx, made, **made_by), True

@@ -71,7 +71,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
         raise errors.merges_with_itself(survivor.id)
     rows = [live_entity(ctx.conn, one) for one in ids]
     names = list(survivor.names)
-    known = {survivor.canonical_name, *(one["text"] for one in names)}
+    known = {survivor.canonical_name, *(name["text"] for name in names)}
     changes: dict[str, Any] = {}
     for row in rows:
         taken = {"romanized": None, "language": row.language, "script": None, "when": None, "source": None}
@@ -335,8 +335,8 @@ def decide(ctx: ActionContext, p: Decide) -> dict[str, Any]:
 )
 def find(ctx: ActionContext, p: FindMatches) -> dict[str, Any]:
     """Enqueue a job that proposes pairs for review; nothing is merged. NotFound for an unknown entity."""
-    for one in p.entity_ids:
-        Entity.rows.require(ctx.conn, one)
+    for entity_id in p.entity_ids:
+        Entity.rows.require(ctx.conn, entity_id)
     job_id = ctx.enqueue(JOB_KIND, p.model_dump(mode="json"), title="Look for entities that may be the same")
     ctx.target(job_id)
     return {"job_id": job_id}

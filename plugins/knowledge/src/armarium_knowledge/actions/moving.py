@@ -141,7 +141,7 @@ def propose_arrivals(ctx: ActionContext, companions: Mapping[str, list[str]]) ->
     new = select(entities).where(is_among(entities.c.id, ids)).order_by(entities.c.id)
     return [
         insert_match(ctx, other, row["id"], 1.0, "transfer", _SAME_NAME)
-        for row in (one._asdict() for one in ctx.conn.execute(new).all())
+        for row in (row._asdict() for row in ctx.conn.execute(new).all())
         for other in _namesakes(ctx.conn, row, ids)
         if match_of(ctx, other, row["id"]) is None
     ]

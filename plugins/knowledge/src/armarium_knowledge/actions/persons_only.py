@@ -34,7 +34,7 @@ def _was_verified(before: Image, after: Image) -> bool:
 
 def _was_decided(before: Image, after: Image) -> bool:
     images = [one for one in (before, after) if one is not None]
-    return any(one["state"] == "accepted" or one["decided_by_person"] for one in images)
+    return any(image["state"] == "accepted" or image["decided_by_person"] for image in images)
 
 
 CURATED_ENTITIES: RowRule[Any] = RowRule(
@@ -52,7 +52,7 @@ DECIDED_MATCHES: RowRule[Any] = RowRule(
 
 def _was_reviewed(before: Image, after: Image) -> bool:
     images = [one for one in (before, after) if one is not None]
-    return any(one["state"] == "accepted" for one in images) or (
+    return any(image["state"] == "accepted" for image in images) or (
         before is not None and before["state"] == "rejected"
     )
 

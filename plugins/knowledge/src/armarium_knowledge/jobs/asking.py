@@ -62,4 +62,4 @@ def occurrences(words: str, text: str) -> list[tuple[int, int]]:
     parts = [re.escape(part) for part in words.split()]
     if not parts:
         return []
-    return [found.span() for found in re.finditer(r"\s+".join(parts), text)]
+    return [match.span() for match in re.finditer(r"\s+".join(parts), text)]

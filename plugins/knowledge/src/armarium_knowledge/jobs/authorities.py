@@ -37,7 +37,7 @@ def link(job: JobContext, page_id: str) -> PageWork:
         job.log("info", note)
     links = []
     for row in rows:
-        linked = {one["uri"] for one in row.authority_links}
+        linked = {authority_link["uri"] for authority_link in row.authority_links}
         for name in row.folded_names.split("\n"):
             found = file.find_named(name)
             if found is not None and found[0].uri not in linked:

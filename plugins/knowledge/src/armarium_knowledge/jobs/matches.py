@@ -75,7 +75,7 @@ def _find_near(
     """Yield pairs of one type whose names and descriptions have similar vectors, each once; none if the project
     has no vectors of its own.
     """
-    vectors = embed_texts(job.library, job.engine, [described[one.id] for one in candidates])
+    vectors = embed_texts(job.library, job.engine, [described[candidate.id] for candidate in candidates])
     if vectors is None:
         return
     of_type: dict[str, list[int]] = {}

@@ -92,13 +92,13 @@ def _locate_names(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, An
     """Return where the words of an answer occur; naming them a second time means their second occurrence."""
     times: dict[tuple[str, str], int] = {}
     listed = []
-    for one in names:
-        line = places.line(one.line)
+    for name in names:
+        line = places.line(name.line)
         if line is None:
             continue
-        spans = occurrences(one.words, line.text)
-        nth = times.get((one.line, one.words), 0)
-        times[(one.line, one.words)] = nth + 1
+        spans = occurrences(name.words, line.text)
+        nth = times.get((name.line, name.words), 0)
+        times[(name.line, name.words)] = nth + 1
         if nth >= len(spans):
             continue
         listed.append(
@@ -107,8 +107,8 @@ def _locate_names(places: PagePlaces, names: Sequence[Any]) -> list[dict[str, An
                 "representation_id": line.representation_id,
                 "char_start": spans[nth][0],
                 "char_end": spans[nth][1],
-                "canonical_name": " ".join(one.name.split()) or one.words,
-                "entity_type": one.kind,
+                "canonical_name": " ".join(name.name.split()) or name.words,
+                "entity_type": name.kind,
             }
         )
     return listed

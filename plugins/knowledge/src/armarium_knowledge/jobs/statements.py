@@ -36,14 +36,14 @@ def find_statements(job: JobContext, page_id: str) -> PageWork:
     asked = ask_about(job, page_id, STATEMENTS, found_statements(_ids(places)), places)
     listed = [
         {
-            "text": " ".join(one.text.split()),
-            "subject": one.subject,
-            "predicate_verb": one.verb,
-            "object": one.object,
-            "segment_ids": list(dict.fromkeys(one.lines)),
+            "text": " ".join(statement.text.split()),
+            "subject": statement.subject,
+            "predicate_verb": statement.verb,
+            "object": statement.object,
+            "segment_ids": list(dict.fromkeys(statement.lines)),
         }
-        for one in asked.answer.statements
-        if one.text.strip()
+        for statement in asked.answer.statements
+        if statement.text.strip()
     ]
     if not listed:
         raise PageSkipped("The model found no statement on the page.")
@@ -71,16 +71,16 @@ def pull_out(job: JobContext, page_id: str) -> PageWork:
     places = text_of(job, page_id)
     asked = ask_about(job, page_id, PASSAGES, found_passages(_ids(places)), places)
     passages = []
-    for one in asked.answer.passages:
-        lines = [line for line in map(places.line, dict.fromkeys(one.lines)) if line is not None]
+    for passage in asked.answer.passages:
+        lines = [line for line in map(places.line, dict.fromkeys(passage.lines)) if line is not None]
         if lines:
             text = "\n".join(line.text for line in lines)
             passages.append(
-                {"segment_ids": [line.segment_id for line in lines], "text": text, "shows": one.shows}
+                {"segment_ids": [line.segment_id for line in lines], "text": text, "shows": passage.shows}
             )
     if not passages:
         raise PageSkipped("The model found no passage on the page.")
-    content = "\n\n".join(one["text"] for one in passages)
+    content = "\n\n".join(passage["text"] for passage in passages)
     return _artifact(job, page_id, places, asked, "passages", content, passages=passages)
 
 

@@ -49,9 +49,9 @@ class Pages:
     def know_kept(self, sources: Iterable[dict[str, Any]]) -> None:
         """Load the lines of this evidence from the cached texts, all at once."""
         wanted: dict[str, set[str]] = {}
-        for one in sources:
-            if one["segment_id"] is not None and one["representation_id"] is not None:
-                wanted.setdefault(one["document_id"], set()).add(one["segment_id"])
+        for source in sources:
+            if source["segment_id"] is not None and source["representation_id"] is not None:
+                wanted.setdefault(source["document_id"], set()).add(source["segment_id"])
         self._known |= kept_places(self.conn, wanted)
 
     def __call__(self, document_id: str) -> PagePlaces:
@@ -101,15 +101,17 @@ def _build_answer(
     described: dict[str, Any],
     pages: Pages,
 ) -> dict[str, Any]:
-    first = next((one["document_id"] for one in sources if one["document_id"] is not None), None)
+    first = next((source["document_id"] for source in sources if source["document_id"] is not None), None)
     placed: list[Place] = []
     evidence = []
-    for one in sources:
-        place, stale = standing(one, pages)
-        if one["document_id"] == first and place is not None:
+    for source in sources:
+        place, stale = standing(source, pages)
+        if source["document_id"] == first and place is not None:
             placed.append(place)
-        evidence.append({**{name: one[name] for name in EVIDENCE}, "stale": stale})
-    excerpts = [one["excerpt"] for one in sources if one["document_id"] == first and one["excerpt"]]
+        evidence.append({**{name: source[name] for name in EVIDENCE}, "stale": stale})
+    excerpts = [
+        source["excerpt"] for source in sources if source["document_id"] == first and source["excerpt"]
+    ]
     about = [described[one] for one in dict.fromkeys(s["document_id"] for s in sources) if one in described]
     return {
         **row,

@@ -50,12 +50,12 @@ def shown_entities(conn: Connection, rows: Sequence[dict[str, Any]]) -> list[dic
 
 
 def _build_answer(row: dict[str, Any], supports: list[dict[str, Any]]) -> dict[str, Any]:
-    texts = dict.fromkeys(one["text"] for one in row["names"])
+    texts = dict.fromkeys(name["text"] for name in row["names"])
     texts.pop(row["canonical_name"], None)
     return {
         **row,
         "aliases": list(texts),
-        "source_document_ids": [one["document_id"] for one in supports],
+        "source_document_ids": [support["document_id"] for support in supports],
         "source_supports": supports,
         "corroboration_count": len(supports),
     }

@@ -127,17 +127,21 @@ def exported_entities(conn: Connection, ids: Ids, withheld: Collection[str]) -> 
     scope = _Scope(conn, ids, withheld)
     for rows in scope.rows(Entity.rows, scope.entities):
         shown = shown_entities(conn, rows)
-        about = {one for row in shown for one in row["source_document_ids"]}
+        about = {source_document_id for row in shown for source_document_id in row["source_document_ids"]}
         kept = set(
             conn.execute(
                 select(documents.c.id).where(is_among(documents.c.id, about), scope.pages(documents.c.id))
             ).scalars()
         )
         for row in shown:
-            supports = [one for one in row["source_supports"] if one["document_id"] in kept]
+            supports = [
+                source_support
+                for source_support in row["source_supports"]
+                if source_support["document_id"] in kept
+            ]
             yield row | {
                 "parent_id": row["parent_id"] if row["parent_id"] in scope.entities else None,
-                "source_document_ids": [one["document_id"] for one in supports],
+                "source_document_ids": [support["document_id"] for support in supports],
                 "source_supports": supports,
                 "corroboration_count": len(supports),
             }
@@ -177,7 +181,7 @@ def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pa
     ]
     first = next((one["document_id"] for one in evidence if one["document_id"]), None)
     places = (standing(one, pages)[0] for one in evidence if one["document_id"] == first)
-    place = next((one for one in places if one is not None), None) if first else None
+    place = next((place for place in places if place is not None), None) if first else None
     if first != row["source_document_id"]:
         row |= {"source_char_start": None, "source_char_end": None, "source_anchor": None}
         row["source_excerpt"] = (
@@ -189,7 +193,7 @@ def _within(row: dict[str, Any], kept: Collection[str], scope: _Scope, pages: Pa
         "evidence": evidence,
         "text_fingerprint": fingerprint_of(evidence),
         "source_document_id": first,
-        "source_ids": [one for one in row["source_ids"] if one in there],
+        "source_ids": [source_id for source_id in row["source_ids"] if source_id in there],
         "source_document_ids": list(
             dict.fromkeys(one["document_id"] for one in evidence if one["document_id"])
         ),

@@ -149,8 +149,8 @@ def page_mentions(
     lost = sum(not one["placed"] for one in items)
     items = [one for one in items if not (unplaced and one["placed"])]
     items.sort(key=lambda one: (not one["placed"], one["char_start"] or 0, one["char_end"] or 0))
-    found = RefusedSpans(conn, places)
-    names = _name_entities(conn, (row["entity_id"] for row in found.rows))
+    refused_spans = RefusedSpans(conn, places)
+    names = _name_entities(conn, (row["entity_id"] for row in refused_spans.rows))
     refused = [
         {
             "id": row["id"],
@@ -160,7 +160,7 @@ def page_mentions(
             "char_start": place.page_start if place else None,
             "char_end": place.page_end if place else None,
         }
-        for row, place in zip(found.rows, found.places, strict=True)
+        for row, place in zip(refused_spans.rows, refused_spans.places, strict=True)
         if row["entity_id"] in names
     ]
     return {

@@ -57,8 +57,13 @@ def _entities(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[H
         limit=most,
         offset=0,
     )
-    for one in shown_entities(conn, found["items"]):
-        yield Hit(one["id"], tuple(one["source_document_ids"]), one["canonical_name"], one)
+    for shown_entity in shown_entities(conn, found["items"]):
+        yield Hit(
+            shown_entity["id"],
+            tuple(shown_entity["source_document_ids"]),
+            shown_entity["canonical_name"],
+            shown_entity,
+        )
 
 
 def _claims(conn: Connection, words: tuple[str, ...], most: int) -> Iterator[Hit]:
@@ -126,10 +131,10 @@ def place_entity(conn: Connection, entity_id: str) -> dict[str, Any] | None:
 
 def place_mentions(conn: Connection, document_id: str) -> list[dict[str, Any]]:
     """Return the places that a document names: segment_id, text, entity_id of each mention."""
-    found = (
+    statement = (
         select(mentions.c.segment_id, mentions.c.text, mentions.c.entity_id)
         .join(entities, entities.c.id == mentions.c.entity_id)
         .where(mentions.c.document_id == document_id, entities.c.entity_type == "location")
         .order_by(mentions.c.id)
     )
-    return [row._asdict() for row in conn.execute(found)]
+    return [row._asdict() for row in conn.execute(statement)]

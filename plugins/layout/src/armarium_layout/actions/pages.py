@@ -61,7 +61,8 @@ def _shapes_example(ex: Example) -> dict[str, Any]:
         "pass_id": page["pass_id"],
         "shapes": [{"key": "r1", "rect": [0.1, 0.1, 0.8, 0.15], "kind_raw": "text"}],
         "lines": [
-            {"segment_id": one, "expected_version": 1, "inside": "r1"} for one in page["segment_ids"][:3]
+            {"segment_id": segment_id, "expected_version": 1, "inside": "r1"}
+            for segment_id in page["segment_ids"][:3]
         ],
     }
 
@@ -154,16 +155,16 @@ def reshape_lines(ctx: ActionContext, p: ReshapeLines) -> dict[str, Any]:
     cannot be stored.
     """
     require_live(ctx.conn, p.document_id)
-    for one in p.outlines:
+    for outline in p.outlines:
         ctx.run(
             "segment.update",
             {
-                "segment_id": one.segment_id,
-                "expected_version": one.expected_version,
-                "anchor": {"document_id": p.document_id, "rect": one.rect, "polygon": one.polygon},
+                "segment_id": outline.segment_id,
+                "expected_version": outline.expected_version,
+                "anchor": {"document_id": p.document_id, "rect": outline.rect, "polygon": outline.polygon},
             },
         )
-    return {"document_id": p.document_id, "segment_ids": [one.segment_id for one in p.outlines]}
+    return {"document_id": p.document_id, "segment_ids": [outline.segment_id for outline in p.outlines]}
 
 
 def _prepare_example(ex: Example) -> dict[str, Any]:
@@ -197,24 +198,24 @@ def prepare_page(ctx: ActionContext, p: PreparePage) -> dict[str, Any]:
     """
     require_live(ctx.conn, p.document_id)
     made = []
-    for one in _preparations(ctx.engine, ctx.project, p):
-        piece = one.piece
-        if treated_rendition(ctx.conn, p.document_id, one.role, piece.checksum) is not None:
+    for preparation in _preparations(ctx.engine, ctx.project, p):
+        piece = preparation.piece
+        if treated_rendition(ctx.conn, p.document_id, preparation.role, piece.checksum) is not None:
             continue
         rendition_id = add_rendition(
             ctx,
             p.document_id,
             checksum=piece.checksum,
             mime_type=piece.mime_type,
-            role=one.role,
+            role=preparation.role,
             pixel_width=piece.width,
             pixel_height=piece.height,
             size_bytes=piece.size_bytes,
-            transform=one.transform,
+            transform=preparation.transform,
             made_by="layout.prepare",
-            params=one.params,
+            params=preparation.params,
         )
-        made.append({"rendition_id": rendition_id, "role": one.role})
+        made.append({"rendition_id": rendition_id, "role": preparation.role})
     if p.background:
         treated = ctx.run("image.treat_item", {"document_id": p.document_id, "role": "background-removed"})
         if treated["made"]:

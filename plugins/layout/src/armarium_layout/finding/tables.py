@@ -259,7 +259,9 @@ def _without_strokes(
         return columns, rows
     rows = [rule for rule in rows if rule not in strokes]
     upright = [
-        one for one in columns if one.length > OPEN_BAND * box.height or any(_cross(one, row) for row in rows)
+        column
+        for column in columns
+        if column.length > OPEN_BAND * box.height or any(_cross(column, row) for row in rows)
     ]
     return upright, rows
 

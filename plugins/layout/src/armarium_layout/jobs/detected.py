@@ -52,10 +52,10 @@ def detect_regions(job: JobContext, page_id: str, shapes: PageShapes) -> PageWor
 def _holder(rect: tuple[float, float, float, float], regions: list[dict[str, Any]]) -> str | None:
     x, y, w, h = rect
     best, most = None, 0.5 * w * h
-    for one in regions:
-        left, top, width, height = one["rect"]
+    for region in regions:
+        left, top, width, height = region["rect"]
         across = min(x + w, left + width) - max(x, left)
         down = min(y + h, top + height) - max(y, top)
         if across > 0 and down > 0 and across * down >= most:
-            best, most = one["key"], across * down
+            best, most = region["key"], across * down
     return best

@@ -37,7 +37,7 @@ def find_signs(job: JobContext, page_id: str) -> PageWork | None:
         )
     shown = _signs_of(declared)
     _, sheet = page_sheet(job, page_id, SIGNS_LONGEST)
-    patterns = [_pattern(job, one, sheet.scale) for one in examples]
+    patterns = [_pattern(job, example, sheet.scale) for example in examples]
     there = boxes_of(_signs_there(job, shapes, page_id, examples), sheet)
     lines = boxes_of(shapes.lines, sheet)
     found: list[dict[str, Any]] = []
@@ -85,9 +85,9 @@ def _list_declared(job: JobContext) -> list[DeclaredSign]:
     """
     with job.library.db.read() as conn:
         found = [
-            one
+            sign
             for signs in job.engine.points.ask(armarium_source_model_declared_signs, conn)
-            for one in signs
+            for sign in signs
         ]
     asked = {place for one in found for place in one["segment_ids"]}
     hidden = find_withheld(job.library, job.principal, asked, "show")
@@ -111,5 +111,5 @@ def _signs_there(job: JobContext, shapes: PageShapes, page_id: str, examples: li
     """Return the signs already on the page, including the examples on it."""
     with job.library.db.read() as conn:
         words = signs_of(conn, shapes.pass_id) if shapes.pass_id else []
-        shown = [segment_of(conn, one) for one in examples]
+        shown = [segment_of(conn, example) for example in examples]
     return [*words, *(row for row in shown if row.document_id == page_id)]

@@ -72,7 +72,7 @@ def split(job: JobContext, page_id: str) -> PageWork | None:
     asked = ask_about(
         job, page_id, with_prompt(ENTRIES, job), beginnings(ids), material=as_material(page.lines)
     )
-    headings = {one.first_line: one.heading.strip() or None for one in asked.answer.entries}
+    headings = {entry.first_line: entry.heading.strip() or None for entry in asked.answer.entries}
     entries: list[dict[str, Any]] = []
     for line in page.lines:
         if line.segment_id in headings or not entries:

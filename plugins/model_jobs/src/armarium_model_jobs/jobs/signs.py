@@ -43,7 +43,7 @@ def identify(job: JobContext, page_id: str) -> PageWork | None:
         prompt = with_prompt(IDENTIFY.format(ids="\n".join(f"[{one}]" for one in ids)) + known_names, job)
         pictures = part_pictures(job, page_id, shown)
         asked.append(ask_about(job, page_id, prompt, build_answer_model(ids), pictures=pictures))
-        texts |= {one.id: single_spaced(one.is_a) for one in asked[-1].answer.signs}
+        texts |= {sign.id: single_spaced(sign.is_a) for sign in asked[-1].answer.signs}
     texts = {key: text for key, text in texts.items() if text}
     if not texts:
         raise PageSkipped("The model recognised none of the signs.")
@@ -67,14 +67,14 @@ def _declared_names(job: JobContext) -> list[str]:
     """
     with job.library.db.read() as conn:
         signs = [
-            one
+            sign
             for signs in job.engine.points.ask(armarium_source_model_declared_signs, conn)
-            for one in signs
+            for sign in signs
         ]
     hidden = find_withheld(
-        job.library, job.principal, {place for one in signs for place in one["segment_ids"]}, "cloud-model"
+        job.library, job.principal, {place for sign in signs for place in sign["segment_ids"]}, "cloud-model"
     )
-    named = (single_spaced(one["name"]) for one in signs if not hidden.keys() >= set(one["segment_ids"]))
+    named = (single_spaced(sign["name"]) for sign in signs if not hidden.keys() >= set(sign["segment_ids"]))
     return list(dict.fromkeys(named))[:MOST_NAMES]
 
 

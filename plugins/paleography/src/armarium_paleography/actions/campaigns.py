@@ -199,7 +199,10 @@ def assign_reading(ctx: ActionContext, p: AssignReading) -> dict[str, Any]:
     wanted = dict.fromkeys(p.campaign_ids)
     for campaign_id in wanted:
         _of_its_source(ctx, campaign_id, reading["document_id"])
-    standing = {one["campaign_id"]: one["id"] for one in reading_memberships(ctx.conn, p.representation_id)}
+    standing = {
+        reading_membership["campaign_id"]: reading_membership["id"]
+        for reading_membership in reading_memberships(ctx.conn, p.representation_id)
+    }
     table = reading_members
     for campaign_id, identity in standing.items():
         if campaign_id not in wanted:

@@ -52,8 +52,14 @@ def move_facts(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
     columns = ("id", "representation_id", "campaign_id", "document_id", *ctx.provenance())
     given = tuple(ctx.provenance().values())
     rows = [
-        (new_id(), corrected.new_id, one["campaign_id"], one["document_id"], *given)
-        for one in reading_memberships(ctx.conn, corrected.old_id)
+        (
+            new_id(),
+            corrected.new_id,
+            reading_membership["campaign_id"],
+            reading_membership["document_id"],
+            *given,
+        )
+        for reading_membership in reading_memberships(ctx.conn, corrected.old_id)
     ]
     if rows:
         ctx.obey_laws_of("campaign.assign_reading")
@@ -80,8 +86,8 @@ def copy_facts(ctx: ActionContext, copied: ReadingChange) -> None:
     for fact in FACTS.all(ctx.conn, *of_it, order=(facts.c.id,)):
         values = {**restate(ctx, fact), **place, "representation_id": copied.new_id}
         ctx.conn.execute(facts.insert().values(values))
-    for one in reading_memberships(ctx.conn, copied.old_id):
-        values = {**restate(ctx, one), "representation_id": copied.new_id}
+    for reading_membership in reading_memberships(ctx.conn, copied.old_id):
+        values = {**restate(ctx, reading_membership), "representation_id": copied.new_id}
         ctx.conn.execute(reading_members.insert().values(values))
 
 
@@ -128,15 +134,15 @@ def _merge_rows(
 ) -> None:
     standing = rows.all(ctx.conn, table.c.segment_id == keep_id, live(table))
     said = {tuple(one[name] for name in same) for one in standing}
-    for one in rows.all(
+    for row in rows.all(
         ctx.conn, is_among(table.c.segment_id, absorbed_ids), live(table), order=(table.c.id,)
     ):
-        key = tuple(one[name] for name in same)
+        key = tuple(row[name] for name in same)
         if key in said:
-            withdraw_where(ctx, table, table.c.id == one["id"])
+            withdraw_where(ctx, table, table.c.id == row["id"])
         else:
             said.add(key)
-            _set(ctx, table, one["id"], segment_id=keep_id)
+            _set(ctx, table, row["id"], segment_id=keep_id)
 
 
 def _merge_facts(ctx: ActionContext, absorbed_ids: Sequence[str], keep_id: str) -> None:
@@ -178,7 +184,7 @@ def follow_split(ctx: ActionContext, segment_id: str, part_ids: Sequence[str]) -
     characters.
     """
     ctx.obey_laws_of(*OF_SEGMENTS)
-    parts = [one for one in part_ids if one != segment_id]
+    parts = [part_id for part_id in part_ids if part_id != segment_id]
     here = (attributions.c.segment_id == segment_id, live(attributions))
     _copy_rows(ctx, attributions, ATTRIBUTIONS.all(ctx.conn, *here), parts)
     standing = (members.c.segment_id == segment_id, members.c.superseded_at.is_(None))

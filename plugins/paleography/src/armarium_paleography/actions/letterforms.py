@@ -72,7 +72,7 @@ def describe(ctx: ActionContext, p: Describe) -> dict[str, Any]:
     before = description(ctx.conn, p.segment_id)
     if before is not None:
         withdraw_row(ctx, letterforms, before)
-    said = {(one["component"], one["feature"]): one for one in p.model_dump()["features"]}
+    said = {(feature["component"], feature["feature"]): feature for feature in p.model_dump()["features"]}
     values = {**p.model_dump(), "features": list(said.values()), "document_id": segment.document_id}
     return add(ctx, letterforms, values)
 

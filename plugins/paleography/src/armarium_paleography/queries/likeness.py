@@ -246,7 +246,7 @@ def worker_target() -> str:
     """Return the worker that looks at pictures, as `call_worker` takes it. Raises Unavailable if none is
     installed.
     """
-    found = sorted(entry_points(group=GROUP), key=lambda one: one.name)
-    if not found:
+    entries = sorted(entry_points(group=GROUP), key=lambda one: one.name)
+    if not entries:
         raise no_eyes()
-    return found[0].value
+    return entries[0].value

@@ -37,10 +37,10 @@ def live(table: Table) -> ColumnElement[bool]:
 
 def segment_row(conn: Connection, segment_id: str) -> Row[Any]:
     """Return the row of a segment, deleted or not. Raises NotFound."""
-    found = conn.execute(select(segments).where(segments.c.id == segment_id)).first()
-    if found is None:
+    row = conn.execute(select(segments).where(segments.c.id == segment_id)).first()
+    if row is None:
         raise unknown_segment(segment_id)
-    return found
+    return row
 
 
 def live_ids(conn: Connection, segment_id: str) -> list[str]:

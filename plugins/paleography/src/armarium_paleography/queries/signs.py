@@ -63,8 +63,8 @@ def declared_signs(conn: Connection) -> list[dict[str, Any]]:
     Jobs that find or identify signs recognise them by these (`armarium_source_model_declared_signs`).
     """
     places: dict[str, list[str]] = {}
-    for one in INSTANCES.all(conn, live(instances), stands(instances), order=(instances.c.id,)):
-        places.setdefault(one["sign_id"], []).append(one["segment_id"])
+    for instance in INSTANCES.all(conn, live(instances), stands(instances), order=(instances.c.id,)):
+        places.setdefault(instance["sign_id"], []).append(instance["segment_id"])
     return [
         {
             "id": sign["id"],

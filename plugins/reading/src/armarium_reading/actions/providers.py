@@ -163,19 +163,19 @@ def delete_provider(ctx: ActionContext, p: ProviderParams) -> dict[str, Any]:
 def set_models(ctx: ActionContext, p: SetModelsParams) -> dict[str, Any]:
     """Replace the list: a model already in it keeps its id, one that is not named is removed."""
     row = require_provider(ctx.conn, p.provider_id)
-    before = {one["model_id"]: one["id"] for one in list_models(ctx.conn, row.id)}
+    before = {model["model_id"]: model["id"] for model in list_models(ctx.conn, row.id)}
     ctx.conn.execute(delete(provider_models).where(provider_models.c.provider_id == row.id))
     if p.models:
         ctx.conn.execute(
             insert(provider_models),
             [
-                {"id": before.get(one.model_id) or new_id(), "provider_id": row.id, **one.model_dump()}
-                for one in p.models
+                {"id": before.get(model.model_id) or new_id(), "provider_id": row.id, **model.model_dump()}
+                for model in p.models
             ],
         )
     ctx.target(row.id)
-    found = list_models(ctx.conn, row.id)
-    return {"items": found, "count": len(found)}
+    models = list_models(ctx.conn, row.id)
+    return {"items": models, "count": len(models)}
 
 
 @action(

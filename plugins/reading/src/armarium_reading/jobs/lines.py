@@ -117,7 +117,7 @@ class ReadLines(PageJob):
         """Record in the ledger what lines' own readers read."""
         text_of = dict(zip(answer.segment_ids, self.readings(answer), strict=True))
         for choice, lines, seconds in answer.found["own"]:
-            words = "\n".join(text_of[one]["text"] for one in lines)
+            words = "\n".join(text_of[line]["text"] for line in lines)
             exchange = (question(f"Read {len(lines)} lines of their own of", answer), words)
             self.note_call(document_id, answer, choice, exchange, seconds)
 

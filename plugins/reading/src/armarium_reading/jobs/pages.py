@@ -163,7 +163,7 @@ class PageJob(ABC):
         """Return the reader and its model; if several tried, also which of them read pages, and why."""
         by_reader = outcome(self.kept["by_reader"])
         most = max(by_reader, key=lambda name: int(by_reader[name]["pages"]), default=None)
-        who = next((one for one in self.choices if one.reader.name == most), self.choices[0])
+        who = next((choice for choice in self.choices if choice.reader.name == most), self.choices[0])
         said = {"reader": who.reader.name, "model": who.model_name}
         return {**said, "by_reader": by_reader} if by_reader else said
 

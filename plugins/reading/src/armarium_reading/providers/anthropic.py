@@ -29,9 +29,9 @@ class Anthropic(ProviderType):
         content: list[dict[str, Any]] = [
             {
                 "type": "image",
-                "source": {"type": "base64", "media_type": one.mime_type, "data": one.base64},
+                "source": {"type": "base64", "media_type": picture.mime_type, "data": picture.base64},
             }
-            for one in question.pictures
+            for picture in question.pictures
         ]
         content.append({"type": "text", "text": question.prompt})
         body: dict[str, Any] = {

@@ -269,7 +269,7 @@ class _Call:
 
     def _digest(self, question: Question) -> str:
         """Return the digest of what is asked, whatever marks were drawn for the call."""
-        pictures = [hashlib.sha256(one.data).hexdigest() for one in question.pictures]
+        pictures = [hashlib.sha256(picture.data).hexdigest() for picture in question.pictures]
         parts = [question.system, question.prompt, pictures, question.schema, question.max_tokens]
         text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256((text.replace(self.mark, "") if self.mark else text).encode()).hexdigest()
@@ -332,7 +332,7 @@ def _exchange(question: Question, heard: Outcome, stopped: BaseException | None)
     reply = heard.reply
     exchange: dict[str, Any] = {"prompt": question.prompt, "output": reply.text}
     if question.form is not None:
-        exchange["passages"] = [hashlib.sha256(one.encode()).hexdigest() for one in question.passages]
+        exchange["passages"] = [hashlib.sha256(passage.encode()).hexdigest() for passage in question.passages]
         exchange["output"] = f"{len(reply.vectors)} vectors"
     if question.system:
         exchange["system"] = question.system
@@ -340,8 +340,8 @@ def _exchange(question: Question, heard: Outcome, stopped: BaseException | None)
         exchange["thinking"] = reply.thinking
     if question.pictures:
         exchange["pictures"] = [
-            {"sha256": hashlib.sha256(one.data).hexdigest(), "mime_type": one.mime_type}
-            for one in question.pictures
+            {"sha256": hashlib.sha256(picture.data).hexdigest(), "mime_type": picture.mime_type}
+            for picture in question.pictures
         ]
     if reply.cut:
         exchange["cut"] = True

@@ -23,7 +23,8 @@ class Google(ProviderType):
 
     def wire(self, model: str, question: Question, *, stream: bool) -> Wire:
         parts: list[dict[str, Any]] = [
-            {"inlineData": {"mimeType": one.mime_type, "data": one.base64}} for one in question.pictures
+            {"inlineData": {"mimeType": picture.mime_type, "data": picture.base64}}
+            for picture in question.pictures
         ]
         parts.append({"text": question.prompt})
         body: dict[str, Any] = {"contents": [{"role": "user", "parts": parts}]}

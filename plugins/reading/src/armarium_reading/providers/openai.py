@@ -23,8 +23,11 @@ class OpenAICompatible(ProviderType):
         if question.pictures:
             # Pictures first: models look where the words after them say.
             content = [
-                {"type": "image_url", "image_url": {"url": f"data:{one.mime_type};base64,{one.base64}"}}
-                for one in question.pictures
+                {
+                    "type": "image_url",
+                    "image_url": {"url": f"data:{picture.mime_type};base64,{picture.base64}"},
+                }
+                for picture in question.pictures
             ]
             content.append({"type": "text", "text": question.prompt})
         messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
@@ -46,8 +49,8 @@ class OpenAICompatible(ProviderType):
 
     def piece(self, event: Mapping[str, Any]) -> Reply:
         choices = event.get("choices") or ()
-        said = _reply(choices[0].get("delta") or {}, choices[0].get("finish_reason")) if choices else Reply()
-        return said + _usage(event)
+        reply = _reply(choices[0].get("delta") or {}, choices[0].get("finish_reason")) if choices else Reply()
+        return reply + _usage(event)
 
 
 def _reply(message: Mapping[str, Any], ended: str | None) -> Reply:

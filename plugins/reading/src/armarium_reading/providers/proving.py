@@ -84,7 +84,7 @@ def _answers(made: ProviderType, answer: Mapping[str, Any], events: Sequence[Map
         assert told is None or isinstance(told, str), f"{made.name} reports an error that is not a text."
         for read in (made.read, made.piece):
             try:
-                found = read(hostile)
+                reply = read(hostile)
             except BAD_ANSWER:
                 continue
-            assert isinstance(found, Reply), f"{made.name} makes something other than a Reply from an answer."
+            assert isinstance(reply, Reply), f"{made.name} makes something other than a Reply from an answer."

@@ -362,7 +362,7 @@ _making = threading.Lock()
 def sender_of(engine: Engine) -> Sender:
     """Return the connections of an engine; they are closed with it."""
     with _making:
-        found = _senders.get(engine)
-        if found is None:
-            found = _senders[engine] = Sender(engine)
-        return found
+        sender = _senders.get(engine)
+        if sender is None:
+            sender = _senders[engine] = Sender(engine)
+        return sender

@@ -18,8 +18,8 @@ router = APIRouter(tags=["reading"])
 def get_providers(engine: CurrentEngine, _: CurrentOwner) -> Response:
     """Return the providers in order, each with whether it has a key, and the provider types."""
     with engine.state.read() as conn:
-        found = list_providers(conn)
-    return json_response({"items": found, "count": len(found), "types": engine.drivers.names(GROUP)})
+        providers = list_providers(conn)
+    return json_response({"items": providers, "count": len(providers), "types": engine.drivers.names(GROUP)})
 
 
 @router.get(
@@ -31,5 +31,5 @@ def get_providers(engine: CurrentEngine, _: CurrentOwner) -> Response:
 def get_provider_models(engine: CurrentEngine, provider_id: str, _: CurrentOwner) -> Response:
     """Return the models in order, with what they can do and cost."""
     with engine.state.read() as conn:
-        found = list_models(conn, provider_id)
-    return json_response({"items": found, "count": len(found)})
+        models = list_models(conn, provider_id)
+    return json_response({"items": models, "count": len(models)})

@@ -71,8 +71,8 @@ def get_episodes(
 ) -> Response:
     """Return episodes in ledger order, of a job or about a page."""
     with library.db.read() as conn:
-        found = list_episodes(conn, job_id=job_id, document_id=document_id, limit=limit)
-    return json_response({"job_id": job_id, "count": len(found), "episodes": found})
+        episodes = list_episodes(conn, job_id=job_id, document_id=document_id, limit=limit)
+    return json_response({"job_id": job_id, "count": len(episodes), "episodes": episodes})
 
 
 @router.get(

@@ -128,10 +128,10 @@ class SetModelsParams(Params):
 
     @model_validator(mode="after")
     def _distinct(self) -> SetModelsParams:
-        named = [one.model_id for one in self.models]
+        named = [model.model_id for model in self.models]
         if twice := sorted({one for one in named if named.count(one) > 1}):
             raise ValueError(f"{', '.join(twice[:8])}: name each model once")
-        if sum(one.is_default for one in self.models) > 1:
+        if sum(model.is_default for model in self.models) > 1:
             raise ValueError("at most one model of a provider is its default")
         return self
 

@@ -133,9 +133,9 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
     """
     row = bakeoff_row(ctx.conn, p.bakeoff_id)
     told = bakeoff_answer(ctx.conn, ctx.engine, ctx.project, row)
-    found = next((one for one in told["candidates"] if one["card"] == p.card), None)
+    found = next((candidate for candidate in told["candidates"] if candidate["card"] == p.card), None)
     if found is None:
-        raise refusals.not_in_table(p.card, [one["card"] for one in told["candidates"]])
+        raise refusals.not_in_table(p.card, [candidate["card"] for candidate in told["candidates"]])
     if row["step"] == "find-lines" and not p.card.startswith(LINE_READER):
         raise refusals.only_the_line_readers(p.card)
     if found["not_scored"] is not None:
@@ -146,11 +146,11 @@ def use_bakeoff(ctx: ActionContext, p: UseCandidateOfBakeoff) -> dict[str, Any]:
         raise refusals.folder_wanted()
     if p.folder_id is not None and require_live(ctx.conn, p.folder_id).doc_type not in FOLDERS:
         raise no_folder(p.folder_id)
-    card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
+    card = next((card for card in cards_here(ctx.engine, ctx.project) if card.id == p.card), None)
     if card is None:
         raise refusals.no_card(p.card)
     recipe = read_saved(ctx.conn).recipe
     steps = [step.id for step in (recipe.steps if recipe is not None else ()) if step.job == row["step"]]
-    kept = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
+    setup = use_card(ctx, steps[0] if steps else row["step"], card, p.scope, p.folder_id)
     ctx.target(p.bakeoff_id)
-    return {**seen_answer(ctx, kept), "proposed": None}
+    return {**seen_answer(ctx, setup), "proposed": None}

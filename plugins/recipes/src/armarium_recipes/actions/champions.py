@@ -46,7 +46,7 @@ def set_champion(ctx: ActionContext, p: SetChampion) -> dict[str, Any]:
         return {"hand_id": p.hand_id, "champion": None}
     if hand["withdrawn_at"] is not None:
         raise refusals.withdrawn_hand(dict(hand))
-    card = next((one for one in cards_here(ctx.engine, ctx.project) if one.id == p.card), None)
+    card = next((card for card in cards_here(ctx.engine, ctx.project) if card.id == p.card), None)
     if card is None:
         raise refusals.no_card(p.card)
     why = None

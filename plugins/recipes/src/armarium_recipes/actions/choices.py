@@ -44,9 +44,9 @@ def _answer(ctx: ActionContext) -> dict[str, Any]:
 def _waiting_for_a_download(ex: Example) -> dict[str, Any]:
     """Return a recipe that names a model still to be downloaded, and what could be used instead."""
     card = next(
-        one
-        for one in cards_here(ex.engine, ex.library)
-        if "read-a-line" in one.jobs and one.availability == "download" and "en" in one.languages
+        card
+        for card in cards_here(ex.engine, ex.library)
+        if "read-a-line" in card.jobs and card.availability == "download" and "en" in card.languages
     )
     choice = {"id": card.id, "source": card.source}
     step = {"id": "read", "job": "read-a-line", "layer": "reading", "card": choice}
@@ -74,9 +74,9 @@ def use_instead(ctx: ActionContext, p: UseInstead) -> dict[str, Any]:
     recipe is proposed again.
     """
     plan = make_plan(ctx.engine, ctx.project, ctx.conn)
-    entry = next((one for one in plan.downloads if one["model"] == p.model), None)
+    entry = next((download for download in plan.downloads if download["model"] == p.model), None)
     if entry is None:
-        raise not_offered(f"a model instead of {p.model}", [one["model"] for one in plan.downloads])
+        raise not_offered(f"a model instead of {p.model}", [download["model"] for download in plan.downloads])
     if p.card not in entry["instead"]:
         raise not_offered(f"{p.card} instead of {p.model}", entry["instead"])
     for missing in plan.cards.missing:
@@ -104,10 +104,10 @@ def _a_candidate(ex: Example) -> dict[str, Any]:
 def use_candidate(ctx: ActionContext, p: UseCandidate) -> dict[str, Any]:
     """One that is not downloaded yet becomes a download in the plan of Start."""
     recipe = read_saved(ctx.conn).recipe
-    steps = {one.id: one for one in recipe.steps} if recipe is not None else {}
+    steps = {step.id: step for step in recipe.steps} if recipe is not None else {}
     if p.step not in steps:
         raise unknown_step(p.step, list(steps))
-    card = next((one for one in cards_for(ctx.engine, ctx.library, [p.card]) if one.id == p.card), None)
+    card = next((card for card in cards_for(ctx.engine, ctx.library, [p.card]) if card.id == p.card), None)
     if card is None:
         raise unknown_card(p.card)
     if card.availability == "not_here":
@@ -140,20 +140,20 @@ def add_layer(ctx: ActionContext, p: ChangeLayers) -> dict[str, Any]:
     """The steps join the recipe and are proposed for the pages already in the project; nothing runs until
     Start.
     """
-    kept = read_saved(ctx.conn)
-    if kept.answers is None or kept.recipe is None:
+    setup = read_saved(ctx.conn)
+    if setup.answers is None or setup.recipe is None:
         raise not_set_up()
-    p = p.model_copy(update={"languages": [_spell_language(one) for one in p.languages]})
-    before = [one.id for one in kept.recipe.steps]
+    p = p.model_copy(update={"languages": [_spell_language(language) for language in p.languages]})
+    before = [step.id for step in setup.recipe.steps]
     if p.layers:
-        answers, recipe = _with_layers(ctx, kept, p.layers, remove=p.remove)
+        answers, recipe = _with_layers(ctx, setup, p.layers, remove=p.remove)
     else:
-        answers, recipe = _with_languages(ctx, kept, p.languages, remove=p.remove)
+        answers, recipe = _with_languages(ctx, setup, p.languages, remove=p.remove)
     ctx.run(
         "project.save_setup",
         {"answers": answers.model_dump(mode="json"), "recipe": recipe.model_dump(mode="json")},
     )
-    _propose(ctx, p, before, [one.id for one in recipe.steps])
+    _propose(ctx, p, before, [step.id for step in recipe.steps])
     return _answer(ctx)
 
 
@@ -162,7 +162,7 @@ def _with_layers(
 ) -> tuple[Answers, Recipe]:
     assert kept.answers is not None
     assert kept.recipe is not None
-    has = {*kept.answers.layers, *(one.layer for one in kept.recipe.steps)}
+    has = {*kept.answers.layers, *(step.layer for step in kept.recipe.steps)}
     can = [one for one in LAYERS_ADDED_LATER if one not in has]
     for layer in layers:
         if layer not in LAYERS_ADDED_LATER:
@@ -172,18 +172,18 @@ def _with_layers(
         if not remove and (layer in has or list(layers).count(layer) > 1):
             raise layer_there(f"the layer {layer}", can)
     if remove:
-        left = [one for one in kept.answers.layers if one not in layers]
+        left = [layer for layer in kept.answers.layers if layer not in layers]
     else:
         left = [*kept.answers.layers, *layers]
     answers = kept.answers.model_copy(update={"layers": left})
     proposal = assemble(ctx.engine, ctx.library, answers, kept.overrides).recipe
     steps = list(kept.recipe.steps)
     if remove:
-        needed = {one.job for one in proposal.steps}
-        steps = [one for one in steps if one.layer not in layers or one.job in needed]
+        needed = {step.job for step in proposal.steps}
+        steps = [step for step in steps if step.layer not in layers or step.job in needed]
     else:
-        there = {one.job for one in steps} | {one.id for one in steps}
-        steps += [one for one in proposal.steps if one.job not in there and one.id not in there]
+        there = {step.job for step in steps} | {step.id for step in steps}
+        steps += [step for step in proposal.steps if step.job not in there and step.id not in there]
         steps.sort(key=lambda one: LAYERS.index(one.layer) if one.layer in LAYERS else len(LAYERS))
     return answers, kept.recipe.model_copy(update={"steps": steps})
 
@@ -193,7 +193,7 @@ def _with_languages(
 ) -> tuple[Answers, Recipe]:
     assert kept.answers is not None
     assert kept.recipe is not None
-    has = {_spell_language(one): one for one in kept.answers.languages}
+    has = {_spell_language(language): language for language in kept.answers.languages}
     for number, tag in enumerate(tags):
         if remove and tag not in has:
             raise layer_not_there(f"language {tag}", kept.answers.languages)
@@ -220,9 +220,9 @@ def _propose(ctx: ActionContext, p: ChangeLayers, before: Sequence[str], after: 
     """Note what was added since the last Start; what is removed again is no longer proposed."""
     there = find_added_steps(ctx.conn) or {"layers": [], "languages": [], "steps": []}
     if p.remove:
-        layers = [one for one in there["layers"] if one not in p.layers]
-        languages = [one for one in there["languages"] if one not in p.languages]
-        steps = [one for one in there["steps"] if one in after]
+        layers = [layer for layer in there["layers"] if layer not in p.layers]
+        languages = [language for language in there["languages"] if language not in p.languages]
+        steps = [step for step in there["steps"] if step in after]
     else:
         layers = [*there["layers"], *p.layers]
         languages = [*there["languages"], *p.languages]

@@ -80,11 +80,11 @@ def start(ctx: ActionContext, p: PressStart) -> dict[str, Any]:
         raise already_started(going)
     recipe = plan.kept.recipe
     if recipe is not None:
-        steps = [one.id for one in recipe.steps]
+        steps = [step.id for step in recipe.steps]
         for step in (*p.redo, *p.redo_unchecked):
             if step not in steps:
                 raise unknown_step(step, steps)
-        reading = [one.id for one in recipe.steps if reads_some_lines(ctx.engine, one.job)]
+        reading = [step.id for step in recipe.steps if reads_some_lines(ctx.engine, step.job)]
         for step in p.redo_unchecked:
             if step not in reading:
                 raise reads_no_lines(step, reading)

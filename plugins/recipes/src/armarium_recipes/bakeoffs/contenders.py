@@ -82,15 +82,19 @@ def choose_contenders(
     best = [card for card in able if card.rule_rank is not None and card.in_recipe_rules][:TOP]
     chosen = [Contender(card, kind(card), "rule-rank", _refusal(card)) for card in best]
     if material in PRINTED:
-        taken = {one.card.id for one in chosen if one.card is not None}
+        taken = {contender.card.id for contender in chosen if contender.card is not None}
         engine = next(
-            (one for one in able if kind(one) == "print" and one.id not in taken and speaks(one, languages)),
+            (
+                card
+                for card in able
+                if kind(card) == "print" and card.id not in taken and speaks(card, languages)
+            ),
             None,
         )
         if engine is not None:
             chosen.append(Contender(engine, "print", "print-baseline", _refusal(engine)))
     for wanted, (_, why) in ABSENT.items():
-        if any(one.kind == wanted for one in chosen):
+        if any(contender.kind == wanted for contender in chosen):
             continue
         found = next((card for card in able if kind(card) == wanted), None)
         said = why if found is None else _refusal(found)

@@ -57,20 +57,20 @@ def _outcome(
     candidates = job.args.plan["candidates"]
     lines = _lines_by_card(row, candidates, kept)
     rows: dict[str, Any] = {}
-    by_name = {(told["reader"], told["model"]): told for told in kept["result"]["models"]}
-    for one in row["candidates"]:
-        measured = one["measured_as"]
+    by_name = {(model["reader"], model["model"]): model for model in kept["result"]["models"]}
+    for candidate in row["candidates"]:
+        measured = candidate["measured_as"]
         if measured is None:
             continue
         told = by_name.get((measured["reader"], measured["model"]))
         if (why := _explain_no_score(told)) is not None:
-            rows[one["card"]] = {"not_scored": why}
+            rows[candidate["card"]] = {"not_scored": why}
         elif (
             told is not None
-            and not one["local"]
-            and (cost := _cost(conn, job, one, told, row["volume"])) is not None
+            and not candidate["local"]
+            and (cost := _cost(conn, job, candidate, told, row["volume"])) is not None
         ):
-            rows[one["card"]] = {"cost_usd": cost}
+            rows[candidate["card"]] = {"cost_usd": cost}
     rates = sorted(
         (sum(d for d, _ in own.values()) / max(1, sum(c for _, c in own.values())), card)
         for card, own in lines.items()
@@ -105,13 +105,18 @@ def _lines_by_card(
     """Return the lines of each measured candidate, on the pages that all of them read."""
     numbers = {(one["reader"], one["model"]): number for number, one in enumerate(candidates)}
     measured = {
-        (one["reader"], one["model"]) for one in kept["result"]["models"] if _explain_no_score(one) is None
+        (model["reader"], model["model"])
+        for model in kept["result"]["models"]
+        if _explain_no_score(model) is None
     }
     reads: dict[str, dict[str, Any]] = {}
-    for one in row["candidates"]:
-        name = one["measured_as"] and (one["measured_as"]["reader"], one["measured_as"]["model"])
+    for candidate in row["candidates"]:
+        name = candidate["measured_as"] and (
+            candidate["measured_as"]["reader"],
+            candidate["measured_as"]["model"],
+        )
         if name in measured:
-            reads[one["card"]] = {
+            reads[candidate["card"]] = {
                 page: read for page, read in kept["read"][numbers[name]].items() if "scores" in read
             }
     common = set.intersection(*map(set, reads.values())) if reads else set()

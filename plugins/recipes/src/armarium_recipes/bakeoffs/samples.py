@@ -50,7 +50,7 @@ def finished_bakeoff(ex: Example) -> dict[str, Any]:
     """Create a finished bake-off of line finders."""
     assert ex.library is not None
     set_up(ex)
-    card = next(one for one in cards_here(ex.engine, ex.library) if one.id.startswith("linereader:blla"))
+    card = next(card for card in cards_here(ex.engine, ex.library) if card.id.startswith("linereader:blla"))
     bakeoff_id = new_id()
     row = {
         "id": bakeoff_id,

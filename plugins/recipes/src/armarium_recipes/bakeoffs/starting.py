@@ -66,10 +66,10 @@ def plan_bakeoff(
     )
     language = answers.languages[0] if len(answers.languages) == 1 else None
     rows, able = [], []
-    for one in contenders:
-        row = row_of(one, volume)
+    for contender in contenders:
+        row = row_of(contender, volume)
         rows.append(row)
-        if one.card is None or row["not_scored"] is not None:
+        if contender.card is None or row["not_scored"] is not None:
             continue
         if not row["local"] and not pages_may_leave:
             row["not_scored"] = (
@@ -79,7 +79,7 @@ def plan_bakeoff(
             )
             continue
         try:
-            found, candidate = _check_candidate(engine, library, one.card, language, pages_may_leave)
+            found, candidate = _check_candidate(engine, library, contender.card, language, pages_may_leave)
         except ServiceError as refusal:
             row["not_scored"] = refusal.detail
             continue

@@ -32,7 +32,8 @@ def bakeoff_answer(
     names = {one.id: one.name for one in conn.execute(named)}
     state, reason = _state(conn, row["id"], outcome)
     candidates = [
-        _score_candidates(engine, library, row["id"], one, outcome, names) for one in row["candidates"]
+        _score_candidates(engine, library, row["id"], candidate, outcome, names)
+        for candidate in row["candidates"]
     ]
     return {
         "id": row["id"],

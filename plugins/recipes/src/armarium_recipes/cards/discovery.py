@@ -70,7 +70,7 @@ def read_kept(engine: Engine, name: str) -> KeptListing | None:
         if path.stat().st_size > MAX_KEPT:
             return None
         found = json.loads(path.read_text("utf-8"))
-        entries = [one for one in found["entries"] if isinstance(one, dict)]
+        entries = [entry for entry in found["entries"] if isinstance(entry, dict)]
         return KeptListing(float(found["fetched_at"]), entries)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -79,17 +79,17 @@ def read_kept(engine: Engine, name: str) -> KeptListing | None:
 def kept_names(engine: Engine, begins: str) -> list[str]:
     """Return the names of the cached listings that begin with the prefix."""
     try:
-        found = sorted(folder_of(engine).glob(f"{begins}*.json"))
+        paths = sorted(folder_of(engine).glob(f"{begins}*.json"))
     except OSError:
         return []
-    return [path.stem for path in found]
+    return [path.stem for path in paths]
 
 
 def keep(engine: Engine, name: str, entries: Iterable[Mapping[str, Any]], fetched_at: float) -> KeptListing:
     """Cache *entries* under *name*, whole or not at all. On a full disk nothing is cached, and the answer is
     the same.
     """
-    new = KeptListing(fetched_at, [dict(one) for one in entries])
+    new = KeptListing(fetched_at, [dict(entry) for entry in entries])
     path = folder_of(engine) / f"{name}.json"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -86,8 +86,8 @@ def _search(engine: Engine, tags: Sequence[str]) -> list[dict[str, Any]]:
     questions += [{"search": word} for word in WORDS]
     questions += [{"search": f"{word} {name.lower()}"} for name in names for word in WORDS[:1]]
     asked = [
-        f"{HUB}/api/models?{urlencode({**one, 'limit': OF_A_QUESTION, 'sort': 'downloads', 'direction': -1, 'full': 'true'})}"
-        for one in questions
+        f"{HUB}/api/models?{urlencode({**question, 'limit': OF_A_QUESTION, 'sort': 'downloads', 'direction': -1, 'full': 'true'})}"
+        for question in questions
     ]
     with discovery.Asking(engine) as asking:
         answers = {asked[0]: asking.fetch_json(asked[0])}
@@ -118,13 +118,13 @@ def _entry(model: object) -> dict[str, Any] | None:
     ]
     library = text_of(model.get("library_name"), 40).lower()
     is_gguf = "gguf" in (library, *map(str.lower, tags)) or any(
-        one.lower().endswith(".gguf") for one in files
+        file.lower().endswith(".gguf") for file in files
     )
     if is_gguf or "gguf" in name.lower() or model.get("pipeline_tag") not in TASKS:
         return None
     data = model.get("cardData")
     languages = texts_of(data.get("language")) if isinstance(data, dict) else []
-    tagged = [one for one in tags if re.fullmatch("[a-z]{2,3}", one) and find_language(one) is not None]
+    tagged = [tag for tag in tags if re.fullmatch("[a-z]{2,3}", tag) and find_language(tag) is not None]
     return {
         "id": name,
         "revision": text_of(model.get("sha"), 40),
@@ -132,13 +132,13 @@ def _entry(model: object) -> dict[str, Any] | None:
         "licence": next((tag[8:] for tag in tags if tag.startswith("license:")), ""),
         "languages": languages or tagged,
         "base": next((tag.rpartition(":")[2] for tag in tags if tag.startswith("base_model:")), ""),
-        "safetensors": "safetensors" in tags or any(one.endswith(".safetensors") for one in files),
+        "safetensors": "safetensors" in tags or any(file.endswith(".safetensors") for file in files),
         "gated": bool(model.get("gated")),
     }
 
 
 def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Card]:
-    vision = next((one for one in installed_readers(engine) if one.model_kind == "vision"), None)
+    vision = next((reader for reader in installed_readers(engine) if reader.model_kind == "vision"), None)
     runs = vision is not None and (vision.runtime is None or runtime_folder(engine, vision) is not None)
     here = {model.model for model in models_of(engine, vision)} if vision is not None else set()
     for entry in entries:
@@ -156,7 +156,7 @@ def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Car
         base = text_of(entry.get("base"), 200)
         licence = text_of(entry.get("licence"), 80)
         revision = text_of(entry.get("revision"), 40) or "main"
-        codes = (find_language(one) for one in texts_of(entry.get("languages")))
+        codes = (find_language(text) for text in texts_of(entry.get("languages")))
         yield Card(
             id=f"{'mlx' if entry.get('library') == 'mlx' else 'vision'}:{name}@{revision[:12]}",
             name=name,
@@ -165,7 +165,7 @@ def _cards(engine: Engine, entries: Sequence[Mapping[str, Any]]) -> Iterator[Car
             jobs=["read-a-line"],
             material=[],
             scripts=[],
-            languages=list(dict.fromkeys(one.code for one in codes if one is not None and one.code)),
+            languages=list(dict.fromkeys(code.code for code in codes if code is not None and code.code)),
             licence=licence or None,
             open_licence=is_open(licence),
             size_gb=0,

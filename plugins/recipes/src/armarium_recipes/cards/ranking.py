@@ -106,7 +106,7 @@ def refusals_of(
     if not card.in_recipe_rules:
         why = card.note or "It is outside the catalogue."
         yield Refusal(kind="not-here", reason=f"The rules choose only models of the catalogue. {why}")
-    lacking = [one for one in scripts if card.scripts and one not in card.scripts]
+    lacking = [script for script in scripts if card.scripts and script not in card.scripts]
     if lacking:
         yield Refusal(
             kind="no-model-for-script",
@@ -118,7 +118,11 @@ def refusals_of(
             kind="no-model-for-language",
             reason=f"{card.name} does not read the language {_words(languages)}; it reads {_words(card.languages)}.",
         )
-    missing = [one for one in materials if one != "text" and card.material and one not in card.material]
+    missing = [
+        material
+        for material in materials
+        if material != "text" and card.material and material not in card.material
+    ]
     if missing:
         yield Refusal(
             kind="no-reader-for-material",

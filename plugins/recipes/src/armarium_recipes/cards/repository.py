@@ -133,7 +133,7 @@ def _entry(hit: object) -> dict[str, Any] | None:
         for one in (listed if isinstance(listed, list) else [])
         if isinstance(one, dict) and isinstance(one.get("key"), str)
     ]
-    weights = next((one for suffix in SUFFIXES for one in files if one["key"].endswith(suffix)), None)
+    weights = next((file for suffix in SUFFIXES for file in files if file["key"].endswith(suffix)), None)
     if not _NUMBER.fullmatch(record) or weights is None:
         return None
     licence = about.get("license")
@@ -146,7 +146,7 @@ def _entry(hit: object) -> dict[str, Any] | None:
         "words": " ".join([text_of(about.get("title")), *texts_of(about.get("keywords"))]),
         "weights": f"zenodo-{record}.{weights['key'].rpartition('.')[2]}",
         "size_gb": size_gb(weights.get("size")),
-        "about": next((name for name in CARD_FILES for one in files if one["key"] == name), None),
+        "about": next((name for name in CARD_FILES for file in files if file["key"] == name), None),
     }
 
 
@@ -230,7 +230,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
     """Return the recognition models among *entries*. A cached file is validated again, because a person may
     have edited it.
     """
-    reader = next((one for one in installed_readers(engine) if one.model_kind == "linereader"), None)
+    reader = next((reader for reader in installed_readers(engine) if reader.model_kind == "linereader"), None)
     runs = reader is not None and (reader.runtime is None or runtime_folder(engine, reader) is not None)
     folder = models_folder(engine, "linereader")
     for entry in entries:
@@ -261,7 +261,7 @@ def _cards(engine: Engine, entries: Iterable[Mapping[str, Any]]) -> Iterable[Car
             pin={"repository": doi},
             jobs=["read-a-line", "read-a-page"],
             material=material,
-            scripts=[found.code for one in texts_of(card.get("scripts")) if (found := find_script(one))],
+            scripts=[found.code for text in texts_of(card.get("scripts")) if (found := find_script(text))],
             languages=_tags(texts_of(card.get("languages"))),
             licence=licence or None,
             open_licence=is_open(licence),
@@ -302,4 +302,8 @@ def _materials(words: str) -> list[str]:
 def _tags(codes: Iterable[str]) -> list[str]:
     """Return codes of ISO 639-3 as BCP 47 tags."""
     found = (find_language(code) for code in codes)
-    return list(dict.fromkeys(one.code for one in found if one is not None and one.code is not None))
+    return list(
+        dict.fromkeys(
+            language.code for language in found if language is not None and language.code is not None
+        )
+    )

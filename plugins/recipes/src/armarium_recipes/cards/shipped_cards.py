@@ -98,7 +98,11 @@ def card_of_reader(reader: type[Reader], model: ModelFile, *, source: str, **mor
         name = model.model.rpartition("/")[2]
         data = facts()["tesseract"].get(name)
         scripts, languages = ([data[0]], data[1:]) if data else ([], [])
-    jobs = [CAPABILITIES[one] for one in CAPABILITIES if one in reader.can and one != "find_lines"]
+    jobs = [
+        CAPABILITIES[capability]
+        for capability in CAPABILITIES
+        if capability in reader.can and capability != "find_lines"
+    ]
     if not jobs:
         return None
     stated: dict[str, Any] = {
@@ -244,15 +248,17 @@ def _fitting(readers: Any) -> Iterator[Card]:
     able = [reader for reader in readers if "read_lines" in reader.can and reader.calibration]
     if len(able) < 2:
         return
-    scripts = [one for one in able[0].scripts if all(one in reader.scripts for reader in able[1:])]
-    tags = [one for one in able[0].languages if all(one in reader.languages for reader in able[1:])]
+    scripts = [script for script in able[0].scripts if all(script in reader.scripts for reader in able[1:])]
+    tags = [
+        language for language in able[0].languages if all(language in reader.languages for reader in able[1:])
+    ]
     yield Card(
         id="builtin:fitting-reader@1",
         name="The reader that fits each page",
         source="shipped",
         pin={"builtin": "fitting-reader"},
         jobs=["read-a-line"],
-        material=list(dict.fromkeys(one for reader in able for one in materials_of(reader))),
+        material=list(dict.fromkeys(material for reader in able for material in materials_of(reader))),
         scripts=scripts,
         languages=tags,
         licence="Apache-2.0",

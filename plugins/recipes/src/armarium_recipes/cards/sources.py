@@ -40,9 +40,9 @@ def cards_for(engine: Engine, library: Library | None, ids: Iterable[str]) -> li
     """As `cards_here`, plus the cards with *ids* that were listed from the model hub earlier, which the rules
     never choose but a person may.
     """
-    found = cards_here(engine, library)
-    lacking = set(ids) - {card.id for card in found}
-    return found + (kept_cards(engine, lacking) if lacking else [])
+    cards = cards_here(engine, library)
+    lacking = set(ids) - {card.id for card in cards}
+    return cards + (kept_cards(engine, lacking) if lacking else [])
 
 
 def _with_because(card: Card) -> Card:
@@ -56,7 +56,9 @@ def _with_because(card: Card) -> Card:
 def chosen_ids(recipe: Recipe | None, overrides: Iterable[Override] = ()) -> set[str]:
     """Return the ids of the cards that a recipe's steps and overrides name."""
     steps = recipe.steps if recipe is not None else ()
-    return {one.card.id for one in steps if one.card is not None} | {one.card.id for one in overrides}
+    return {step.card.id for step in steps if step.card is not None} | {
+        override.card.id for override in overrides
+    }
 
 
 def _sources(engine: Engine) -> list[Callable[[Engine, Library | None], list[Card]]]:

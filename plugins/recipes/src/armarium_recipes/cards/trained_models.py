@@ -89,7 +89,7 @@ def _scored_as(card: Card) -> str:
 def _add_score(card: Card, score: Mapping[str, Any] | None) -> Card:
     if score is None or "read-a-line" not in card.jobs:
         return card
-    cer = next((score["cer"][one] for one in POLICIES if one in score["cer"]), None)
+    cer = next((score["cer"][policy] for policy in POLICIES if policy in score["cer"]), None)
     return card.model_copy(
         update={
             "cer_measured_here": cer,

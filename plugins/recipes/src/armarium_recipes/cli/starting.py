@@ -116,20 +116,20 @@ def show_plan(found: dict[str, Any]) -> None:
         typer.echo(f"Left out: {one['step']}: {legible(one['why'])}{fix}")
     for one in found["offered_later"]:
         typer.echo(f"Offered later: {one['step']}, {legible(one['when'])}")
-    for one in found["downloads"]:
-        state = "being downloaded" if one["downloading"] else "not here yet"
-        typer.echo(f"Model {one['model']}: {state}, {one['size_bytes'] / 1e9:.1f} GB.")
-        if not one["downloading"]:
-            named = f"--runtime {one['runtime']} --model {one['model']}"
+    for download in found["downloads"]:
+        state = "being downloaded" if download["downloading"] else "not here yet"
+        typer.echo(f"Model {download['model']}: {state}, {download['size_bytes'] / 1e9:.1f} GB.")
+        if not download["downloading"]:
+            named = f"--runtime {download['runtime']} --model {download['model']}"
             typer.echo(f"  Download it: armarium action model.download {named}")
-        for card in one["instead"][:1]:
-            typer.echo(f"  Or: armarium action project.use_instead --model {one['model']} --card {card}")
+        for card in download["instead"][:1]:
+            typer.echo(f"  Or: armarium action project.use_instead --model {download['model']} --card {card}")
     for one in found["waiting"]:
         typer.echo(f"Waiting: {one['step']} for {one['model']}")
     if found["proposed"]:
         typer.echo(f"New since the last Start: {', '.join(found['proposed']['steps']) or 'nothing'}.")
-    for one in found["refusals"]:
-        typer.echo(f"Start is refused: {legible(one['sentence'])}{_remedy(one, found)}")
+    for refusal in found["refusals"]:
+        typer.echo(f"Start is refused: {legible(refusal['sentence'])}{_remedy(refusal, found)}")
     if not found["refusals"]:
         typer.echo("Run it: armarium start")
 

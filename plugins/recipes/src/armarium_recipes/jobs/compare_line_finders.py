@@ -114,9 +114,9 @@ def _page(job: JobContext, finder: Finder, page: str, reference: Reference) -> d
         job.log("warning", error.detail, document_id=page)
         return {"error": error.detail}
     scale = (picture.width / float(answer["width"]), picture.height / float(answer["height"]))
-    found = [_outline(line, *scale) for line in answer["lines"] if line.get("kind", "line") == "line"]
+    outlines = [_outline(line, *scale) for line in answer["lines"] if line.get("kind", "line") == "line"]
     ours = [_outline(shape, picture.width, picture.height) for shape in there["shapes"]]
-    counted = count_lines(ours, there["checked"], found)
+    counted = count_lines(ours, there["checked"], outlines)
     return {**counted, "seconds": round(float(answer["seconds"]), 4)}
 
 

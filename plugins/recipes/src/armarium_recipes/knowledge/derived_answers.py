@@ -53,7 +53,7 @@ class Target:
 def providers_with_key(engine: Engine) -> list[dict[str, Any]]:
     """Return the enabled providers that have a key, in order. The key itself is never read."""
     with engine.state.read() as conn:
-        return [one for one in list_providers(conn) if one["enabled"] and one["has_key"]]
+        return [provider for provider in list_providers(conn) if provider["enabled"] and provider["has_key"]]
 
 
 def targets(engine: Engine) -> list[Target]:

@@ -56,12 +56,12 @@ class Way:
 
 def sum_of(figures: Sequence[Figure]) -> Figure:
     """Return the sum: unknown if one is unknown, and measured only if all are."""
-    unknown = next((one for one in figures if one.value is None), None)
+    unknown = next((figure for figure in figures if figure.value is None), None)
     if unknown is not None:
         return Figure(None, "unknown", unknown.source)
-    basis: Basis = "measured" if all(one.basis == "measured" for one in figures) else "estimate"
-    total = sum(one.value or 0.0 for one in figures)
-    return Figure(total, basis, "; ".join(dict.fromkeys(one.source for one in figures)))
+    basis: Basis = "measured" if all(figure.basis == "measured" for figure in figures) else "estimate"
+    total = sum(figure.value or 0.0 for figure in figures)
+    return Figure(total, basis, "; ".join(dict.fromkeys(figure.source for figure in figures)))
 
 
 def way_of(conn: Connection, card: Card | None, wanted: str) -> Way:

@@ -112,7 +112,7 @@ class _Table:
         code, _, glottocode, level, name, _, *more = self.lines[row].split("\t")
         if level != "dialect":
             return Language(code or None, name, glottocode or None, "language", script="".join(more) or None)
-        above = next((self.language(one) for one in self.rows_with(f"|{more[0]}|\x01|")), None)
+        above = next((self.language(row) for row in self.rows_with(f"|{more[0]}|\x01|")), None)
         named, script = (None, None) if above is None else (above.name, above.script)
         return Language(code or None, name, glottocode or None, "dialect", code or None, named, script)
 

@@ -31,7 +31,7 @@ def runs_by_itself(kept: SavedSetup) -> bool:
     """Return whether the purposes of the project have imports worked on automatically."""
     if kept.answers is None or kept.recipe is None:
         return False
-    return any(PURPOSES[one].runs_by_itself for one in kept.answers.purposes if one in PURPOSES)
+    return any(PURPOSES[purpose].runs_by_itself for purpose in kept.answers.purposes if purpose in PURPOSES)
 
 
 def step_ends(ctx: ActionContext) -> None:

@@ -40,7 +40,7 @@ def _on_add(plan: Plan) -> Any:
 
 def _why_not(plan: Plan) -> str | None:
     """Return why nothing runs after an import; None if the recipe does."""
-    stopping = [one for one in plan.refusals if one["kind"] != "nothing-left"]
+    stopping = [refusal for refusal in plan.refusals if refusal["kind"] != "nothing-left"]
     if stopping:
         sentence: str = stopping[0]["sentence"]
         return sentence

@@ -93,40 +93,40 @@ class Cards:
 
 def cards_of(engine: Engine, library: Library, kept: SavedSetup, known: Mapping[str, Card]) -> Cards:
     """Return the cards for the saved recipe; *known* are the cards of this machine by id."""
-    found = Cards()
+    cards = Cards()
     if kept.recipe is None:
-        return found
+        return cards
     allowed = kept.answers is not None and kept.answers.cloud_allowed
     for step in kept.recipe.steps:
         later = words_of_offer(step)
         if later is not None:
-            found.later.append((step.id, later))
+            cards.later.append((step.id, later))
             continue
         # The card of a check run has settings of its own.
         job = engine.recipe_jobs.get(step.job) if step.job != CHECK else None
         if job is None and not (step.job == CHECK and engine.actions.find("check.run") is not None):
             why = f"No installed plugin does {step.job}. `armarium plugins` lists the installed ones."
-            found.skipped.append(SkippedCard(step.id, why))
+            cards.skipped.append(SkippedCard(step.id, why))
             continue
         gap = gap_of(step)
         if gap is not None:
             fix = "allow-cloud" if not allowed and "leave" in gap else "choose-model"
-            found.skipped.append(SkippedCard(step.id, gap, fix))
+            cards.skipped.append(SkippedCard(step.id, gap, fix))
             continue
         for number, (choice, folders) in enumerate(_choices(kept, step)):
-            _add(engine, library, found, step, job, choice, folders, number, known, allowed)
-    return found
+            _add(engine, library, cards, step, job, choice, folders, number, known, allowed)
+    return cards
 
 
 def _choices(kept: SavedSetup, step: Step) -> list[tuple[CardChoice | None, list[str] | None]]:
     """Return the project's choice for *step*, then each other card that an override gives it below folders."""
-    own = [one for one in kept.overrides if one.step == step.id]
-    project = next((one.card for one in own if one.scope == "project"), step.card)
+    own = [override for override in kept.overrides if override.step == step.id]
+    project = next((override.card for override in own if override.scope == "project"), step.card)
     found: list[tuple[CardChoice | None, list[str] | None]] = [(project, None)]
     by_card: dict[str, tuple[CardChoice, list[str]]] = {}
-    for one in own:
-        if one.scope == "folder" and one.folder_id is not None and one.card != project:
-            by_card.setdefault(one.card.id, (one.card, []))[1].append(one.folder_id)
+    for override in own:
+        if override.scope == "folder" and override.folder_id is not None and override.card != project:
+            by_card.setdefault(override.card.id, (override.card, []))[1].append(override.folder_id)
     return found + list(by_card.values())
 
 
@@ -288,7 +288,7 @@ def cloud_uses(runs: Sequence[RunCard]) -> dict[str, str]:
     """Return which runs send pages away, and to whom: the card, the provider and the model to which a person
     agrees.
     """
-    return {one.id: _use_of(one) for one in runs if one.uses_cloud}
+    return {run.id: _use_of(run) for run in runs if run.uses_cloud}
 
 
 def _use_of(run: RunCard) -> str:

@@ -28,7 +28,7 @@ def change(ctx: ActionContext, p: SaveSetup) -> SavedSetup:
     recipe = p.recipe if "recipe" in named else before.recipe
     places = (p.overrides or []) if "overrides" in named else before.overrides
     same_parts = answers == before.answers and _content(recipe) == _content(before.recipe)
-    same_places = [_key_of(one) for one in places] == [_key_of(one) for one in before.overrides]
+    same_places = [_key_of(place) for place in places] == [_key_of(override) for override in before.overrides]
     if same_parts and same_places:
         return before
     if answers is not None and answers != before.answers:
@@ -66,17 +66,17 @@ def _write_overrides(ctx: ActionContext, after: Sequence[Override]) -> None:
     kept = {_key_of(override_of(row)): row for row in ctx.conn.execute(overrides.select())}
     seen = set()
     last, staying = -1, set()
-    for one in after:
-        place = (one.scope, one.folder_id, one.step)
+    for override in after:
+        place = (override.scope, override.folder_id, override.step)
         if place in seen:
-            raise override_twice(one.step, one.folder_id or "the project")
+            raise override_twice(override.step, override.folder_id or "the project")
         seen.add(place)
-        if (one.scope == "folder") != (one.folder_id is not None):
+        if (override.scope == "folder") != (override.folder_id is not None):
             raise no_folder_named()
-        row = kept.get(_key_of(one))
+        row = kept.get(_key_of(override))
         if row is None:
             last += 1
-            _insert_override(ctx, one, last)
+            _insert_override(ctx, override, last)
             continue
         staying.add(row.id)
         if row.position <= last:
@@ -104,11 +104,11 @@ def _insert_override(ctx: ActionContext, one: Override, position: int) -> None:
 
 
 def _require_folder(ctx: ActionContext, folder_id: str) -> None:
-    found = ctx.conn.execute(
+    row = ctx.conn.execute(
         documents.select().where(documents.c.id == folder_id, documents.c.deleted_at.is_(None))
     ).first()
-    if found is None:
+    if row is None:
         raise override_elsewhere(folder_id)
-    if found.doc_type != "folder":
+    if row.doc_type != "folder":
         raise no_folder(folder_id)
     ctx.target(folder_id)

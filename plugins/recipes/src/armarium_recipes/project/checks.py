@@ -23,4 +23,4 @@ def find_malformed(engine: Engine, library: Library | None, recipe: object) -> l
     """Return what makes *recipe* malformed: saving refuses that; all other problems are reported before it is
     started.
     """
-    return [one for one in problems(engine, library, recipe) if one.kind == "malformed"]
+    return [problem for problem in problems(engine, library, recipe) if problem.kind == "malformed"]

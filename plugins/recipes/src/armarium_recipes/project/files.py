@@ -70,12 +70,12 @@ class NotedFile:
 
 def render_files(conn: Connection) -> dict[str, bytes | None]:
     """Return each file with the content of the rows; None for one that should not exist."""
-    kept = read_saved(conn)
-    answer = kept.answer()
+    setup = read_saved(conn)
+    answer = setup.answer()
     parts: dict[str, Any] = {
         "setup.yaml": answer["answers"],
         "recipe.yaml": answer["recipe"],
-        "overrides.yaml": {"overrides": answer["overrides"]} if kept.overrides else None,
+        "overrides.yaml": {"overrides": answer["overrides"]} if setup.overrides else None,
         "started.yaml": _read_start(conn),
         "proposed.yaml": _read_proposed(conn),
     }
@@ -213,13 +213,13 @@ def _lock_of(library: Library) -> Any:
 
 def _write_one(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> None:
     try:
-        found = _standing(library, name, text, known)
+        noted_file = _standing(library, name, text, known)
     except OSError as error:
         log.warning("the file recipe/%s could not be written: %s", name, error.strerror)
         return
-    if found != known:
+    if noted_file != known:
         with library.db.write() as conn:
-            note(conn, name, found)
+            note(conn, name, noted_file)
 
 
 def _standing(library: Library, name: str, text: bytes | None, known: NotedFile | None) -> NotedFile:
@@ -312,7 +312,7 @@ def part_of(engine: Engine, library: Library, name: str, data: bytes) -> dict[st
 
 def _line_of_refusal(data: bytes | None, refusal: ServiceError) -> int | None:
     """Return the line of the first key or value that the refusal names."""
-    named = {one for one in refusal.fields.values() if isinstance(one, str)}
+    named = {field for field in refusal.fields.values() if isinstance(field, str)}
     return yaml_text.parse(data).line_of_word(named) if data is not None else None
 
 

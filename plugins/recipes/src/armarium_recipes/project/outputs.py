@@ -170,7 +170,11 @@ def words_about(conn: Connection, job_id: str, pages: Sequence[str]) -> list[str
         said = f"On {_pages(len(drawn))} a person drew all lines ({lines}); no others are looked for there."
         return [said] if drawn else []
     if job_id == "read-a-line":
-        partly = [one for one in line_counts(conn, pages).values() if one.read < one.lines]
+        partly = [
+            line_count
+            for line_count in line_counts(conn, pages).values()
+            if line_count.read < line_count.lines
+        ]
         read, lines = sum(one.read for one in partly), sum(one.lines for one in partly)
         said = f"On {_pages(len(partly))} {read} of {lines} lines are read; the others are read now."
         return [said] if partly else []

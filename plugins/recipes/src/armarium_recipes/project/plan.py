@@ -56,13 +56,16 @@ class Plan:
     @property
     def skipped_steps(self) -> list[dict[str, Any]]:
         """Return the steps that are not run, as they are answered."""
-        return [{"step": one.step, "why": one.why, "fix": one.fix} for one in self.cards.skipped]
+        return [
+            {"step": skipped_card.step, "why": skipped_card.why, "fix": skipped_card.fix}
+            for skipped_card in self.cards.skipped
+        ]
 
     def answer(self) -> dict[str, Any]:
         """Return the plan as the route answers it."""
         return {
             "started": self.started,
-            "runs": [self._run(*one) for one in self.runs],
+            "runs": [self._run(*run) for run in self.runs],
             "skipped": self.skipped_steps,
             "offered_later": [{"step": step, "when": when} for step, when in self.cards.later],
             "refusals": self.refusals,
@@ -114,20 +117,20 @@ def make_plan(
     """Return the plan for the project as it is in *conn*; only for *pages* if they are named. Steps in *redo*
     apply to every page, those in *redo_unchecked* to the lines that no person made or checked.
     """
-    kept = read_saved(conn)
-    plan = Plan(kept, list(pages) if pages is not None else all_pages(conn))
+    setup = read_saved(conn)
+    plan = Plan(setup, list(pages) if pages is not None else all_pages(conn))
     plan.started, plan.proposed = last_start(conn), find_added_steps(conn)
-    if kept.recipe is None:
+    if setup.recipe is None:
         plan.refusals.append(
             _refusal("no-recipe", "The project has no recipe yet. Answer the questions of setup.", None)
         )
         return plan
-    cards = cards_for(engine, library, chosen_ids(kept.recipe, kept.overrides))
+    cards = cards_for(engine, library, chosen_ids(setup.recipe, setup.overrides))
     plan.known = {card.id: card for card in with_measured_speeds(conn, cards)}
-    plan.cards = cards_of(engine, library, kept, plan.known)
+    plan.cards = cards_of(engine, library, setup, plan.known)
     note: str | None
     for run in plan.cards.runs:
-        mine = pages_of_card(conn, run, kept, plan.pages)
+        mine = pages_of_card(conn, run, setup, plan.pages)
         if run.folder_ids is not None and not mine:
             continue
         step = run.steps[0]
@@ -179,9 +182,9 @@ def whole_pages(pages: Sequence[str], conn: Connection) -> list[str]:
 def pages_of_card(conn: Connection, run: RunCard, kept: SavedSetup, pages: Sequence[str]) -> list[str]:
     """Return which of *pages* the card's model is used for: the nearest folder with an override decides."""
     folders = {
-        one.folder_id: one.card.id
-        for one in kept.overrides
-        if one.scope == "folder" and one.step in run.steps and one.folder_id is not None
+        override.folder_id: override.card.id
+        for override in kept.overrides
+        if override.scope == "folder" and override.step in run.steps and override.folder_id is not None
     }
     if not folders:
         return list(pages) if run.folder_ids is None else []
@@ -225,7 +228,9 @@ def _refusal(kind: str, sentence: str, fix: str | None) -> dict[str, Any]:
 
 def _refusals(engine: Engine, library: Library, plan: Plan) -> Iterator[dict[str, Any]]:
     assert plan.kept.recipe is not None
-    passed_over = {one.step for one in plan.cards.skipped} | {step for step, _ in plan.cards.later}
+    passed_over = {skipped_card.step for skipped_card in plan.cards.skipped} | {
+        step for step, _ in plan.cards.later
+    }
     stated = set()
     recipe = plan.kept.recipe.model_dump(mode="json")
     for problem in problems(engine, library, recipe, plan.kept.answers):
@@ -293,12 +298,12 @@ def installed_instead(plan: Plan, step: str) -> list[str]:
     """Return ids of installed cards that the rules would choose for a step, best first."""
     from armarium_recipes.cards.ranking import rank
 
-    kept = plan.kept
-    job = next((one.job for one in kept.recipe.steps if one.id == step), None) if kept.recipe else None
+    setup = plan.kept
+    job = next((one.job for one in setup.recipe.steps if one.id == step), None) if setup.recipe else None
     if job is None:
         return []
-    answers = kept.answers
-    found = rank(
+    answers = setup.answers
+    cards = rank(
         plan.known.values(),
         job=job,
         scripts=answers.scripts if answers is not None else [],
@@ -307,7 +312,7 @@ def installed_instead(plan: Plan, step: str) -> list[str]:
         memory_gb=answers.memory_gb if answers is not None else None,
         cloud_allowed=False,
     )
-    return [card.id for card in found if card.installed and card.refused is None]
+    return [card.id for card in cards if card.installed and card.refused is None]
 
 
 def last_start(conn: Connection) -> dict[str, Any] | None:

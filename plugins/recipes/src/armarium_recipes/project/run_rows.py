@@ -58,7 +58,7 @@ def conclude(conn: Connection, job_id: str, state: str, reason: str | None) -> N
 
 def card_of(stored: Mapping[str, Any]) -> RunCard:
     """Return a card from its row."""
-    names = {one.name for one in fields(RunCard)}
+    names = {field.name for field in fields(RunCard)}
     return RunCard(**{key: value for key, value in stored.items() if key in names})
 
 

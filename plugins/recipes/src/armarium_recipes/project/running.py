@@ -110,24 +110,24 @@ class _Runner:
         with job.library.db.read() as conn:
             pages = whole_pages(_list_present(conn, pages_of_import(conn, job.job_id)), conn)
             plan = make_plan(job.engine, job.library, conn, pages=pages)
-        refusals = [one for one in plan.refusals if one["kind"] != "nothing-left"]
+        refusals = [refusal for refusal in plan.refusals if refusal["kind"] != "nothing-left"]
         if plan.uses and plan.first_yes is None:
             sentence = (
                 "No person has agreed yet to a step of this recipe that sends pages away. Press Start once."
             )
             refusals.append({"kind": "cloud-not-allowed", "sentence": sentence, "fix": "allow-cloud"})
-        kept = plan.kept
+        setup = plan.kept
         values = {
-            "recipe_version": kept.recipe.version if kept.recipe is not None else 0,
+            "recipe_version": setup.recipe.version if setup.recipe is not None else 0,
             "page_ids": pages,
             "cards": stored_cards(plan) if not refusals else [],
             "skipped": plan.skipped_steps,
             "refusals": refusals,
-            "settings": {**self.row["settings"], "overrides": kept.answer()["overrides"]},
+            "settings": {**self.row["settings"], "overrides": setup.answer()["overrides"]},
         }
         self._save({"at": 0}, **values)
         if refusals:
-            reason = " ".join(one["sentence"] for one in refusals[:5])
+            reason = " ".join(refusal["sentence"] for refusal in refusals[:5])
             self._save(job.checkpoint, state="failed", reason=reason)
             raise Invalid(reason, code="recipe_cannot_run")
 
@@ -218,7 +218,7 @@ class _Runner:
         """Return *card* once its model is on this machine; waits while the model is being downloaded."""
         if card.download is None:
             return card
-        known = {one.id: one for one in cards_here(self.job.engine, self.job.library)}
+        known = {card.id: card for card in cards_here(self.job.engine, self.job.library)}
         there = known.get((card.choice or {}).get("id", ""))
         if there is not None and there.installed:
             return card
@@ -234,8 +234,8 @@ class _Runner:
     def _pages(self, conn: Connection, card: RunCard) -> tuple[list[str], str | None]:
         """Return the pages the card has to process now, and why there are none if a condition does not hold."""
         settings = self.row["settings"]
-        kept = SavedSetup(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
-        pages = pages_of_card(conn, card, kept, follow_pages(conn, self.row["page_ids"]))
+        setup = SavedSetup(overrides=[Override.model_validate(one) for one in settings.get("overrides", [])])
+        pages = pages_of_card(conn, card, setup, follow_pages(conn, self.row["page_ids"]))
         pages, why = _under_condition(conn, card, pages)
         if why is not None:
             return [], why
@@ -386,6 +386,6 @@ def note_cancelled(conn: Connection, job_id: str) -> None:
     if row is None:
         return
     why = "The run was cancelled before it."
-    cards = [one if one.get("state") else {**one, "state": "not run", "why": why} for one in row["cards"]]
+    cards = [card if card.get("state") else {**card, "state": "not run", "why": why} for card in row["cards"]]
     run_rows.change_run(conn, job_id, cards=cards)
     run_rows.conclude(conn, job_id, "cancelled", "It was cancelled.")

@@ -32,14 +32,14 @@ class SavedSetup:
         return {
             "answers": self.answers.model_dump(mode="json") if self.answers is not None else None,
             "recipe": self.recipe.model_dump(mode="json") if self.recipe is not None else None,
-            "overrides": [one.model_dump(mode="json") for one in self.overrides],
+            "overrides": [override.model_dump(mode="json") for override in self.overrides],
         }
 
 
 def read_saved(conn: Connection) -> SavedSetup:
     """Return what the project has saved; empty for one that is not set up."""
     row = conn.execute(setups.select().where(setups.c.id == ONLY)).first()
-    kept = [override_of(one) for one in conn.execute(overrides.select().order_by(overrides.c.position))]
+    kept = [override_of(row) for row in conn.execute(overrides.select().order_by(overrides.c.position))]
     if row is None:
         return SavedSetup(overrides=kept)
     recipe = {**row.recipe, "version": row.version} if row.recipe is not None else None
@@ -66,10 +66,10 @@ def seen_answer(ctx: ActionContext, kept: SavedSetup) -> dict[str, Any]:
     """Return *kept* as a write answers it: like a read, without overrides for folders withheld from the
     caller.
     """
-    folders = [one.folder_id for one in kept.overrides if one.folder_id is not None]
+    folders = [override.folder_id for override in kept.overrides if override.folder_id is not None]
     hidden = find_withheld(ctx.project, ctx.principal, folders, "show")
     answer = kept.answer()
-    shown = [one for one in answer["overrides"] if one["folder_id"] not in hidden]
+    shown = [override for override in answer["overrides"] if override["folder_id"] not in hidden]
     return {**answer, "overrides": shown}
 
 
@@ -84,11 +84,17 @@ def nearest(found: Sequence[Override], step: str, nodes: Sequence[str]) -> CardC
     """Return the override of *step* for the first of *nodes* (nearest first) that has one, otherwise the
     project's.
     """
-    here = {one.folder_id: one.card for one in found if one.step == step and one.scope == "folder"}
+    here = {
+        override.folder_id: override.card
+        for override in found
+        if override.step == step and override.scope == "folder"
+    }
     for node in nodes:
         if node in here:
             return here[node]
-    return next((one.card for one in found if one.step == step and one.scope == "project"), None)
+    return next(
+        (override.card for override in found if override.step == step and override.scope == "project"), None
+    )
 
 
 def use_card(
@@ -104,20 +110,20 @@ def use_card(
     For the whole project, the recipe's own step names the card too. Raises Invalid if the recipe has no such
     step, or if the scope is folder and no folder is named.
     """
-    kept = read_saved(ctx.conn)
-    steps = [one.id for one in kept.recipe.steps] if kept.recipe is not None else []
+    setup = read_saved(ctx.conn)
+    steps = [step.id for step in setup.recipe.steps] if setup.recipe is not None else []
     if step not in steps:
         raise unknown_step(step, steps)
     if (scope == "folder") != (folder_id is not None):
         raise no_folder_named()
     choice = CardChoice(id=card.id, source=card.source)
     override = Override(scope=scope, folder_id=folder_id, step=step, card=choice)
-    others = [one for one in kept.overrides if _place(one) != _place(override)]
+    others = [one for one in setup.overrides if _place(one) != _place(override)]
     given: dict[str, Any] = {"overrides": [one.model_dump(mode="json") for one in [*others, override]]}
     if scope == "project":
-        assert kept.recipe is not None
-        changed = [with_card(one, card) if one.id == step else one for one in kept.recipe.steps]
-        given["recipe"] = kept.recipe.model_copy(update={"steps": changed}).model_dump(mode="json")
+        assert setup.recipe is not None
+        changed = [with_card(one, card) if one.id == step else one for one in setup.recipe.steps]
+        given["recipe"] = setup.recipe.model_copy(update={"steps": changed}).model_dump(mode="json")
     ctx.run("project.save_setup", given)
     return read_saved(ctx.conn)
 

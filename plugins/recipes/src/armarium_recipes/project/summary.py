@@ -48,7 +48,7 @@ def run_answer(conn: Connection, kept: Mapping[str, Any]) -> dict[str, Any]:
         _card(conn, row, one, checkpoint if going and number == checkpoint.get("at") else {}, going)
         for number, one in enumerate(row["cards"])
     ]
-    running = next((one for one in cards if one["state"] == "running"), None)
+    running = next((card for card in cards if card["state"] == "running"), None)
     waiting_for = running["account"]["waits_for"] if running is not None and running["account"] else None
     shown = ("job_id", "started_at", "started_by", "recipe_version", "page_ids", "skipped", "refusals")
     return {
@@ -128,8 +128,8 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
     row = seen_row(conn, job_id)
     run = run_answer(conn, row)
     pages = follow_pages(conn, run["page_ids"])
-    threads = [one["child_id"] for one in run["cards"] if one["child_id"] is not None]
-    begun = {one["job"] for one in run["cards"] if one["child_id"] is not None}
+    threads = [card["child_id"] for card in run["cards"] if card["child_id"] is not None]
+    begun = {card["job"] for card in run["cards"] if card["child_id"] is not None}
     return {
         "job_id": job_id,
         "pages": len(pages),
@@ -143,20 +143,20 @@ def summary_of(conn: Connection, job_id: str) -> dict[str, Any]:
         "documents_proposed": None if row.get("partial") else _count_proposed(conn, run["cards"]),
         "stages": [
             {
-                "id": one["id"],
-                "job": one["job"],
-                "title": one["title"],
-                "state": one["state"],
-                "thread_id": one["thread_id"],
-                "failed_pages": failed_pages(conn, one["thread_id"]) if one["thread_id"] else [],
-                "offer": one["offer"],
+                "id": card["id"],
+                "job": card["job"],
+                "title": card["title"],
+                "state": card["state"],
+                "thread_id": card["thread_id"],
+                "failed_pages": failed_pages(conn, card["thread_id"]) if card["thread_id"] else [],
+                "offer": card["offer"],
             }
-            for one in run["cards"]
-            if one["child_id"] is not None
+            for card in run["cards"]
+            if card["child_id"] is not None
         ],
         "skipped": run["skipped"],
         "not_run": [
-            {"id": one["id"], "why": one["why"]} for one in run["cards"] if one["state"] == "not run"
+            {"id": card["id"], "why": card["why"]} for card in run["cards"] if card["state"] == "not run"
         ],
         "finished": run["state"] not in GOING,
     }
@@ -184,9 +184,9 @@ def _dates(conn: Connection, pages: list[str]) -> int:
 def _count_proposed(conn: Connection, cards: list[dict[str, Any]]) -> int | None:
     """Return how many documents were proposed; None if no card that looks for them was begun."""
     found = None
-    for one in cards:
-        if one["job"] != FINDING or one["child_id"] is None:
+    for card in cards:
+        if card["job"] != FINDING or card["child_id"] is None:
             continue
-        job = find_job(conn, one["child_id"], "result")
+        job = find_job(conn, card["child_id"], "result")
         found = (found or 0) + int(job.result.get("documents", 0) if job is not None else 0)
     return found

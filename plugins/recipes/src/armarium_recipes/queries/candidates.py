@@ -56,7 +56,7 @@ def assemble_recipe(conn: Connection, engine: Engine, library: Library, answers:
 def check_recipe(conn: Connection, engine: Engine, library: Library, asked: CheckRecipe) -> dict[str, Any]:
     """Every reason why it cannot run as it is, step by step, in a project with the answers saved there."""
     problems = problems_of(engine, library, asked.recipe, read_saved(conn).answers)
-    return {"problems": [one.model_dump(mode="json") for one in problems], "ok": not problems}
+    return {"problems": [problem.model_dump(mode="json") for problem in problems], "ok": not problems}
 
 
 @query(
@@ -87,8 +87,8 @@ def list_candidates(
     project = read_saved(conn)
     own = None if step is None else _step(project, step)
     suits = project.recipe.suits if own is not None and project.recipe is not None else Suits()
-    codes = [require_script(one).code for one in _split_words(scripts) or suits.scripts]
-    tags = [require_language(one) for one in _split_words(languages) or suits.languages]
+    codes = [require_script(split_word).code for split_word in _split_words(scripts) or suits.scripts]
+    tags = [require_language(split_word) for split_word in _split_words(languages) or suits.languages]
     materials = _split_words(material) or [*suits.material] or ["handwriting"]
     require_materials(materials, get_args(Material))
     wanted = require_job(engine, job or (own.job if own is not None else "read-a-line"))
@@ -124,7 +124,7 @@ def _step(project: SavedSetup, step: str) -> Step:
     found = next((one for one in steps if one.id == step), None)
     if found is None:
         there = (
-            f"It has {', '.join(one.id for one in steps)}."
+            f"It has {', '.join(step.id for step in steps)}."
             if steps
             else "It has no recipe yet; set it up first."
         )
@@ -135,7 +135,12 @@ def _step(project: SavedSetup, step: str) -> Step:
 def _find_chosen(project: SavedSetup, step: Step) -> str | None:
     """Return the id of the card that the step uses in the whole project."""
     over = next(
-        (one.card for one in project.overrides if one.scope == "project" and one.step == step.id), None
+        (
+            override.card
+            for override in project.overrides
+            if override.scope == "project" and override.step == step.id
+        ),
+        None,
     )
     card = over or step.card
     return None if card is None else card.id

@@ -94,7 +94,7 @@ def read_derived(engine: CurrentEngine, _: CurrentPrincipal, scripts: Codes = []
 
     Each fact states its source. 422 for a script that is not in ISO 15924.
     """
-    codes = [code.strip() for one in scripts for code in one.split(",") if code.strip()]
+    codes = [code.strip() for script in scripts for code in script.split(",") if code.strip()]
     return json_response(knowledge.derived_facts(engine, codes))
 
 

@@ -64,7 +64,7 @@ def assemble(
     """
     situation = understand_answers(engine, answers)
     cards = cards_for(engine, library, chosen_ids(None, overrides))
-    chosen = {one.step: one.card for one in overrides if one.scope == "project"}
+    chosen = {override.step: override.card for override in overrides if override.scope == "project"}
     return _Assembly(engine, library, situation, cards, chosen).assemble()
 
 
@@ -184,7 +184,7 @@ class _Assembly:
         """
         codes = self.situation.codes
         picked = self.chosen.get(rule.step)
-        card = next((one for one in self.cards if picked is not None and one.id == picked.id), None)
+        card = next((card for card in self.cards if picked is not None and card.id == picked.id), None)
         if card is not None:
             return [code for code in codes if not card.scripts or code in card.scripts] or codes
         if self._is_done(job, codes):
@@ -215,7 +215,7 @@ class _Assembly:
             offered_when=work.offered_when,
             settings=settings,
             reasons=reasons,
-            alternatives=[CardChoice(id=one.id, source=one.source) for one in taken[:ALTERNATIVES]],
+            alternatives=[CardChoice(id=card.id, source=card.source) for card in taken[:ALTERNATIVES]],
         )
         if card is not None:
             away = card.runs_where == "provider"
@@ -244,7 +244,7 @@ class _Assembly:
                 return None, []
             whole = list(codes) == self.situation.codes
             return first, [*self._explain_choice(ranked), *(self._unread(first) if whole else [])]
-        card = next((one for one in ranked if one.id == picked.id), None)
+        card = next((card for card in ranked if card.id == picked.id), None)
         if card is not None and card.availability != "not_here":
             return card, [f"{card.name} was chosen by a person."]
         gone = f"The model that was chosen before ({picked.id}) is no longer here."

@@ -73,12 +73,12 @@ def problems_with(
     cards: Iterable[Card], engine: Engine, library: Library | None, recipe: Recipe, answers: Answers | None
 ) -> list[Problem]:
     """As `problems_of`, for a valid recipe, with the known cards."""
-    found = [*_find_unknown(recipe), *_find_repeated(recipe.steps)]
+    problems = [*_find_unknown(recipe), *_find_repeated(recipe.steps)]
     known = {card.id: card for card in cards}
     for step in recipe.steps:
         own = list(_Check(engine, library, recipe, step, known, answers).problems())
-        found += sorted(own, key=lambda one: PROBLEM_ORDER.index(one.kind))
-    return found
+        problems += sorted(own, key=lambda one: PROBLEM_ORDER.index(one.kind))
+    return problems
 
 
 def is_only_offered(step: Step) -> bool:

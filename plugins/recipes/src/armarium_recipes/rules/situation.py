@@ -35,7 +35,7 @@ class Situation:
     @property
     def pictures(self) -> list[str]:
         """Return the kinds of material that are read from pictures."""
-        return [one for one in self.answers.materials if one != "text"]
+        return [material for material in self.answers.materials if material != "text"]
 
     def holds(self, condition: Condition, jobs: Iterable[str], *, trainable: bool = False) -> bool:
         """Return whether *condition* holds for a recipe of these *jobs*."""
@@ -85,33 +85,33 @@ def require_job(engine: Engine, job: str) -> str:
 
 def require_script(code: str) -> Script:
     """Return the script with this code; Invalid if there is none."""
-    found = find_script(code)
-    if found is None:
+    script = find_script(code)
+    if script is None:
         raise _unknown(
             "script",
             code,
             "Scripts are named by codes of ISO 15924 (Latn, Arab); search the scripts by name to find one.",
         )
-    return found
+    return script
 
 
 def require_language(tag: str) -> str:
     """Return the tag to work with, its first part as in the catalogue; Invalid if it names no language."""
-    found = find_language(tag)
-    if found is None or found.code is None:
+    language = find_language(tag)
+    if language is None or language.code is None:
         raise _unknown(
             "language",
             tag,
             "Languages are named by BCP 47 tags (es, la, de-AT); search the languages by name to find one.",
         )
     _, mark, rest = tag.replace("_", "-").partition("-")
-    return f"{found.code.partition('-')[0]}{mark}{rest}"
+    return f"{language.code.partition('-')[0]}{mark}{rest}"
 
 
 def language_name(tag: str) -> str:
     """Return the usual name of the language."""
-    found = find_language(tag)
-    return tag if found is None else found.name
+    language = find_language(tag)
+    return tag if language is None else language.name
 
 
 def require_materials(materials: Sequence[str], known: Sequence[str]) -> None:

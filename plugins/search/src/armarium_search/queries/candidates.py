@@ -99,31 +99,31 @@ def find(
     that was searched; *beside*: hits of other kinds, each with its label. by_words False: words are not
     searched.
     """
-    found = WeighedCandidates([])
-    by_id = found.by_id
+    weighed = WeighedCandidates([])
+    by_id = weighed.by_id
     wanted = asked.parsed.required_terms
     if wanted and by_words:
-        found.words, found.names = expression(wanted), expression(wanted, None)
-        _by_text(asked, found)
-        _by_name(asked, found)
-        _by_visible_part(asked, found)
+        weighed.words, weighed.names = expression(wanted), expression(wanted, None)
+        _by_text(asked, weighed)
+        _by_name(asked, weighed)
+        _by_visible_part(asked, weighed)
     elif not wanted and asked.parsed.scopes:
-        _by_scope(asked, found)
+        _by_scope(asked, weighed)
     for document_id in _standing(asked, likeness or ()):
         by_id.setdefault(document_id, Candidate(document_id)).likeness = (likeness or {})[document_id]
-    resting = {one: (via, hit) for via, hit in reversed(beside) for one in hit.document_ids}
+    resting = {document_id: (via, hit) for via, hit in reversed(beside) for document_id in hit.document_ids}
     for document_id in _standing(asked, resting):
         if document_id not in by_id:
             by_id[document_id] = Candidate(document_id, beside=resting[document_id])
-    _score(asked, found, 2 if likeness is not None and wanted and by_words else 1)
-    return found
+    _score(asked, weighed, 2 if likeness is not None and wanted and by_words else 1)
+    return weighed
 
 
 def _candidate(found: WeighedCandidates, document_id: str) -> Candidate:
-    one = found.by_id.get(document_id)
-    if one is None:
-        one = found.by_id[document_id] = Candidate(document_id)
-    return one
+    candidate = found.by_id.get(document_id)
+    if candidate is None:
+        candidate = found.by_id[document_id] = Candidate(document_id)
+    return candidate
 
 
 def _texts(asked: SearchQuestion, words: str, limit: int, last: int | None = None) -> list[Any]:
@@ -158,13 +158,13 @@ def _by_text(asked: SearchQuestion, found: WeighedCandidates) -> None:
     for _, document_id, authority, name, words, halves in rows:
         if document_id in by_id:
             continue
-        one = by_id[document_id] = Candidate(document_id, by_text=True, about=(authority, name))
+        candidate = by_id[document_id] = Candidate(document_id, by_text=True, about=(authority, name))
         if is_widened:
             text = FoldedPassage(words, halves)
-            one.relevance = relevance(terms, text)
-            weighed.append((one, text))
+            candidate.relevance = relevance(terms, text)
+            weighed.append((candidate, text))
         else:
-            one.relevance = weigh(words, halves)
+            candidate.relevance = weigh(words, halves)
     if is_widened:
         _spread(terms, weighed)
 
@@ -185,12 +185,12 @@ def _spread(terms: Sequence[Term], weighed: Sequence[tuple[Candidate, FoldedPass
     known yet.
     """
     of_spellings: dict[tuple[str, ...], list[Candidate]] = {}
-    for one, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
+    for candidate, text in sorted(weighed, key=lambda pair: (-pair[0].relevance, pair[0].document_id)):
         other = spelling_of(terms, text)
         pages = of_spellings.setdefault(other, [])
-        pages.append(one)
+        pages.append(candidate)
         if other:
-            one.relevance /= len(pages) ** 3
+            candidate.relevance /= len(pages) ** 3
 
 
 def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
@@ -199,7 +199,10 @@ def _of_each_spelling(asked: SearchQuestion) -> list[Any]:
     """
     terms = asked.parsed.required_terms
     as_written = [
-        replace(term, alternatives=tuple(one for one in term.alternatives if one[1] == 1)) for term in terms
+        replace(
+            term, alternatives=tuple(alternative for alternative in term.alternatives if alternative[1] == 1)
+        )
+        for term in terms
     ]
     if as_written == list(terms):
         return []
@@ -229,10 +232,10 @@ def _by_name(asked: SearchQuestion, found: WeighedCandidates) -> None:
 def _weigh_name(
     asked: SearchQuestion, found: WeighedCandidates, document_id: str, name: str, more: str
 ) -> None:
-    one = _candidate(found, document_id)
-    one.by_name = matches(asked.parsed.required_terms, FoldedPassage(name))
-    one.relevance = max(
-        one.relevance, relevance(asked.parsed.terms, FoldedPassage(describe_name(name, more)))
+    candidate = _candidate(found, document_id)
+    candidate.by_name = matches(asked.parsed.required_terms, FoldedPassage(name))
+    candidate.relevance = max(
+        candidate.relevance, relevance(asked.parsed.terms, FoldedPassage(describe_name(name, more)))
     )
 
 
@@ -248,12 +251,16 @@ def _by_visible_part(asked: SearchQuestion, found: WeighedCandidates) -> None:
         row = asked.rows(f"SELECT name FROM {names} WHERE document_id = :id", id=document_id)
         name = row[0][0] if row else ""
         folded = [FoldedPassage(*text[1]), FoldedPassage(name)]
-        if any(not matches([term], one) for term in asked.parsed.excluded_terms for one in folded):
+        if any(
+            not matches([term], folded_passage)
+            for term in asked.parsed.excluded_terms
+            for folded_passage in folded
+        ):
             continue
         if matches(asked.parsed.required_terms, folded[0]):
-            one = _candidate(found, document_id)
-            one.by_text = True
-            one.relevance = relevance(asked.parsed.terms, folded[0])
+            candidate = _candidate(found, document_id)
+            candidate.by_text = True
+            candidate.relevance = relevance(asked.parsed.terms, folded[0])
         if matches(asked.parsed.required_terms, folded[1]):
             _weigh_name(asked, found, document_id, name, "")
 
@@ -288,7 +295,7 @@ def _standing(asked: SearchQuestion, ids: Iterable[str]) -> list[str]:
 
 def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
     everything = list(found.by_id.values())
-    unread = [one.document_id for one in everything if one.about is None]
+    unread = [candidate.document_id for candidate in everything if candidate.about is None]
     facts: dict[str, tuple[str, str | None]] = {}
     if unread:
         rows = asked.rows(
@@ -296,20 +303,28 @@ def _score(asked: SearchQuestion, found: WeighedCandidates, lists: int) -> None:
             f"WHERE d.id IN {asked.select_ids(unread)}"
         )
         facts = {row[0]: (row[1], row[2]) for row in rows}
-    ranked = [(-one.relevance, one.document_id, one) for one in everything if one.relevance > 0]
-    alike = [(-one.likeness, one.document_id, one) for one in everything if one.likeness is not None]
+    ranked = [
+        (-candidate.relevance, candidate.document_id, candidate)
+        for candidate in everything
+        if candidate.relevance > 0
+    ]
+    alike = [
+        (-candidate.likeness, candidate.document_id, candidate)
+        for candidate in everything
+        if candidate.likeness is not None
+    ]
     for listed in (ranked, alike):
-        for place, (_, _, one) in enumerate(sorted(listed), start=1):
-            one.score += fuse_rank(place, lists)
+        for place, (_, _, candidate) in enumerate(sorted(listed), start=1):
+            candidate.score += fuse_rank(place, lists)
     words = list(asked.parsed.words)
-    for one in everything:
-        authority, name = one.about or facts.get(one.document_id, ("unknown", ""))
-        if one.beside is not None or (one.relevance == 0 and one.likeness is None):
-            one.score += BESIDE
+    for candidate in everything:
+        authority, name = candidate.about or facts.get(candidate.document_id, ("unknown", ""))
+        if candidate.beside is not None or (candidate.relevance == 0 and candidate.likeness is None):
+            candidate.score += BESIDE
         if name and any(word in name for word in words):
-            one.score += of_name(words, name.split())
-        one.score *= AUTHORITY.get(authority, 1.0)
-    scored = sorted((-one.score, one.document_id, one) for one in everything)
+            candidate.score += of_name(words, name.split())
+        candidate.score *= AUTHORITY.get(authority, 1.0)
+    scored = sorted((-candidate.score, candidate.document_id, candidate) for candidate in everything)
     found.ranked = [one for _, _, one in scored]
 
 

@@ -59,7 +59,7 @@ def texts_of_pages(asked: SearchQuestion, ids: Sequence[str]) -> dict[str, PageT
         if asked.partial and document_id in asked.partial:
             seen = visible_text(asked, document_id)[0]
             if seen is not None and seen.text:
-                spans = [(one.segment_id, one.char_start, one.char_end) for one in seen.assembled.spans]
+                spans = [(span.segment_id, span.char_start, span.char_end) for span in seen.assembled.spans]
                 found[document_id] = PageText.of(seen.text, spans)
     return found
 

@@ -132,7 +132,7 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
         if (words := getattr(filters, name)) is not None:
             add(f"d.{column} IN {asked.select_ids(words)}")
     if filters.languages is not None:
-        tags = asked.select_ids(one.lower() for one in filters.languages)
+        tags = asked.select_ids(language.lower() for language in filters.languages)
         of_pass = f"(SELECT pass_id FROM {page_texts} WHERE document_id = d.id)"
         add(
             f"EXISTS (SELECT 1 FROM {tags} t JOIN (SELECT lower({page_language_sql('d', of_pass)}) AS tag) s "
@@ -164,4 +164,4 @@ def _filter(asked: SearchQuestion, filters: Filters) -> None:
 def _documents_of(asked: SearchQuestion, scoped: ScopedQuestion) -> set[str]:
     """Return the documents that a question to a scope finds."""
     scopes = scopes_of(asked.engine).get(scoped.scope, ())
-    return {found for one in scopes for found in one.documents(asked.conn, scoped.text)}
+    return {document for scope in scopes for document in scope.documents(asked.conn, scoped.text)}

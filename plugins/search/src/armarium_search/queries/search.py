@@ -98,18 +98,18 @@ def _run_search(asked: SearchQuestion) -> dict[str, Any]:
     if params.search_type == "hybrid" and (likeness is None or likeness.pages is None):
         answered_as = "fulltext"
     beside, lists = _search_beside(asked)
-    found = find(
+    weighed = find(
         asked,
         likeness.pages if likeness is not None else None,
         beside,
         by_words=params.search_type != "semantic" and "content" in params.include,
     )
-    total = count(asked, found)
+    total = count(asked, weighed)
     if params.sort_by == "relevance":
-        page = _by_relevance(asked, found, total)
+        page = _by_relevance(asked, weighed, total)
     else:
         page = page_sorted(
-            asked, found, params.sort_by, params.sort_direction, params.limit + 1, params.offset
+            asked, weighed, params.sort_by, params.sort_direction, params.limit + 1, params.offset
         )
     has_more = len(page) > params.limit
     page = page[: params.limit]
@@ -118,8 +118,8 @@ def _run_search(asked: SearchQuestion) -> dict[str, Any]:
         "entity_hits": [dict(hit.answer) for hit in lists.get("entities", ())],
         "claim_hits": [dict(hit.answer) for hit in lists.get("claims", ())],
         "artifact_hits": [dict(hit.answer) for hit in lists.get("artifacts", ())],
-        "total_results": total if found.is_exact else max(total, params.offset + len(page) + has_more),
-        "total_is_exact": found.is_exact,
+        "total_results": total if weighed.is_exact else max(total, params.offset + len(page) + has_more),
+        "total_is_exact": weighed.is_exact,
         "has_more": has_more,
         "search_type": answered_as,
         "suggestions": suggestions(asked, total == 0),
@@ -218,7 +218,7 @@ def snippet_of(text: str, parsed: ParsedQuery) -> str:
 def _results(
     asked: SearchQuestion, page: list[Candidate], lists: dict[str, list[Hit]]
 ) -> list[dict[str, Any]]:
-    ids = [one.document_id for one in page]
+    ids = [candidate.document_id for candidate in page]
     rows = asked.rows(
         f"SELECT d.id, d.name, d.doc_type, d.file_type, p.name, d.sequence, d.page_label, d.page_content, n.name "
         f"FROM {documents} d LEFT JOIN {documents} p ON p.id = d.parent_id LEFT JOIN {names} n ON n.document_id = d.id "
@@ -228,14 +228,14 @@ def _results(
     facts = {row[0]: row[1:] for row in rows}
     texts = texts_of_pages(asked, ids)
     results = []
-    for one in page:
-        name, doc_type, file_type, parent_name, number, label, content, _ = facts[one.document_id]
+    for candidate in page:
+        name, doc_type, file_type, parent_name, number, label, content, _ = facts[candidate.document_id]
         lines: list[dict[str, Any]] = []
         highlights: list[str] = []
         preview = (content or "")[:PREVIEW]
-        if one.document_id in texts:
+        if candidate.document_id in texts:
             lines, highlights, preview = excerpts(
-                texts[one.document_id], asked.parsed.terms, mark=asked.params.highlight_results
+                texts[candidate.document_id], asked.parsed.terms, mark=asked.params.highlight_results
             )
         elif content:
             preview = snippet_of(content, asked.parsed)
@@ -246,21 +246,21 @@ def _results(
             "parent_name": parent_name,
             "page_number": number,
             "page_label": label,
-            "matched_via": _word_for_way(asked, one),
+            "matched_via": _word_for_way(asked, candidate),
         }
-        if one.beside is not None:
-            preview = one.beside[1].text or preview
-            metadata |= one.beside[1].metadata
+        if candidate.beside is not None:
+            preview = candidate.beside[1].text or preview
+            metadata |= candidate.beside[1].metadata
         results.append(
             {
-                "document_id": one.document_id,
-                "score": one.score,
+                "document_id": candidate.document_id,
+                "score": candidate.score,
                 "content_preview": preview,
                 "metadata": metadata,
                 "highlights": highlights,
                 "transcript_excerpts": lines,
-                "kg_claim_ids": _resting(lists.get("claims", ()), one.document_id),
-                "kg_entity_ids": _resting(lists.get("entities", ()), one.document_id),
+                "kg_claim_ids": _resting(lists.get("claims", ()), candidate.document_id),
+                "kg_entity_ids": _resting(lists.get("entities", ()), candidate.document_id),
             }
         )
     add_boxes(asked, results)

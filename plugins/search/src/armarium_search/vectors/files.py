@@ -78,7 +78,7 @@ def read(library: Library) -> KeptVectors | None:
         rows = np.repeat(np.arange(len(pages["rows"])), pages["rows"])
         if len(rows) != len(matrix):
             return None
-        kept = KeptVectors(
+        vectors = KeptVectors(
             folder,
             about["made"],
             about["embedder"],
@@ -91,8 +91,8 @@ def read(library: Library) -> KeptVectors | None:
         )
     except (OSError, ValueError, KeyError):
         return None
-    library.held[_HELD] = kept
-    return kept
+    library.held[_HELD] = vectors
+    return vectors
 
 
 def put_in_place(library: Library, making: Path) -> None:

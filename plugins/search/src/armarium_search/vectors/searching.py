@@ -61,10 +61,10 @@ def state_of(library: Library, conn: Connection) -> dict[str, Any]:
     """Return what is searched: pages with vectors, those whose text has changed since, and those without; as
     the caller sees them.
     """
-    kept = read(library)
-    standing = standing_of(library, conn, kept)
+    vectors = read(library)
+    standing = standing_of(library, conn, vectors)
     state = {"pages": len(standing.seen), "stale": standing.stale, "missing": standing.missing}
-    if kept is None:
+    if vectors is None:
         return {"embedder": None, **state, "min_score": None, "notice": NO_VECTORS}
     notice = None
     if standing.stale or standing.missing:
@@ -72,25 +72,25 @@ def state_of(library: Library, conn: Connection) -> dict[str, Any]:
             f"{standing.stale + standing.missing} pages have text that is not in their vectors yet and is "
             "found only by its words. `armarium action search.embed` updates the vectors."
         )
-    return {"embedder": kept.embedder, **state, "min_score": 0.55, "notice": notice}
+    return {"embedder": vectors.embedder, **state, "min_score": 0.55, "notice": notice}
 
 
 def nearest(
     library: Library, engine: Engine, conn: Connection, text: str, params: SearchParams, most: int
 ) -> dict[str, float] | None:
     """Return documents by the similarity of their best passage to *text*; None if nothing can be compared."""
-    kept = read(library)
-    if kept is None or not len(kept.matrix):
+    vectors = read(library)
+    if vectors is None or not len(vectors.matrix):
         return None
-    vector = _vector_of(engine, kept, text, params)
-    if vector is None or len(vector) != kept.matrix.shape[1]:
+    vector = _vector_of(engine, vectors, text, params)
+    if vector is None or len(vector) != vectors.matrix.shape[1]:
         return None
     if not vector.any():
         return {}
     return _best(
-        kept,
-        kept.likeness(kept.matrix @ vector),
-        standing_of(library, conn, kept).seen,
+        vectors,
+        vectors.likeness(vectors.matrix @ vector),
+        standing_of(library, conn, vectors).seen,
         params.min_score,
         most,
     )
@@ -115,11 +115,11 @@ def embed_texts(library: Library, engine: Engine, texts: Sequence[str]) -> Any:
     """Return a row of length 1 for each of *texts*, by what was learned from the project (zeros for one that has
     nothing in common with it); None if the project has no vectors, or a model computes them.
     """
-    kept = read(library)
-    if kept is None or kept.source is not None:
+    vectors = read(library)
+    if vectors is None or vectors.source is not None:
         return None
     try:
-        return engine.drivers.load(GROUP, kept.embedder)().load(kept.folder).embed(texts)
+        return engine.drivers.load(GROUP, vectors.embedder)().load(vectors.folder).embed(texts)
     except (ServiceError, OSError, ValueError):
         return None
 

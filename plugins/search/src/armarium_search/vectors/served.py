@@ -70,7 +70,7 @@ class OpenAIEmbeddings:
             tokens_in=usage.get("prompt_tokens"),
             tokens_out=0,
             version=answer.get("model"),
-            vectors=tuple(tuple(one["embedding"]) for one in rows),
+            vectors=tuple(tuple(row["embedding"]) for row in rows),
         )
 
 
@@ -90,7 +90,7 @@ class OllamaEmbeddings:
             tokens_in=answer.get("prompt_eval_count"),
             tokens_out=0,
             version=answer.get("model"),
-            vectors=tuple(tuple(one) for one in answer["embeddings"]),
+            vectors=tuple(tuple(embedding) for embedding in answer["embeddings"]),
         )
 
 
@@ -168,26 +168,26 @@ def embed_query(library: Library, engine: Engine, principal: Principal, params: 
     """
     if params.search_type == "fulltext" or not params.query.strip():
         return
-    kept = read(library)
-    if kept is None or kept.source is None:
+    vectors = read(library)
+    if vectors is None or vectors.source is None:
         return
     try:
-        driver = engine.drivers.load(GROUP, kept.embedder)
+        driver = engine.drivers.load(GROUP, vectors.embedder)
         if runs_a_model(driver):
-            choice = choose_model(engine, library, driver, kept.source["model"])
+            choice = choose_model(engine, library, driver, vectors.source["model"])
             params.note_vector(tuple(embed_with_model(engine, choice, params.query)), None)
             return
         if principal.role == "viewer":
             params.note_vector(None, VIEWERS)
             return
         request = _request(
-            kept.source["provider"],
-            kept.source["model"],
+            vectors.source["provider"],
+            vectors.source["model"],
             params.pages_may_leave,
             Subject(library.uuid, kind="project"),
             SECONDS,
         )
-        found = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver())
-        params.note_vector(found.answer[0], None)
+        model = ask_for_vectors(Caller(engine, library, principal), request, [params.query], driver())
+        params.note_vector(model.answer[0], None)
     except ServiceError as refusal:
         params.note_vector(None, f"{refusal.detail} Similarity was not searched.")

@@ -51,7 +51,7 @@ def convert_page(ctx: ActionContext, p: ConvertPage) -> dict[str, Any]:
             f"Document {p.document_id} has no older geometry, so there is nothing to convert.",
             code="nothing_to_convert",
         )
-    converted = [_convert(ctx, one) for one in old]
+    converted = [_convert(ctx, old_geometry) for old_geometry in old]
     return {"document_id": p.document_id, "passes": converted}
 
 

@@ -174,7 +174,9 @@ def fill(ctx: ActionContext, p: OrderFill) -> dict[str, Any]:
     twice or a provisional id; then nothing is written.
     """
     order = writable_order(ctx, p.order_id)
-    rows = editable_rows(ctx, check_unique([one.segment_id for one in p.segments]), [None] * len(p.segments))
+    rows = editable_rows(
+        ctx, check_unique([segment.segment_id for segment in p.segments]), [None] * len(p.segments)
+    )
     there = ctx.conn.exec_driver_sql(
         "SELECT id, segment_id, parent_entry_id, position FROM reading_order_entry WHERE order_id = ?",
         (order.id,),

@@ -68,7 +68,7 @@ def merge(ctx: ActionContext, p: Merge) -> dict[str, Any]:
             "send one version for each id, or none.",
             code="uneven_lists",
         )
-    absorbed_ids = [one for one in p.segment_ids if one != p.keep_id]
+    absorbed_ids = [segment_id for segment_id in p.segment_ids if segment_id != p.keep_id]
     if not absorbed_ids:
         raise Invalid("Name at least one segment besides the one to keep.", code="nothing_to_merge")
     kept_row = get_segment(ctx.conn, p.keep_id)

@@ -199,7 +199,10 @@ def carry(ctx: ActionContext, p: Carry) -> dict[str, Any]:
         )
     editable(ctx, match.from_segment_id, None)
     editable(ctx, match.to_segment_id, None)
-    carriers = {one.kind: one for one in ctx.engine.points.collect(armarium_source_model_carriers)}
+    carriers = {
+        segment_carrier.kind: segment_carrier
+        for segment_carrier in ctx.engine.points.collect(armarium_source_model_carriers)
+    }
     carried: list[dict[str, Any]] = []
     left: list[dict[str, Any]] = []
     for kind in dict.fromkeys(p.kinds):

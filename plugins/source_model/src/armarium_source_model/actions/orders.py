@@ -337,8 +337,8 @@ def state_columns(ctx: ActionContext, p: ColumnsState) -> dict[str, Any]:
     if p.columns is not None:
         page = page_blocks(ctx.conn, p.document_id, row.id)
         holder = lines_holder(page.shapes)
-        lines = [one for one in page.shapes if one.kind == "line"]
-        inside = sum(one.parent_id == holder for one in lines)
+        lines = [shape for shape in page.shapes if shape.kind == "line"]
+        inside = sum(line.parent_id == holder for line in lines)
         if 2 * inside < len(lines):
             raise Conflict(
                 "The lines of this page stand in several regions, which are read one after another; a number of columns "

@@ -134,12 +134,14 @@ def correct_many(ctx: ActionContext, p: CorrectMany) -> dict[str, Any]:
     """As representation.create for each; a refusal names the index, and nothing is written."""
     items: list[dict[str, Any]] = []
     met: set[str] = set()
-    for index, one in enumerate(p.corrections):
+    for index, correction in enumerate(p.corrections):
         try:
-            if one.segment_id in met:
-                raise Invalid(f"{one.segment_id} is named twice; name each segment once.", code="named_twice")
-            met.add(one.segment_id)
-            items.append(ctx.run(correct.name, Correct(kind=p.kind, **one.model_dump())))
+            if correction.segment_id in met:
+                raise Invalid(
+                    f"{correction.segment_id} is named twice; name each segment once.", code="named_twice"
+                )
+            met.add(correction.segment_id)
+            items.append(ctx.run(correct.name, Correct(kind=p.kind, **correction.model_dump())))
         except (Invalid, Conflict, NotFound) as refusal:
             refusal.detail = f"corrections[{index}]: {refusal.detail}"
             refusal.fields["index"] = index

@@ -120,26 +120,30 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
     """Check and insert the caller's segments; return their ids. *numbered*: refusals begin with the index."""
     passes_met: dict[tuple[str, str], Row[Any]] = {}
     renditions: dict[str, str | None] = {}
-    parents = _parents(ctx, {one.parent_segment_id for one in new if one.parent_segment_id is not None})
+    parents = _parents(
+        ctx, {segment.parent_segment_id for segment in new if segment.parent_segment_id is not None}
+    )
     provenance = ctx.provenance()
     by_hand = ctx.principal.kind == "person"
     facts = StatedFacts(ctx)
     rows: list[tuple[object, ...]] = []
-    for index, one in enumerate(new):
+    for index, segment in enumerate(new):
         try:
-            refuse_provisional(one.pass_id, one.parent_segment_id, one.document_id)
-            key = (one.pass_id, one.document_id)
+            refuse_provisional(segment.pass_id, segment.parent_segment_id, segment.document_id)
+            key = (segment.pass_id, segment.document_id)
             if key not in passes_met:
-                require_document(ctx.conn, one.document_id)
-                passes_met[key] = writable_pass(ctx, one.pass_id, one.document_id)
-            if one.parent_segment_id is not None:
-                _check_parent(parents, one.parent_segment_id, one.pass_id)
-            if one.document_id not in renditions:
-                renditions[one.document_id] = primary_rendition(ctx, one.document_id)
-            anchor, (x, y, w, h) = anchor_value(ctx, one.anchor, one.document_id, renditions[one.document_id])
-            if one.baseline is not None:
-                validate_baseline(one.baseline)
-            facts.check(one.language, one.script)
+                require_document(ctx.conn, segment.document_id)
+                passes_met[key] = writable_pass(ctx, segment.pass_id, segment.document_id)
+            if segment.parent_segment_id is not None:
+                _check_parent(parents, segment.parent_segment_id, segment.pass_id)
+            if segment.document_id not in renditions:
+                renditions[segment.document_id] = primary_rendition(ctx, segment.document_id)
+            anchor, (x, y, w, h) = anchor_value(
+                ctx, segment.anchor, segment.document_id, renditions[segment.document_id]
+            )
+            if segment.baseline is not None:
+                validate_baseline(segment.baseline)
+            facts.check(segment.language, segment.script)
         except (Invalid, Conflict, NotFound) as refusal:
             if numbered:
                 refusal.detail = f"segments[{index}]: {refusal.detail}"
@@ -147,10 +151,10 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
             raise
         rows.append(
             (
-                new_id(), one.document_id, one.pass_id, one.kind, one.kind_raw, json_text(anchor),
-                None if one.baseline is None else orjson.dumps(one.baseline).decode(), one.parent_segment_id,
-                int(one.is_furniture), one.language, one.script, one.direction,
-                None if one.cell is None else json_text(one.cell.model_dump()), one.anchor.page_index, "{}",
+                new_id(), segment.document_id, segment.pass_id, segment.kind, segment.kind_raw, json_text(anchor),
+                None if segment.baseline is None else orjson.dumps(segment.baseline).decode(), segment.parent_segment_id,
+                int(segment.is_furniture), segment.language, segment.script, segment.direction,
+                None if segment.cell is None else json_text(segment.cell.model_dump()), segment.anchor.page_index, "{}",
                 x, y, w, h, tile_of(x, y, w, h), int(by_hand), 1, *provenance.values(), ctx.now,
             )
         )  # fmt: skip
@@ -167,8 +171,8 @@ def insert_segments(ctx: ActionContext, new: Sequence[SegmentCreate], *, numbere
     ctx.target(*ids)
     ctx.note_changes(
         segment_ids=ids,
-        pass_ids=dict.fromkeys(one.pass_id for one in new),
-        document_ids=dict.fromkeys(one.document_id for one in new),
+        pass_ids=dict.fromkeys(segment.pass_id for segment in new),
+        document_ids=dict.fromkeys(segment.document_id for segment in new),
     )
     return ids
 
@@ -374,7 +378,7 @@ def restore_version(ctx: ActionContext, p: RestoreVersion) -> dict[str, Any]:
     (row,) = present_rows(ctx, [p.segment_id])
     check_page(ctx, row, set())
     check_version(ctx, row, p.expected_version)
-    recorded = {one["version"]: one for one in segment_versions(ctx.conn, row.id)}
+    recorded = {version["version"]: version for version in segment_versions(ctx.conn, row.id)}
     if p.version not in recorded:
         known = ", ".join(map(str, recorded)) or "none, it never changed"
         raise NotFound(

@@ -37,20 +37,22 @@ def _annotations_at(
 
 def _move_annotations(ctx: ActionContext, corrected: ReadingChange) -> list[Why]:
     left: list[Why] = []
-    for found in _annotations_at(ctx.conn, corrected.document_id, corrected.segment_id, corrected.old_id):
+    for annotation in _annotations_at(
+        ctx.conn, corrected.document_id, corrected.segment_id, corrected.old_id
+    ):
         changes: dict[str, Any] = {}
         reasons: dict[str, None] = {}
-        moved = [_move_span(one, corrected, reasons) for one in found["targets"]]
-        if moved != found["targets"]:
+        moved = [_move_span(target, corrected, reasons) for target in annotation["targets"]]
+        if moved != annotation["targets"]:
             changes["targets"] = moved
-        place = found["anchor"]
+        place = annotation["anchor"]
         if place is not None and place.get("representation_id") == corrected.old_id:
             there = _move_span(place, corrected, reasons, segment_id=None)
             if there != place:
                 changes["anchor"] = there | {"representation_id": corrected.new_id}
         if changes:
-            ctx.run("annotation.update", {"annotation_id": found["id"], **changes})
-        left += [(found["id"], why) for why in reasons]
+            ctx.run("annotation.update", {"annotation_id": annotation["id"], **changes})
+        left += [(annotation["id"], why) for why in reasons]
     return left
 
 
@@ -89,16 +91,16 @@ def carry_annotations(
     """
     copies: list[tuple[str, str]] = []
     left: list[tuple[str | None, str]] = []
-    for found in _annotations_at(ctx.conn, match.document_id, match.from_id):
+    for annotation in _annotations_at(ctx.conn, match.document_id, match.from_id):
         for made_by in provenance_columns():
-            del found[made_by.name]
-        original = str(found.pop("id"))
+            del annotation[made_by.name]
+        original = str(annotation.pop("id"))
         if original in match.done:
             left.append((original, "It has already been carried across this match."))
             continue
         targets: list[dict[str, Any]] = []
         why: str | None = None
-        for span in found["targets"]:
+        for span in annotation["targets"]:
             if span["segment_id"] != match.from_id:
                 continue
             there = {**span, "segment_id": match.to_id}
@@ -112,9 +114,9 @@ def carry_annotations(
         if why is not None:
             left.append((original, why))
             continue
-        anchor = found["anchor"]
+        anchor = annotation["anchor"]
         if anchor is not None and anchor.get("segment_id") == match.from_id:
-            found["anchor"] = {**anchor, "segment_id": match.to_id, "representation_id": None}
-        made = ctx.run("annotation.create", {**found, "targets": targets})
+            annotation["anchor"] = {**anchor, "segment_id": match.to_id, "representation_id": None}
+        made = ctx.run("annotation.create", {**annotation, "targets": targets})
         copies.append((original, str(made["id"])))
     return copies, left

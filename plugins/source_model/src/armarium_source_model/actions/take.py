@@ -155,11 +155,14 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
 
     A line whose reading a person confirmed keeps it: a machine's newer one, which would count in its place, is left out.
     """
-    for provider in {p.provider, *(one.provider for one in p.readings if one.provider is not None)}:
+    for provider in {
+        p.provider,
+        *(reading.provider for reading in p.readings if reading.provider is not None),
+    }:
         refuse_provider(provider)
     writable_pass(ctx, p.pass_id, p.document_id)
     require_kind(ctx, p.kind)
-    wanted = [one.segment_id for one in p.readings]
+    wanted = [reading.segment_id for reading in p.readings]
     refuse_provisional(*wanted)
     there = {
         row[0]: row
@@ -184,17 +187,17 @@ def take_readings(ctx: ActionContext, p: TakeReadings) -> dict[str, Any]:
         ctx,
         [
             NewReading(
-                one.segment_id,
-                one.text,
+                reading.segment_id,
+                reading.text,
                 kind=p.kind,
                 level=p.level,
-                confidence=one.confidence,
-                producer_tool=one.provider or p.provider,
-                producer_model=p.model if one.provider is None else one.model,
+                confidence=reading.confidence,
+                producer_tool=reading.provider or p.provider,
+                producer_model=p.model if reading.provider is None else reading.model,
                 producer_run_id=p.run_id or ctx.run_id,
             )
-            for one in p.readings
-            if one.segment_id not in confirmed
+            for reading in p.readings
+            if reading.segment_id not in confirmed
         ],
     )
     ctx.target(p.pass_id)

@@ -116,7 +116,7 @@ def _edit_lines(place: Path, number: int) -> list[str]:
 
 def _run_editor(place: Path) -> None:
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    command = named or next((one for one in EDITORS if shutil.which(one)), None)
+    command = named or next((editor for editor in EDITORS if shutil.which(editor)), None)
     if command is None:
         raise Refused("There is no editor to open; name one in the environment variable EDITOR.")
     try:
@@ -138,17 +138,17 @@ def _lines_of(place: Path, number: int) -> list[str]:
     words: list[str] = []
     for row in content.removeprefix("\ufeff").split("\n"):
         line = row.removesuffix("\r")
-        found = _NUMBERED.fullmatch(line)
-        if found is None:
+        match = _NUMBERED.fullmatch(line)
+        if match is None:
             if not line.strip() or line.startswith("#"):
                 continue
             raise Refused(
                 f"After line {len(words)} there is a line without its number: {line[:60]!r}. Each line of the page "
                 "must keep its number; lines cannot be split or added here."
             )
-        if int(found[1]) != len(words) + 1:
-            raise Refused(f"Line {len(words) + 1} is expected where line {found[1]} is.")
-        words.append(found[2] or "")
+        if int(match[1]) != len(words) + 1:
+            raise Refused(f"Line {len(words) + 1} is expected where line {match[1]} is.")
+        words.append(match[2] or "")
     if len(words) != number:
         raise Refused(
             f"The page has {plural(number, 'line')}, and {plural(len(words), 'line')} came back; lines cannot be "

@@ -92,7 +92,7 @@ def _entries(session: Session, order_id: str, parent: str | None) -> list[dict[s
 
 
 def _deep(entries: list[dict[str, Any]], depth: int) -> list[tuple[dict[str, Any], int]]:
-    return [pair for one in entries for pair in ((one, depth), *_deep(one["inside"], depth + 1))]
+    return [pair for entry in entries for pair in ((entry, depth), *_deep(entry["inside"], depth + 1))]
 
 
 def _flat(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -283,13 +283,13 @@ def compare(
     def words() -> None:
         rows = [
             (
-                one["policy"],
-                f"{100 * one['rate']:.2f} %",
-                one["distance"],
-                one["reference_chars"],
-                one["hypothesis_chars"],
+                score["policy"],
+                f"{100 * score['rate']:.2f} %",
+                score["distance"],
+                score["reference_chars"],
+                score["hypothesis_chars"],
             )
-            for one in found["scores"]
+            for score in found["scores"]
         ]
         measure = (
             "CER" if found["measure"] == "cer" else "Difference (nobody is named who checked the reference)"

@@ -67,7 +67,7 @@ def list_of_page(
     old = old_geometry_of(conn, doc_id)
     if pass_id is not None and _page_of_pass(conn, pass_id) != doc_id:
         raise NotFound(f"Pass {pass_id} does not belong to document {doc_id}.")
-    passes = [one.as_pass() for one in old] + list_passes(conn, doc_id, rule)
+    passes = [old_geometry.as_pass() for old_geometry in old] + list_passes(conn, doc_id, rule)
     segments = list_segments(
         conn, doc_id, pass_id=pass_id, artifact_id=artifact_id, kind=kind, area=rect, rule=rule
     )

@@ -52,4 +52,4 @@ def _lines_run(conn: Connection, document_id: str, boxes: Sequence[dict[str, Any
 
 
 def _letters_run(boxes: Sequence[dict[str, Any]]) -> str | None:
-    return first_strong_direction(" ".join(one["text"] for one in boxes if one.get("text")))
+    return first_strong_direction(" ".join(box["text"] for box in boxes if box.get("text")))

@@ -200,12 +200,12 @@ def old_segment(conn: Connection, segment_id: str) -> tuple[OldGeometry, dict[st
     """Return the artifact and the segment behind a provisional segment id; NotFound."""
     artifact_id, _, number = segment_id.removeprefix(PROVISIONAL).rpartition(":")
     try:
-        found = old_pass(conn, artifact_id)
+        old_geometry = old_pass(conn, artifact_id)
     except NotFound:
         raise unknown_segment(segment_id) from None
-    for index, shape in found.shapes():
+    for index, shape in old_geometry.shapes():
         if str(index) == number:
-            return found, found.as_segment(index, shape)
+            return old_geometry, old_geometry.as_segment(index, shape)
     raise unknown_segment(segment_id)
 
 
@@ -221,9 +221,9 @@ def narrow_segments(
     There is no area filter: an area selects real segments only.
     """
     return [
-        one.as_segment(index, shape)
-        for one in old
-        if pass_id in (None, one.pass_id) and artifact_id in (None, one.id)
-        for index, shape in one.shapes()
+        old_geometry.as_segment(index, shape)
+        for old_geometry in old
+        if pass_id in (None, old_geometry.pass_id) and artifact_id in (None, old_geometry.id)
+        for index, shape in old_geometry.shapes()
         if kind in (None, shape.kind)
     ]

@@ -76,7 +76,7 @@ def read_page_lines(
     the one before it on the page.
     """
     rule = reading_rule(conn)
-    passes = [one.as_pass() for one in old_geometry_of(conn, document_id)]
+    passes = [old_geometry.as_pass() for old_geometry in old_geometry_of(conn, document_id)]
     if pass_id is not None and is_provisional(pass_id):
         old = provisional_pass(library, conn, document_id, pass_id)
         return {
@@ -103,7 +103,7 @@ def read_page_lines(
         _add_words(conn, row.id, lines)
     if named is not None:
         _add_entries(conn, named, lines)
-    hidden = None if pass_id is not None or any(one["text"] for one in lines) else row.id
+    hidden = None if pass_id is not None or any(line["text"] for line in lines) else row.id
     order_id, order_basis = (None, page.order_basis()) if named is None else (named.id, "named")
     return {
         **_head(document_id, row.id, basis, order_id, order_basis),
@@ -147,10 +147,10 @@ def _line(shape_id: str, kind: str, parent: str | None, direction: str) -> dict[
 def _provisional_lines(old: ProvisionalPass) -> list[dict[str, Any]]:
     made = {"by": old.maker.by, "name": old.maker.name}
     return [
-        _line(one["id"], one["kind"], None, old.direction)
-        | ({"text": one["text"], "made": made} if one["text"] else {})
-        for one in old.segments
-        if one["text"] or one["kind"] == "line"
+        _line(segment["id"], segment["kind"], None, old.direction)
+        | ({"text": segment["text"], "made": made} if segment["text"] else {})
+        for segment in old.segments
+        if segment["text"] or segment["kind"] == "line"
     ]
 
 
@@ -172,7 +172,7 @@ def _lines(
     page: PageWriting, sequence: Sequence[str], texts: Mapping[str, CountingText]
 ) -> list[dict[str, Any]]:
     assembled = assemble_in_order(page, sequence, texts, include_furniture=True)
-    spans = {one.segment_id: one for one in assembled.spans}
+    spans = {span.segment_id: span for span in assembled.spans}
     found: dict[str, dict[str, Any]] = {}
     for identity in sequence:
         span, holder = spans.get(identity), _holder(page, page.by_id[identity])
@@ -182,7 +182,7 @@ def _lines(
         if line is None:
             runs = page.direction(holder.id).value or "ltr"
             line = found[holder.id] = _line(holder.id, holder.kind, holder.parent_id, runs)
-            line["is_furniture"] = any(one.is_furniture for one in _upwards(page, holder))
+            line["is_furniture"] = any(upward.is_furniture for upward in _upwards(page, holder))
         if span is not None:
             _add_text(line, span, assembled.text[span.char_start : span.char_end])
     return list(found.values())
@@ -222,7 +222,7 @@ def _add_origins(
     sources = {
         line["segment_id"]: [line["segment_id"]]
         if line["representation_id"]
-        else [one["segment_id"] for one in line["words"]]
+        else [word["segment_id"] for word in line["words"]]
         for line in lines
         if line["text"]
     }
@@ -278,7 +278,7 @@ def read_page_shapes(
         return {
             "document_id": document_id,
             "pass_id": pass_id,
-            "shapes": [_shape(one) for one in old.segments],
+            "shapes": [_shape(segment) for segment in old.segments],
         }
     row, _, _ = pass_to_read(conn, document_id, pass_id, None, reading_rule(conn))
     shown: Any = []

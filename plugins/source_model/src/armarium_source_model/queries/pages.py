@@ -66,7 +66,7 @@ def read_pass(
         transcribed = counting_among(conn, readings, pass_id, TRANSCRIPTION, rule)
     rows = rows_of_pass(conn, pass_id)
     writing = writing_of_rows(rows.values(), page_facts(conn, document_id, pass_id), transcribed)
-    return ReadPass(rows, writing.sequence(), counting, {one.id: one for one in readings})
+    return ReadPass(rows, writing.sequence(), counting, {reading.id: reading for reading in readings})
 
 
 def read_lines(conn: Connection, document_id: str, pass_id: str, rule: ReadingRule = "strict") -> ReadPass:

@@ -142,7 +142,7 @@ def working_passes(
     conn: Connection, document_ids: Sequence[str], rule: ReadingRule = "strict"
 ) -> dict[str, Working]:
     """Return what `working` says of each of these pages, with as many statements as for one."""
-    facts: dict[str, list[PassFacts]] = {one: [] for one in document_ids}
+    facts: dict[str, list[PassFacts]] = {document_id: [] for document_id in document_ids}
     for page, pass_id, kind, at, provider in conn.exec_driver_sql(
         _LIVE_PASSES, (json_text(list(document_ids)),)
     ):

@@ -92,12 +92,12 @@ def provisional_text(
         raise OrderOfOtherPass(order_id, standing_order(conn, order_id).pass_id, pass_id)
     pieces: list[Piece] = []
     omitted: list[SegmentLeftOut] = []
-    for one in found.segments:
-        if one["text"]:
-            block = one["id"] if one["kind"] == "region" else None
-            pieces.append(Piece(one["id"], one["id"], one["text"], block, found.direction))
-        elif one["kind"] == "line":
-            omitted.append(SegmentLeftOut(one["id"], "unknown"))
+    for segment in found.segments:
+        if segment["text"]:
+            block = segment["id"] if segment["kind"] == "region" else None
+            pieces.append(Piece(segment["id"], segment["id"], segment["text"], block, found.direction))
+        elif segment["kind"] == "line":
+            omitted.append(SegmentLeftOut(segment["id"], "unknown"))
     assembled = assemble(pieces)
     assembled.omitted = omitted
     return PageTextResult(

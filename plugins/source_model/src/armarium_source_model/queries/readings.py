@@ -138,7 +138,7 @@ def word_confidences(conn: Connection, pass_id: str) -> dict[str, list[tuple[str
     for line_id, word_id, text, confidence in _rows(conn, _WORDS, pass_id):
         found.setdefault(line_id, {})[word_id] = (word_id, text, confidence)
     return {
-        line_id: [one for one in words.values() if one[1] and one[2] is not None]
+        line_id: [word for word in words.values() if word[1] and word[2] is not None]
         for line_id, words in found.items()
     }
 

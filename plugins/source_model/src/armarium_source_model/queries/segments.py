@@ -263,7 +263,7 @@ def moved_fields(conn: Connection, row: SegmentRow, since: int) -> list[str]:
     """Return the fields in which a segment differs from its version *since* (all if it was never
     recorded).
     """
-    recorded = {one["version"]: one for one in segment_versions(conn, row.id)}
+    recorded = {version["version"]: version for version in segment_versions(conn, row.id)}
     then, now = recorded.get(since), recorded.get(row.version)
     if then is None or now is None:
         return [] if since > row.version else list(EDITABLE)

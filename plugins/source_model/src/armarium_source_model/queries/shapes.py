@@ -107,7 +107,7 @@ def read_page(
     """
     blocks = page_blocks(conn, document_id, pass_id)
     texts = counting_of_pass(conn, pass_id, rule=rule, words=False)
-    unread = [one for one in blocks.lines if one not in texts or not texts[one].text]
+    unread = [line for line in blocks.lines if line not in texts or not texts[line].text]
     words = read_shapes(conn, WORDS, pass_id, orjson.dumps(unread).decode())
     if not words:
         return blocks.writing(texts), texts

@@ -103,9 +103,17 @@ class StaleReadings:
         """Return them, for instance a translation of a corrected reading."""
         why = "The reading that it was made from no longer counts."
         return [
-            StaleRow("reading", one["id"], document_id, one["segment_id"], one["content"], "redo", why)
+            StaleRow(
+                "reading",
+                stale_reading["id"],
+                document_id,
+                stale_reading["segment_id"],
+                stale_reading["content"],
+                "redo",
+                why,
+            )
             for document_id in document_ids
-            for one in stale_readings(conn, document_id)
+            for stale_reading in stale_readings(conn, document_id)
         ]
 
     def confirm(self, ctx: ActionContext, kind: str, identity: str) -> bool:

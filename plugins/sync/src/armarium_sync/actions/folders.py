@@ -156,7 +156,7 @@ def _check_folder(ctx: ActionContext, path: MaterialPath) -> Path:
     elif not place.is_dir():
         raise not_a_folder(path)
     own = (ctx.project.path.resolve(), ctx.engine.settings.state_dir.resolve())
-    if any(one.is_relative_to(place) for one in own):
+    if any(path.is_relative_to(place) for path in own):
         raise holds_the_project(path)
     for row in tied_folders(ctx.conn):
         if _share(place, Path(row.path)):

@@ -184,9 +184,9 @@ def follow(ctx: ActionContext, p: FileParams) -> dict[str, Any]:
     try:
         digest = disk.digest(row.path)
         moved = [
-            one
-            for one in documents_in(ctx.conn, folder.path)
-            if one.live and one.checksum == digest and disk.stamp(one.path) is None
+            document
+            for document in documents_in(ctx.conn, folder.path)
+            if document.live and document.checksum == digest and disk.stamp(document.path) is None
         ]
     except Unusable as error:
         raise not_to_take_in(row.path, str(error)) from None
@@ -221,8 +221,8 @@ def _arrange_example(ex: Example) -> dict[str, Any]:
     return {
         "folder_id": folder_id,
         "moves": [
-            {"document_id": one.document_id, "from_path": one.from_path, "to_path": one.to_path}
-            for one in plan.moves
+            {"document_id": move.document_id, "from_path": move.from_path, "to_path": move.to_path}
+            for move in plan.moves
         ],
     }
 
@@ -273,7 +273,8 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
     if not disk.is_there():
         raise folder_gone(folder.path)
     plan = {
-        (one.document_id, one.from_path, one.to_path): one for one in plan_of(ctx.conn, folder, disk).moves
+        (move.document_id, move.from_path, move.to_path): move
+        for move in plan_of(ctx.conn, folder, disk).moves
     }
     planned: list[PlannedMove] = []
     for one in p.moves:
@@ -285,8 +286,8 @@ def arrange(ctx: ActionContext, p: ArrangeParams) -> dict[str, Any]:
         if move.file_id is None:
             place_on_disk(ctx, move.document_id, os.path.join(folder.path, *move.to_path.split("/")))
     begin(ctx.conn, ctx.audit_id, folder.id, planned)
-    ids = list(dict.fromkeys(one.document_id for one in planned))
+    ids = list(dict.fromkeys(planned_move.document_id for planned_move in planned))
     ctx.target(folder.id, *ids)
     ctx.note_changes(document_ids=ids)
     _carry_out_then(ctx, folder.id)
-    return {"moves": [one.model_dump(mode="json") for one in p.moves]}
+    return {"moves": [move.model_dump(mode="json") for move in p.moves]}

@@ -131,10 +131,15 @@ def measure_reasons_ab(ctx: ActionContext, p: ComparisonParams) -> dict[str, Any
     trained here may have seen one of the pages, or if one may not be asked.
     """
     pages = pages_under(ctx.conn, p.held_out_ids)
-    lines = _count_lines(ctx, p, pages, [], [(one.provider, one.model) for one in p.contenders])
+    lines = _count_lines(
+        ctx, p, pages, [], [(contender.provider, contender.model) for contender in p.contenders]
+    )
     _refuse_seen(ctx, p, pages)
-    placed = [_place(ctx, one.provider, one.model, pages_may_leave=p.pages_may_leave) for one in p.contenders]
-    is_here = all(one.lane == "local-model" for one in placed)
+    placed = [
+        _place(ctx, contender.provider, contender.model, pages_may_leave=p.pages_may_leave)
+        for contender in p.contenders
+    ]
+    is_here = all(placement.lane == "local-model" for placement in placed)
     stated = {**p.model_dump(mode="json"), "held_out_ids": pages}
     title = f"Compare {len(placed)} students on {lines} lines"
     lane = "local-model" if is_here else "network"
@@ -178,10 +183,10 @@ def _place(ctx: ActionContext, provider: str, model: str, *, pages_may_leave: bo
 
 def _refuse_seen(ctx: ActionContext, p: ComparisonParams, pages: Sequence[str]) -> None:
     """Raise Invalid for a page that a contender which was trained here did not hold out."""
-    for one in p.contenders:
-        place = find_card(ctx.engine, ctx.project, one.model)
+    for contender in p.contenders:
+        place = find_card(ctx.engine, ctx.project, contender.model)
         if place is None:
             continue
         for page in pages:
             if not is_new_by_card(ctx.conn, place.card, page):
-                raise errors.may_have_trained(one.model, page)
+                raise errors.may_have_trained(contender.model, page)

@@ -105,10 +105,10 @@ def start_regions_here(ctx: ActionContext, p: RegionsParams) -> dict[str, Any]:
     """Enqueue the training. Refused below 20 regions on 2 pages, and if no trainer of detectors is installed."""
     pages = pages_of(ctx.conn, p.scope_ids)
     held = pages_under(ctx.conn, p.held_out_ids)
-    found = regions_of(ctx.conn, ctx.project, ctx.principal, pages, held, p.classes)
-    count = sum(map(len, found.regions.values()))
-    if count < 20 or len(found.regions) < 2:
-        raise errors.no_such_regions(count, len(found.regions))
+    region_set = regions_of(ctx.conn, ctx.project, ctx.principal, pages, held, p.classes)
+    count = sum(map(len, region_set.regions.values()))
+    if count < 20 or len(region_set.regions) < 2:
+        raise errors.no_such_regions(count, len(region_set.regions))
     trainer = trainer_of(ctx.engine, "regions")
     region_base_of(ctx.engine, ctx.project, p.base)
     stated = p.model_dump(mode="json")
@@ -255,7 +255,7 @@ def _copy_global(engine: Engine, place: cards.Place) -> Path:
     assert place.weights is not None
     folder = cards.global_folder(engine)
     target = folder / place.store
-    there = {one.model_id for one in cards.cards_in(folder)}
+    there = {card.model_id for card in cards.cards_in(folder)}
     if place.model_id in there or (target / place.weights.relative_to(place.path.parent)).exists():
         raise errors.global_already(place.model_id)
     copied = copy_model(place.weights, target, place.path.name.removesuffix(cards.CARD))

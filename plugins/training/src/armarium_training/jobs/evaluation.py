@@ -124,7 +124,7 @@ def _read(
         choice.runtime, choice.target, "read_lines", {"image": path, **given, "lines": shapes}
     )
     return (
-        [one["text"] for one in answer["readings"]],
+        [reading["text"] for reading in answer["readings"]],
         float(answer["seconds"]),
         answer.get("cpu_seconds"),
     )

@@ -68,16 +68,19 @@ class FarSteps:
     def _fetch(self, compute: Compute, far_id: str) -> dict[str, Any]:
         while True:
             self.job.check()
-            found = compute.ask([far_id]).get(far_id)
-            if found is not None:
-                self.kept = {**self.kept, "lines": [str(one)[:500] for one in found.last_lines][-20:]}
-                if found.state == "failed":
+            far_state = compute.ask([far_id]).get(far_id)
+            if far_state is not None:
+                self.kept = {
+                    **self.kept,
+                    "lines": [str(last_line)[:500] for last_line in far_state.last_lines][-20:],
+                }
+                if far_state.state == "failed":
                     self.job.save(self.kept)
                     raise Unavailable(
-                        found.why or "The training failed at the model hub.", code="failed_there"
+                        far_state.why or "The training failed at the model hub.", code="failed_there"
                     )
-                if found.state == "done":
-                    result = found.result or {}
+                if far_state.state == "done":
+                    result = far_state.result or {}
                     self.kept = {
                         **self.kept,
                         "curve": result.get("curve") or [FAR_POINT],
@@ -85,8 +88,8 @@ class FarSteps:
                     }
                     self._enter("fetching")
                     return {**result, "model": str(self.folder / str(result.get("model")))}
-                if found.state in ("queued", "running"):
-                    self._enter(found.state)
+                if far_state.state in ("queued", "running"):
+                    self._enter(far_state.state)
             until = time.monotonic() + compute.seconds_between
             while time.monotonic() < until:
                 self.job.check()

@@ -105,7 +105,9 @@ def _has_thinking(job: JobContext, line: TaughtLine, episode_id: str | None) -> 
     """Return whether the model's thinking came with its answer, which the ledger has."""
     with job.library.db.read_all() as conn:
         episodes = list_episodes(conn, job_id=job.job_id, document_id=line.document_id, limit=100_000)
-    return any(one["episode_id"] == episode_id and one["exchange"].get("thinking") for one in episodes)
+    return any(
+        episode["episode_id"] == episode_id and episode["exchange"].get("thinking") for episode in episodes
+    )
 
 
 def compare(job: JobContext) -> dict[str, Any]:
@@ -134,21 +136,21 @@ def compare(job: JobContext) -> dict[str, Any]:
         kept = {**kept, "result": _result(args, rounds, lines, kept["read"]), "measured_at": now()}
         job.save(kept)
     _write_on_cards(job, kept)
-    return {"adopted": [one["label"] for one in kept["result"]["verdicts"] if one["adopted"]]}
+    return {"adopted": [verdict["label"] for verdict in kept["result"]["verdicts"] if verdict["adopted"]]}
 
 
 def _rounds(args: ComparisonParams) -> Iterator[tuple[str, Any, str]]:
     """Yield (key, contender, arm): a reasoning student reads twice."""
-    for number, one in enumerate(args.contenders):
-        yield f"{number}:on", one, one.arm
-        if one.role == "student" and one.arm != "answer":
-            yield f"{number}:off", one, "answer"
+    for number, contender in enumerate(args.contenders):
+        yield f"{number}:on", contender, contender.arm
+        if contender.role == "student" and contender.arm != "answer":
+            yield f"{number}:off", contender, "answer"
 
 
 def _lines(job: JobContext) -> dict[str, list[TaughtLine]]:
     """Return the checked lines of the pages that may be shown to every contender."""
     args: ComparisonParams = job.args
-    use = use_by(job.engine, [(one.provider, one.model) for one in args.contenders])
+    use = use_by(job.engine, [(contender.provider, contender.model) for contender in args.contenders])
     with job.library.db.read_all() as conn:
         found, missing = checked_pages(
             conn, job.library, job.principal, args.held_out_ids, args.checked, use=use
@@ -260,10 +262,14 @@ def _verdicts(args: ComparisonParams, told: list[dict[str, Any]]) -> list[dict[s
 
 
 def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
-    verdicts = {one["label"]: one for one in kept["result"]["verdicts"]}
-    for one in kept["result"]["contenders"]:
-        place = cards.find_card(job.engine, job.library, one["model"])
-        if place is None or not one["measured"] or (one["reasoning"] == "off" and one["arm"] != "answer"):
+    verdicts = {verdict["label"]: verdict for verdict in kept["result"]["verdicts"]}
+    for contender in kept["result"]["contenders"]:
+        place = cards.find_card(job.engine, job.library, contender["model"])
+        if (
+            place is None
+            or not contender["measured"]
+            or (contender["reasoning"] == "off" and contender["arm"] != "answer")
+        ):
             continue
         entry = {
             "measured_at": kept["measured_at"],
@@ -271,10 +277,10 @@ def _write_on_cards(job: JobContext, kept: dict[str, Any]) -> None:
             "reader": "vision",
             "pages": kept["result"]["pages"],
             "checked": job.args.checked,
-            "cer": one["cer"],
-            "wer": one["wer"],
-            "arm": one["arm"],
-            "verdict": verdicts.get(one["label"]),
+            "cer": contender["cer"],
+            "wer": contender["wer"],
+            "arm": contender["arm"],
+            "verdict": verdicts.get(contender["label"]),
         }
         cards.add_evaluation(place.path, place.card, entry)
 

@@ -158,11 +158,11 @@ class Scale:
         rows = {row.far_id: row for row in self._rows("submitted", self.args.max_in_flight)}
         if not rows:
             return 0
-        for far_id, found in self.compute.ask(list(rows)).items():
+        for far_id, far_state in self.compute.ask(list(rows)).items():
             row = rows.get(far_id)
-            if row is None or found.state in ("submitted", "queued", "running"):
+            if row is None or far_state.state in ("submitted", "queued", "running"):
                 continue
-            self._take(row, found)
+            self._take(row, far_state)
         return self._count("submitted")
 
     def _take(self, row: Any, found: FarState) -> None:
@@ -181,7 +181,7 @@ class Scale:
                     return
                 # It is sent again as a whole; pages that have landed are not landed again.
                 why = f"{unread} of {len(row.pages)} pages came back without a result; the others were added."
-        lines = [str(one)[:500] for one in found.last_lines][-5:]
+        lines = [str(last_line)[:500] for last_line in found.last_lines][-5:]
         self._update(
             {"state": "failed", "why": why or "It failed without a reason.", "last_lines": lines}, is_shard
         )

@@ -79,7 +79,7 @@ class Training(FarSteps):
 
     def _find_barred(self) -> dict[str, str]:
         """Return those of the pages it trains on that it may no longer use, with the reasons."""
-        pages = [one["document_id"] for one in self.kept["training_set"]["documents"]]
+        pages = [document["document_id"] for document in self.kept["training_set"]["documents"]]
         use: Use = "local-model" if self.args.place is None else "cloud-model"
         return find_withheld(self.job.library, self.job.principal, pages, use)
 
@@ -133,8 +133,8 @@ class Training(FarSteps):
             told = lay_out_regions(self.job, self.args, self.folder)
             held_out = told.pop("held_out")
         else:
-            found = lay_out_lines(self.job, self.args, trainer, self.folder)
-            told, held_out = found.card_entry(), found.held_out
+            line_set = lay_out_lines(self.job, self.args, trainer, self.folder)
+            told, held_out = line_set.card_entry(), line_set.held_out
         self.kept = {**self.kept, "training_set": told, "held_out": held_out, "curve": [], "lines": []}
         self.job.save(self.kept)
 
@@ -329,7 +329,7 @@ def seen_by(card: dict[str, Any] | None) -> list[dict[str, Any]]:
     if card is None:
         return []
     pages = [*cards.trained_on(card), *cards.pages_on(card.get("base_seen"))]
-    return [{"document_id": one["document_id"], "checksum": one.get("checksum")} for one in pages]
+    return [{"document_id": page["document_id"], "checksum": page.get("checksum")} for page in pages]
 
 
 def _summary(training_set: dict[str, Any], is_lines: bool, trained: int | None) -> str:

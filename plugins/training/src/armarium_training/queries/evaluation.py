@@ -42,7 +42,7 @@ def list_evaluations(
             "state": job.state,
             "reason": job.reason,
             "created_at": job.created_at,
-            "models": [one["model"] for one in job.args["plan"]["candidates"]],
+            "models": [candidate["model"] for candidate in job.args["plan"]["candidates"]],
             "pages": len(job.args["plan"]["pages"]),
         }
         for job in shown_jobs(conn, engine, library, (EVALUATE,), limit)
@@ -58,9 +58,9 @@ def list_scores(
 ) -> dict[str, Any]:
     """Return the scores on cards: of one model or kind of reader, if named."""
     items = [
-        one
-        for one in scores_on_cards(engine, library)
-        if model in (None, one["model"]) and reader in (None, one["reader"])
+        score
+        for score in scores_on_cards(engine, library)
+        if model in (None, score["model"]) and reader in (None, score["reader"])
     ]
     items.sort(key=lambda one: (one["measured_at"], one["model"]), reverse=True)
     return {"items": items, "count": len(items)}

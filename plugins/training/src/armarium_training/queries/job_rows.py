@@ -35,8 +35,8 @@ def shown_jobs(
     conn: Connection, engine: Engine, library: Library, kinds: Sequence[str], limit: int
 ) -> list[JobRow]:
     """Return the newest jobs of *kinds* like `shown_job`."""
-    found = list_jobs(conn, "args", "checkpoint", kinds=kinds, states=None, newest=True, limit=limit)
-    shown = ((job, *shown_state(engine, library, conn, job.id)) for job in found)
+    jobs = list_jobs(conn, "args", "checkpoint", kinds=kinds, states=None, newest=True, limit=limit)
+    shown = ((job, *shown_state(engine, library, conn, job.id)) for job in jobs)
     return [job._replace(state=state, reason=reason) for job, state, reason in shown]
 
 

@@ -36,8 +36,8 @@ def read_scale(conn: Connection, engine: Engine, library: Library, job_id: str) 
         "step": "done" if job.state == "done" else kept.get("step", "waiting"),
         "counts": {state: counted.get(state, 0) for state in STATES},
         "failed_shards": {
-            str(one.number): {"why": one.why or "", "last_lines": one.last_lines[-5:], "tries": one.tries}
-            for one in failed
+            str(row.number): {"why": row.why or "", "last_lines": row.last_lines[-5:], "tries": row.tries}
+            for row in failed
         },
         "package": {
             "sources": len(args["page_ids"]),

@@ -66,8 +66,8 @@ def read_model(conn: Connection, engine: Engine, library: Library, model: str) -
 
 def _read_all(engine: Engine, library: Library) -> dict[str, tuple[Place | None, Place | None]]:
     """Return model id to its card in the project and in the global store."""
-    ours = {one.model_id: one for one in cards.cards_in(library.models)}
-    everyones = {one.model_id: one for one in cards.cards_in(cards.global_folder(engine))}
+    ours = {card.model_id: card for card in cards.cards_in(library.models)}
+    everyones = {card.model_id: card for card in cards.cards_in(cards.global_folder(engine))}
     return {name: (ours.get(name), everyones.get(name)) for name in {**everyones, **ours}}
 
 
@@ -127,9 +127,9 @@ def _runs_on(engine: Engine, place: Place) -> list[dict[str, Any]]:
         return []
     if place.store == DETECTOR_MODELS:
         return [
-            {"build": one.name, "here": engine.runtimes.missing(one) is None}
-            for one in detectors(engine)
-            if model_type(weights) in one.model_types
+            {"build": detector.name, "here": engine.runtimes.missing(detector) is None}
+            for detector in detectors(engine)
+            if model_type(weights) in detector.model_types
         ]
     return [
         {"build": reader.name, "here": engine.runtimes.missing(reader) is None}

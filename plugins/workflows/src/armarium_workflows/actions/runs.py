@@ -168,7 +168,7 @@ def delete_runs(ctx: ActionContext, p: DeleteRunsParams) -> dict[str, Any]:
 
 
 def _selected_runs(ctx: ActionContext, p: DeleteRunsParams) -> list[dict[str, Any]]:
-    statuses = {SAME_STATUS.get(one, one) for one in p.statuses} if p.statuses is not None else None
+    statuses = {SAME_STATUS.get(status, status) for status in p.statuses} if p.statuses is not None else None
     if p.thread_ids is not None:
         named = [run_row(ctx.conn, one) for one in dict.fromkeys(p.thread_ids)]
     else:

@@ -45,7 +45,7 @@ class Selection(Choice):
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Return the carried rows of a table as they are in the source."""
-        table = next((one for one in self.tables if one.name == name), None)
+        table = next((table for table in self.tables if table.name == name), None)
         if table is None:
             return []
         found = self.db.execute(f"SELECT t.* FROM {self.rows_of(table)} ORDER BY s.n")

@@ -71,8 +71,8 @@ class Keeper:
 
     def _settle(self, part: ReadPart, state: State) -> Table:
         """Make *part* the whole table, stored in a file if it is large enough and there is disk space."""
-        kept = save(self._library, part, state) if part.rows.height >= SAVED_ROWS else None
-        return self._take(Table([kept or part], _none_of(part)), state)
+        file_part = save(self._library, part, state) if part.rows.height >= SAVED_ROWS else None
+        return self._take(Table([file_part or part], _none_of(part)), state)
 
     def _take(self, table: Table, state: State) -> Table:
         self._table, self._state = table, state

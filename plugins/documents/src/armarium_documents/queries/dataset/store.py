@@ -139,7 +139,7 @@ def _size(column: Column) -> int:
 def _finished_folders(library: Library) -> list[Path]:
     """Return the finished folders, the newest last; unfinished ones begin with a dot and have no card."""
     try:
-        return sorted(one for one in columns_folder(library).iterdir() if _OURS.fullmatch(one.name))
+        return sorted(path for path in columns_folder(library).iterdir() if _OURS.fullmatch(path.name))
     except (OSError, ServiceError):
         return []
 
